@@ -604,6 +604,20 @@ create table loanops.ended_login (
   constraint ended_login_pkey PRIMARY KEY (id)
 );
 
+create table loanops.ledger_finding (
+  "check" text not null,
+  lender text default ''::text not null,
+  place integer not null,
+  state text not null,
+  found text not null,
+  expected text not null,
+  remedy text,
+  since timestamp with time zone default clock_timestamp() not null,
+  checked_at timestamp with time zone not null,
+  constraint ledger_finding_pkey PRIMARY KEY ("check", lender),
+  constraint ledger_finding_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'differs'::text, 'breaks'::text, 'unknown'::text])))
+);
+
 create table loanops.ledger_pause (
   id uuid not null,
   reason text not null,

@@ -22,6 +22,7 @@ import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { warnOfWideProxies } from './http/warn-of-wide-proxies.ts'
+import { ledgerCheckRoutes } from './ledger/check/routes.ts'
 import { operationControlRoutes } from './operations/control-routes.ts'
 import { pauseRoutes } from './operations/pause-routes.ts'
 import { operationRoutes } from './operations/routes.ts'
@@ -44,7 +45,7 @@ import { uploadRoutes } from './portfolio/upload/routes.ts'
 const ROUTES = {
   anybody: { ops: [opsRoutes] },
   callers: {
-    operations: [operationRoutes, operationControlRoutes, pauseRoutes],
+    operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
     accounts: [accountRoutes, adminRoutes],
     payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes],

@@ -496,6 +496,18 @@ export interface LoanopsEndedLogin {
   id: string;
 }
 
+export interface LoanopsLedgerFinding {
+  check: string;
+  checked_at: Timestamp;
+  expected: string;
+  found: string;
+  lender: Generated<string>;
+  place: number;
+  remedy: string | null;
+  since: Generated<Timestamp>;
+  state: string;
+}
+
 export interface LoanopsLedgerPause {
   id: string;
   reason: string;
@@ -724,6 +736,7 @@ export interface DB {
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
   "loanops.ended_login": LoanopsEndedLogin;
+  "loanops.ledger_finding": LoanopsLedgerFinding;
   "loanops.ledger_pause": LoanopsLedgerPause;
   "loanops.ledger_share": LoanopsLedgerShare;
   "loanops.login_attempt": LoanopsLoginAttempt;

@@ -55,6 +55,8 @@ export type Call = (
 export type Preparation = {
   gateways?: Gateway[]
   prepare?(db: Database): Promise<unknown>
+  /** Of the sandbox ledger. */
+  flags?: string[]
   atLedger?(service: Pick<TestService, 'ledger'>): Promise<unknown>
 }
 
@@ -65,11 +67,11 @@ export type Preparation = {
 export async function startTestService(
   t: Test,
   changes: NodeJS.ProcessEnv = {},
-  { gateways, prepare, atLedger }: Preparation = {},
+  { gateways, prepare, flags = [], atLedger }: Preparation = {},
 ): Promise<TestService> {
   const { url: databaseUrl, db } = await freshDatabase(t)
   await prepare?.(db)
-  const ledger = await startSandbox({ port: 0 })
+  const ledger = await startSandbox({ port: 0, flags })
   await atLedger?.({ ledger })
   const config = readConfig(testEnv(databaseUrl, ledger.url, changes), gateways)
   const service = await startRole(config, logger(config.LOG_LEVEL))

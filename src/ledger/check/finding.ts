@@ -3,12 +3,14 @@ import type { Lender } from '../../config/lenders.ts'
 import type { LedgerSettings } from '../send.ts'
 import type { Reads } from './reads.ts'
 
+/** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */
+export const STATES = ['ok', 'differs', 'breaks', 'unknown'] as const
+
 export type Finding = {
   check: string
   /** Null for what concerns all. */
   lender: string | null
-  /** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */
-  state: 'ok' | 'differs' | 'breaks' | 'unknown'
+  state: (typeof STATES)[number]
   found: string
   expected: string
   /** Null if there is nothing to do. */

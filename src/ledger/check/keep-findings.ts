@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { Finding } from './finding.ts'
+
+/** @returns those whose state is another one than before, or that are new and not `ok` */
+export function keepFindings(db: Database, findings: Finding[]): Promise<Finding[]> {
+  return db.transaction().execute(async trx => {
+    // One check after the other: each replaces all that was found before.
+    await sql`lock table loanops.ledger_finding in share row exclusive mode`.execute(trx)
+    const { rows: before } = await sql<Pick<Finding, 'check' | 'lender' | 'state'>>`
+      select "check", lender, state from ops.ledger_finding`.execute(trx)
+    await sql`
+      with found as (
+        select "check", coalesce(lender, '') as lender, place, state, found, expected, remedy
+          from json_to_recordset(${JSON.stringify(findings.map((one, place) => ({ ...one, place })))}::json)
+            as one ("check" text, lender text, place integer, state text, found text, expected text, remedy text)
+      ), gone as (
+        delete from loanops.ledger_finding old
+         where not exists (select from found f where f."check" = old."check" and f.lender = old.lender)
+      )
+      insert into loanops.ledger_finding as old
+             ("check", lender, place, state, found, expected, remedy, checked_at)
+      select f."check", f.lender, f.place, f.state, f.found, f.expected, f.remedy, clock_timestamp()
+        from found f
+      on conflict ("check", lender) do update
+         set place = excluded.place, state = excluded.state, found = excluded.found, expected = excluded.expected,
+             remedy = excluded.remedy, checked_at = excluded.checked_at,
+             since = case when old.state = excluded.state then old.since else excluded.since end`.execute(
+      trx,
+    )
+    return findings.filter(one => {
+      const same = before.find(({ check, lender }) => check === one.check && lender === one.lender)
+      return same === undefined ? one.state !== 'ok' : same.state !== one.state
+    })
+  })
+}

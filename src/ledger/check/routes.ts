@@ -1,0 +1,75 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import { auditAlone } from '../../accounts/audit.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { NullableText, oneOf } from '../../http/schemas.ts'
+import { checkLedger } from './check-ledger.ts'
+import { CHECKS } from './checks.ts'
+import { STEPS } from './connection.ts'
+import { STATES } from './finding.ts'
+import { keepFindings } from './keep-findings.ts'
+import { keptFindings } from './kept-findings.ts'
+import { reportOf } from './report.ts'
+import { usedLenders } from './used-lenders.ts'
+
+const tags = ['operations']
+const Finding = Type.Object(
+  {
+    check: oneOf([...new Set([...STEPS, ...CHECKS.map(({ check }) => check)])]),
+    lender: NullableText,
+    state: oneOf(STATES),
+    found: Type.String(),
+    expected: Type.String(),
+    remedy: NullableText,
+  },
+  { title: 'LedgerFinding' },
+)
+const Report = Type.Object(
+  { checked_at: NullableText, version: NullableText, findings: Type.Array(Finding) },
+  { title: 'LedgerCheck' },
+)
+const checkSchema = {
+  operationId: 'checkLedger',
+  tags,
+  summary: 'Compares the ledger’s set-up with what LoanOps needs, by reads alone',
+  response: { 200: Report },
+}
+const lastSchema = {
+  operationId: 'getLedgerCheck',
+  tags,
+  summary: 'What the last check of the ledger’s set-up found',
+  response: { 200: Report },
+}
+
+type Context = { db: Database; config: Config }
+
+export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
+  let underWay: Promise<void> | undefined
+
+  return async app => {
+    app.post('/ledger/check', { schema: checkSchema }, async request => {
+      const asker = await askerOf(request)
+      // Whoever asks meanwhile gets the same answer, so that the ledger is not read more than once at a time.
+      underWay ??= checkNow().finally(() => {
+        underWay = undefined
+      })
+      await underWay
+      await auditAlone(db, { ...asker, action: 'ledger.check', subject: 'ledger' })
+      return last()
+    })
+
+    app.get('/ledger/check', { schema: lastSchema }, last)
+  }
+
+  async function checkNow(): Promise<void> {
+    const lenders = await usedLenders(db, config.lenders)
+    await keepFindings(db, await checkLedger(config, lenders))
+  }
+
+  async function last() {
+    const { findings, checkedAt } = await keptFindings(db)
+    return reportOf(findings, checkedAt)
+  }
+}
