@@ -7,10 +7,6 @@ import { testLedger } from '../support/test-ledger.ts'
 // What the sandbox does not support (it answers 501), and why.
 const NOT_SUPPORTED: Record<string, { reason: string; steps: number[] }> = {
   'repayments/written-off': { reason: 'LoanOps posts no recoveries', steps: [11] },
-  'reversals/recalculation': {
-    reason: 'the interest of a loan whose interest is recalculated follows its schedule',
-    steps: [17, 19],
-  },
   'repayments/credit-balance-refund': {
     reason: 'LoanOps pays no excess back',
     steps: [8, 9, 10, 11, 12],

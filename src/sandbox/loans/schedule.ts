@@ -21,6 +21,13 @@ export function duesOf({ terms, scheduled }: Pick<Loan, 'terms' | 'scheduled'>):
   return terms.interestType === FLAT ? flat(asked, scheduled) : declining(asked, scheduled)
 }
 
+/** Of one period, for so much that is owed at its start. */
+export function interestOn(owed: Paise, number: number, { terms, scheduled }: Loan): Paise {
+  const { interestRatePerPeriod, from, shape = {} } = scheduled
+  const period = periodsOf({ ...terms, interestRatePerPeriod }, from, shape)[number - 1]
+  return period === undefined ? 0 : shareOf(owed, period.part, terms)
+}
+
 export function withSchedule(loan: Loan, scheduled: Scheduled): Loan {
   const made = { ...loan, scheduled }
   return { ...made, expectedMaturityDate: duesOf(made).at(-1)?.due }

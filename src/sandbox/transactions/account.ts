@@ -1,7 +1,7 @@
 import type { Due } from '../loans/due.ts'
 import { atDisbursement } from '../loans/fees.ts'
 import type { Loan } from '../loans/loan.ts'
-import { duesOf, scheduleOf } from '../loans/schedule.ts'
+import { duesOf, interestOn, scheduleOf } from '../loans/schedule.ts'
 import { isDisbursed } from '../loans/status.ts'
 import { type Paise, sum } from '../money.ts'
 import type { Split, Transaction } from './transaction.ts'
@@ -30,6 +30,8 @@ export type Account = {
   feesAtDisbursement: Paise
   outstanding: Paise
   overpaid: Paise
+  // The loan, if its interest depends on what is paid.
+  recalculated?: Loan
 }
 
 export function openAccount(loan: Loan): Account {
@@ -39,7 +41,7 @@ export function openAccount(loan: Loan): Account {
   const interestCharged = sum(dues.map(due => due.interest))
   const feesCharged = sum(dues.map(due => due.fees)) + feesAtDisbursement
   const balance = sum(dues.map(due => due.principal))
-  return {
+  const account: Account = {
     instalments: dues.map(due => ({
       ...due,
       principalPaid: 0,
@@ -59,6 +61,30 @@ export function openAccount(loan: Loan): Account {
     outstanding: balance + interestCharged + feesCharged - feesPaid,
     isWrittenOff: false,
     overpaid: 0,
+  }
+  if (loan.terms.recalculates && isDisbursed(loan.status)) {
+    account.recalculated = loan
+    recalculate(account, loan.scheduled.from)
+  }
+  return account
+}
+
+/**
+ * Interest of the periods that begin at that day or later: of one that is over, on what was owed at its start; of a later
+ * one, on what will be owed if everything is paid as it falls due.
+ */
+function recalculate(account: Account, since: string): void {
+  const { recalculated: loan, instalments } = account
+  if (loan === undefined) return
+  const today = new Date().toISOString()
+  let owed = account.balance
+  for (const instalment of instalments.filter(({ from }) => from >= since)) {
+    const { number, due, principal, principalPaid, interestPaid } = instalment
+    const interest = Math.max(interestPaid, interestOn(owed, number, loan))
+    account.interestCharged += interest - instalment.interest
+    account.outstanding += interest - instalment.interest
+    instalment.interest = interest
+    if (due > today) owed -= principal - principalPaid
   }
 }
 
@@ -90,6 +116,7 @@ export function allocate(account: Account, amount: Paise, date: string): Split {
   account.balance -= split.principal
   account.outstanding -= amount - rest
   account.overpaid += rest
+  recalculate(account, date)
   return { ...split, overpayment: rest, balance: account.balance }
 }
 
