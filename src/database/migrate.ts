@@ -22,15 +22,12 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
   const fail = (error: Error) => {
     throw error
   }
-  const db = openDatabase(url, {
-    max: 1,
-    name: NAME,
-    onError: fail,
-    statementMs: NO_LIMIT,
-    onNotice: message => warnings.push(message),
-  })
+  const options = { max: 1, name: NAME, onError: fail, statementMs: NO_LIMIT }
+  // A pooler that shares sessions would keep our lock: the second connection finds out before it is taken.
+  const first = openDatabase(url, options)
+  await whenUp(() => sql`select 1`.execute(first), logger('warn')).finally(() => first.destroy())
+  const db = openDatabase(url, { ...options, onNotice: message => warnings.push(message) })
   try {
-    await whenUp(() => sql`select 1`.execute(db), logger('warn'))
     return await db.connection().execute(async connection => {
       // "if exists" and "if not exists" give notices, which say nothing new.
       await sql`set client_min_messages = warning`.execute(connection)

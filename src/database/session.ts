@@ -38,8 +38,10 @@ export async function setUpSession(client: pg.ClientBase, statementMs: number): 
   const own = Object.entries(limits)
   const needed = Object.entries(WHAT_OUR_READING_NEEDS)
   // Plain SET costs a tenth of a statement that PostgreSQL has to plan, and every connection pays for it.
-  await client.query(
+  const answers: unknown = await client.query(
     [
+      `select current_setting('loanops.session', true) as mark`,
+      `set loanops.session = 'in use'`,
       ...own.map(([name, ms]) => `set ${name} = ${ms}`),
       ...needed.map(([name, value]) => `set ${name} = '${value}'`),
       // Where scans are avoided, PostgreSQL before 18 takes a short statement for a costly one and compiles it, in each
@@ -48,6 +50,12 @@ export async function setUpSession(client: pg.ClientBase, statementMs: number): 
       `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
     ].join('; '),
   )
+  const [marked] = answers as [pg.QueryResult<{ mark: string | null }>]
+  // A new session has no mark, and one that was reset has an empty one.
+  if (marked.rows[0]?.mark)
+    throw new Error(
+      'A pooler gives one session of PostgreSQL to several of our connections: connect directly, or through a pooler in session mode with server_reset_query = DISCARD ALL',
+    )
   const { rows } = await client.query<Kept>(
     `select getdatabaseencoding() as encoding, array(select name || ' is still ' || value from (values
        ${own.map(([name, ms]) => `('${name}', current_setting('${name}'), current_setting('${name}')::interval = interval '${ms} ms')`).join(',\n       ')},

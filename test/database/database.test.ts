@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import pg from 'pg'
 import t from 'tap'
 import { openDatabase, poolUse } from '../../src/database/database.ts'
+import { setUpSession } from '../../src/database/session.ts'
 import { isTransient } from '../../src/database/transient.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
@@ -113,6 +115,17 @@ t.test('a connection that does not keep its limits is refused with the reason', 
   await t.rejects(sql`select`.execute(ours), {
     message: /statement_timeout is still 0,.*session mode/,
   })
+})
+
+t.test('a session that a pooler has given to another connection before is refused', async t => {
+  const { url } = await freshDatabase(t)
+  const session = new pg.Client(url)
+  await session.connect()
+  t.teardown(() => session.end())
+  await setUpSession(session, 1_000)
+  await t.rejects(setUpSession(session, 1_000), { message: /pooler in session mode/ })
+  await session.query('discard all')
+  await t.resolves(setUpSession(session, 1_000), 'a pooler in session mode resets it')
 })
 
 t.test('PostgreSQL itself ends a session whose client has vanished, within a minute', async t => {
