@@ -25,6 +25,7 @@ import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots.ts'
 import { slotsGauge } from './ledger/slots-gauge.ts'
+import { warnOfRefusals } from './ledger/warn-of-refusals.ts'
 import { watchCase } from './ledger/watch-case.ts'
 import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
@@ -175,6 +176,7 @@ function openMeasuredLedger(config: Config, metrics: Metrics, log: FastifyBaseLo
   countAnswers(metrics.registry, ledger)
   breakerGauge(metrics.registry, ledger.breaker)
   watchCase(metrics.registry, ledger, log)
+  warnOfRefusals(ledger, log)
   return ledger
 }
 

@@ -350,6 +350,7 @@ t.test('a variable that looks like a setting and is none is named at start', asy
       LEDGER_SERVICE_HOST: '10.0.0.7',
       LEDGER_PORT_8443_TCP_ADDR: '10.0.0.7',
       HOSTNAME: 'api-1',
+      APP_PORT: '80',
       OTEL_SERVICE_NAME: 'loanops',
     }),
     [],

@@ -17,8 +17,11 @@ export function unknownSettings(env: NodeJS.ProcessEnv, named: ReadonlySet<strin
   return Object.keys(env)
     .filter(name => !NAMES.includes(name) && !named.has(name) && !OF_SERVICES.test(name))
     .flatMap(name => {
-      const meant =
-        name.length < SHORT_NAME ? undefined : NAMES.find(setting => isAlmost(name, setting))
+      const isLong = name.length >= SHORT_NAME
+      const meant = NAMES.find(
+        // Few misspell the first letter, and APP_PORT is another program's.
+        setting => isLong && setting[0] === name[0] && isAlmost(name, setting),
+      )
       if (meant !== undefined) return [`${name} is not a setting: did you mean ${meant}?`]
       return OUR_BEGINNING.test(name)
         ? [`${name} is not a setting, and LENDERS_FILE does not name it`]

@@ -7,6 +7,8 @@ const OF_USER: Record<string, string> = {
     'the password of the ledger’s user has expired: change it at the ledger and in LEDGER_PASSWORD',
 }
 
+export const isOfUser = (code: string | null): boolean => code !== null && code in OF_USER
+
 /** What to correct where the ledger, or whatever is at LEDGER_URL, refuses whatever we send. */
 export function remedyOfRefusal(status: number, body: unknown): string {
   if (status === 401)
@@ -15,9 +17,16 @@ export function remedyOfRefusal(status: number, body: unknown): string {
   if (ofUser !== undefined) return ofUser
   if (status === 405 && isOfLedgerShape(body))
     return 'LEDGER_URL leads to an instance of the ledger that takes no such calls'
-  return status === 400
-    ? 'the ledger has no such tenant: correct LEDGER_TENANT'
-    : 'this is not the ledger’s API: correct LEDGER_URL, which must lead to it and end in /api/v1'
+  if (status === 400)
+    return isOfContainer(body)
+      ? 'the ledger has no such tenant: correct LEDGER_TENANT'
+      : 'something in front of the ledger refuses this call'
+  return 'this is not the ledger’s API: correct LEDGER_URL, which must lead to it and end in /api/v1'
+}
+
+/** The ledger's server refuses an unknown tenant itself, before any code of the ledger's. */
+function isOfContainer(body: unknown): boolean {
+  return typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
 }
 
 const OF_CONNECTION: [RegExp, string][] = [

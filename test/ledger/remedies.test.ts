@@ -8,6 +8,7 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { ledgerPath } from '../../src/ledger/path.ts'
 import { unanswered } from '../../src/ledger/send.ts'
+import { warnOfRefusals } from '../../src/ledger/warn-of-refusals.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { testEnv } from '../support/service.ts'
 
@@ -50,6 +51,20 @@ t.test('what is not sent to a ledger that is down still says why it is down', as
   await t.rejects(ledger.read(path), {
     message: /^the ledger is down: no answer \(ECONNREFUSED\): nothing listens /,
   })
+})
+
+t.test('the log says once what must be corrected, without the ledger’s own words', async t => {
+  const sandbox = await startSandbox({ port: 0 })
+  t.teardown(() => sandbox.close())
+  const settings = testEnv(NO_DATABASE, sandbox.url, { LEDGER_PASSWORD: 'wrong-1' })
+  const ledger = openLedger(readConfig(settings))
+  t.teardown(() => ledger.cutOff())
+  const lines: string[] = []
+  warnOfRefusals(ledger, { warn: (_, line) => void lines.push(line) })
+  for (let n = 0; n < 2; n++) await t.rejects(ledger.read(ledgerPath(['loanproducts'])))
+  t.same(lines, [
+    'The ledger cannot be used: the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD',
+  ])
 })
 
 async function whyUnreadable(t: Test, url: string, changes: NodeJS.ProcessEnv): Promise<string> {
