@@ -15,6 +15,7 @@ import { parseEnv } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '../src/config/config.ts'
+import { Settings } from '../src/config/settings.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
@@ -37,7 +38,17 @@ type Container = {
   security_opt?: string[]
   pids_limit?: number
   mem_limit?: string
+  stop_grace_period?: string
+  extra_hosts?: string[]
+  deploy?: { replicas: number }
 }
+
+/** What a stop may take, of 25 s, and a little more. */
+const MIN_GRACE_SECONDS = 28
+/** Beyond the pool, as docs/settings.md says. */
+const MORE_SESSIONS = { api: 16, worker: 13 }
+/** For superusers, for the migration and for a person. */
+const OTHER_SESSIONS = 10
 
 const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as {
   services: Record<'secrets' | 'postgres' | 'migrate' | 'api' | 'worker' | 'sandbox', Container>
@@ -89,6 +100,22 @@ t.test(
     t.end()
   },
 )
+
+t.test('compose.yaml lets a stop end, and its processes fit into PostgreSQL', async t => {
+  let sessions = OTHER_SESSIONS
+  for (const [role, more] of Object.entries(MORE_SESSIONS)) {
+    const container = services[role as 'api' | 'worker']
+    t.ok(Number.parseInt(container.stop_grace_period ?? '0', 10) >= MIN_GRACE_SECONDS, role)
+    t.same(container.extra_hosts, ['host.docker.internal:host-gateway'], role)
+    const pool = Settings.properties.DATABASE_POOL_MAX.default
+    sessions += (container.deploy?.replicas ?? 1) * (pool + more)
+  }
+  const [, most] = /max_connections=(\d+)/.exec(services.postgres.command?.join(' ') ?? '') ?? []
+  t.ok(Number(most) >= sessions, `${sessions} sessions fit into ${most}`)
+  const [, first = 0, last = 0] =
+    /:-(\d+)-(\d+)\}:3000$/.exec(services.worker.ports?.[0] ?? '') ?? []
+  t.equal(Number(last) - Number(first) + 1, services.worker.deploy?.replicas, 'a port per worker')
+})
 
 t.test(
   'with the roles of compose.yaml, an owner that is not a superuser migrates, and members of the runtime role run the service',

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { NEEDED } from '../src/ledger/check/permissions.ts'
+
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+/** With these, LoanOps sees more. */
+const OPTIONAL = ['READ_OFFICE', 'READ_CONFIGURATION', 'READ_BUSINESS_DATE']
+const STOP_TAKES_SECONDS = 25
+
+t.test('ledger.md gives the user the permissions that check-ledger looks for', async t => {
+  const page = read('docs/ledger.md')
+  const [, given = ''] = /"permissions":\{(.*?)\}/.exec(page) ?? []
+  const names = [...given.matchAll(/"(\w+)":true/g)].map(([, name]) => name)
+  t.same(names.toSorted(), [...NEEDED, ...OPTIONAL].sort())
+  for (const name of names) t.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'), `why ${name}`)
+})
+
+t.test('the unit of installing.md starts Node as npm start does, and lets a stop end', async t => {
+  const page = read('docs/installing.md')
+  const { scripts } = JSON.parse(read('package.json'))
+  const flags = (text: string) => text.match(/--max-[a-z-]+=\d+/g)
+  const [unit = ''] = /^\[Unit\].*?^```/ms.exec(page) ?? []
+  t.same(flags(unit), flags(scripts.start))
+  t.same(flags(read('Dockerfile').replace(/^#.*$/gm, '')), flags(scripts.start))
+  t.ok(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1]) > STOP_TAKES_SECONDS)
+})

@@ -1,0 +1,195 @@
+// npm run production-check: runs what docs/installing.md prints, with the PostgreSQL of npm and with the systemd, nginx, psql and
+// PgBouncer of this machine. What is not installed is named and left out.
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { freePort } from '../../src/embedded/free-port.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { testEnv } from '../support/service.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PEM = resolve(ROOT, 'test/support/loopback.pem')
+const LEDGER = 'http://127.0.0.1:9/api/v1'
+const PASSWORD = 'test'
+const ENDS_WITHIN_MS = 60_000
+const STARTS_WITHIN_MS = 10_000
+const page = readFileSync(resolve(ROOT, 'docs/installing.md'), 'utf8')
+
+const poolers: ChildProcess[] = []
+const folder = mkdtempSync(join(tmpdir(), 'loanops-production-'))
+// If we are root, PostgreSQL and PgBouncer run as other users.
+chmodSync(folder, 0o755)
+const postgres = await startPostgres({ folder: join(folder, 'postgres'), password: PASSWORD })
+try {
+  await check('systemd-analyze', verifyUnit)
+  await check('nginx', verifyNginx)
+  await check('psql', setUpDatabase)
+  await check('pgbouncer', tryPoolers)
+} finally {
+  for (const pooler of poolers) pooler.kill('SIGKILL')
+  await postgres.close()
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function check(tool: string, run: () => Promise<string> | string): Promise<void> {
+  if (spawnSync('which', [tool]).status !== 0)
+    return console.log(`left out  ${tool} is not installed`)
+  try {
+    console.log(`ok        ${await run()}`)
+  } catch (error) {
+    console.log(`FAILED    ${tool}: ${(error as Error).message}`)
+    process.exitCode = 1
+  }
+}
+
+function verifyUnit(): string {
+  const unit = block('ini').replaceAll('/opt/loanops', ROOT).replace('User=loanops', 'User=daemon')
+  write('loanops@.service', unit)
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', 'loanops@api-1.service'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` },
+  })
+  // It also speaks of other units of this machine.
+  const ours = stderr.split('\n').filter(line => /loanops/.test(line))
+  if (status !== 0 || ours.length > 0) throw new Error(stderr)
+  return 'systemd-analyze accepts the unit'
+}
+
+function verifyNginx(): string {
+  const site = block('nginx').replace(/\/etc\/ssl\/\S+(?=;)/g, PEM)
+  const path = write('nginx.conf', `pid ${folder}/nginx.pid;\nevents {}\nhttp {\n${site}}\n`)
+  const { status, stderr } = spawnSync('nginx', ['-t', '-c', path, '-p', folder], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stderr)
+  return 'nginx accepts the site'
+}
+
+async function setUpDatabase(): Promise<string> {
+  psql(postgres.url, statements('create role loanops_owner'))
+  await migrated(at('loanops_owner'))
+  psql(databaseOf(postgres.url), statements('create role loanops_reader'))
+  const reader = new pg.Client(at('asha'))
+  await reader.connect()
+  try {
+    const { rows } = await reader.query("select viewname from pg_views where schemaname = 'ops'")
+    const closed: string[] = []
+    for (const { viewname } of rows)
+      await reader.query(`select * from ops.${viewname} limit 1`).catch(({ code }) => {
+        // What looks into the gateways' events themselves.
+        if (code !== '42501') throw new Error(`ops.${viewname} cannot be read: ${code}`)
+        closed.push(viewname)
+      })
+    for (const forbidden of ['select from loanops.account', 'create table mine ()'])
+      if (await reader.query(forbidden).then(Boolean, () => false))
+        throw new Error(`a reader may run: ${forbidden}`)
+    return `a login for people reads ${rows.length - closed.length} views of ops, and not ${closed}; it changes nothing`
+  } finally {
+    await reader.end()
+  }
+}
+
+async function tryPoolers(): Promise<string> {
+  const transaction = await startPooler('transaction')
+  for (const args of [['migrate'], ['--role', 'worker'], ['--role', 'api']]) {
+    const user = args[0] === 'migrate' ? 'loanops_owner' : 'loanops_service'
+    const { code, said } = await ran(args, at(user, transaction))
+    if (code !== 1 || !said.includes('pooler in session mode'))
+      throw new Error(`${args.join(' ')} ended with ${code} in transaction mode: ${said}`)
+  }
+  await migrated(at('loanops_owner', await startPooler('session')))
+  return 'PgBouncer: migrate and both roles refuse transaction mode, and session mode works'
+}
+
+/** @returns its port */
+async function startPooler(mode: 'transaction' | 'session'): Promise<number> {
+  const port = await freePort(0)
+  const { port: server } = new URL(postgres.url)
+  const users = ['loanops_owner', 'loanops_service'].map(user => `"${user}" "${PASSWORD}"\n`)
+  const path = write(
+    `${mode}.ini`,
+    `[databases]\nloanops = host=127.0.0.1 port=${server}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\npool_mode = ${mode}\ndefault_pool_size = 60\nmax_client_conn = 200\nauth_type = plain\nauth_file = ${write('users.txt', users.join(''))}\nunix_socket_dir =\n`,
+  )
+  // It refuses to run as root.
+  const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  poolers.push(spawn('pgbouncer', ['-q', ...asUser, path], { stdio: 'ignore' }))
+  const until = Date.now() + STARTS_WITHIN_MS
+  while (!(await accepts(at('loanops_service', port)))) {
+    if (Date.now() > until) throw new Error(`PgBouncer in ${mode} mode does not start`)
+    await sleep(100)
+  }
+  return port
+}
+
+async function accepts(url: string): Promise<boolean> {
+  const client = new pg.Client(url)
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function migrated(url: string): Promise<void> {
+  const { code, said } = await ran(['migrate'], url)
+  if (code !== 0) throw new Error(said)
+}
+
+async function ran(args: string[], url: string): Promise<{ code: number; said: string }> {
+  const options = {
+    cwd: ROOT,
+    env: { ...testEnv(url, LEDGER), PATH: process.env.PATH },
+    timeout: ENDS_WITHIN_MS,
+  }
+  return promisify(execFile)(process.execPath, ['src/main.ts', ...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, said: stdout + stderr }),
+    ({ code, stdout, stderr }) => ({ code, said: stdout + stderr }),
+  )
+}
+
+function psql(url: string, sql: string): void {
+  const args = ['-q', '-v', 'ON_ERROR_STOP=1', '-f', '-', url]
+  const { status, stderr } = spawnSync('psql', args, {
+    input: sql.replaceAll('…', PASSWORD),
+    encoding: 'utf8',
+    env: { ...process.env, PGPASSWORD: PASSWORD },
+  })
+  if (status !== 0) throw new Error(stderr)
+}
+
+/** The login's URL, directly or through a pooler. */
+function at(user: string, port = Number(new URL(postgres.url).port)): string {
+  return `postgres://${user}:${PASSWORD}@127.0.0.1:${port}/loanops`
+}
+
+function databaseOf(url: string): string {
+  const database = new URL(url)
+  database.pathname = '/loanops'
+  return database.href
+}
+
+function block(language: string): string {
+  const found = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(page)?.[1]
+  if (found === undefined) throw new Error(`docs/installing.md has no block in ${language}`)
+  return found
+}
+
+/** The block of the page that begins with this statement. */
+function statements(beginning: string): string {
+  const found = page.split(/^```\w*\n/m).find(text => text.startsWith(beginning))
+  if (found === undefined) throw new Error(`docs/installing.md has no block with ${beginning}`)
+  return found
+}
+
+function write(name: string, content: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
