@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import type { Lender } from '../../src/config/lenders.ts'
 import { readLedgerSettings } from '../../src/config/ledger-settings.ts'
 import { checkLedger } from '../../src/ledger/check/check-ledger.ts'
 import type { Finding } from '../../src/ledger/check/finding.ts'
@@ -138,4 +141,26 @@ t.test('the lenders in LENDERS_FILE are checked, and all with --all-lenders', as
   const [own, all] = await Promise.all([run(), run('--all-lenders')])
   t.equal(own.code, 0)
   t.equal(all.code, 1)
+})
+
+t.test('what a ledger leaves out of its answers is unknown, never ok', async t => {
+  const answers: Record<string, unknown> = {
+    '/api/v1/paymenttypes': [{ name: 'LoanOps' }],
+    '/api/v1/loanproducts': [{ id: 1, name: 'LENDER_01' }],
+    '/api/v1/configurations': { globalConfiguration: [] },
+  }
+  const server = createServer(({ url = '' }, response) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[url] ?? {})),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { settings, lenders } = readLedgerSettings(testEnv('', `http://127.0.0.1:${port}/api/v1`))
+  const findings = await checkLedger(settings, [lenders.get('LENDER_01') as Lender])
+  t.same(named(findings, 'breaks', 'differs'), [])
+  t.same(named(findings, 'ok'), [
+    ...['reachable', 'api_path', 'tenant', 'credentials'].map(check => `${check} ok`),
+    'payment_type ok',
+    'product LENDER_01 ok',
+  ])
 })

@@ -28,7 +28,7 @@ export const businessDate: Check = {
 /** @returns undefined while the calendar counts @throws Unread */
 export async function businessDateOf(reads: Reads): Promise<string | undefined> {
   if ((await switchOf(reads, 'enable-business-date'))?.enabled !== true) return undefined
-  const dates = await reads.read<BusinessDate[]>(DATES)
+  const dates = await reads.list<BusinessDate>(DATES)
   const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
   if (set === undefined) throw new Unread('it is switched on, and the ledger does not say which')
   return isoDay(set.date)

@@ -6,7 +6,7 @@ import { openReads, Unread } from './reads.ts'
 /** Who asks waits for the answer. */
 const WITHIN_MS = 9_000
 
-type Options = {
+export type CheckOptions = {
   /** Between two calls; then the check has no time limit of its own. */
   pauseMs?: number
   stopping?: AbortSignal
@@ -16,7 +16,7 @@ type Options = {
 export async function checkLedger(
   settings: CheckedSettings,
   lenders: CheckedLender[],
-  { pauseMs, stopping }: Options = {},
+  { pauseMs, stopping }: CheckOptions = {},
 ): Promise<Finding[]> {
   const signal = AbortSignal.any([
     ...(stopping === undefined ? [] : [stopping]),
@@ -60,14 +60,17 @@ async function ran({ check, expects, run }: Check, checked: Checked): Promise<Fi
   try {
     return [await run(checked)].flat().map(found => findingOf(check, expects, found))
   } catch (error) {
-    if (error instanceof Unread) return [findingOf(check, expects, unreadable(error))]
+    if (error instanceof Unread) return [findingOf(check, expects, unreadable(error.message))]
+    // An answer of another form must not hide the other findings.
+    if (error instanceof TypeError)
+      return [findingOf(check, expects, unreadable('the ledger answers in another form'))]
     throw error
   }
 }
 
-const unreadable = ({ message }: Unread): Found => ({
+const unreadable = (why: string): Found => ({
   state: 'unknown',
-  found: `could not be read: ${message}`,
+  found: `could not be read: ${why}`,
   remedy: 'Let LEDGER_USERNAME read it at the ledger, or look it up there',
 })
 

@@ -10,7 +10,7 @@ export async function switchOf(reads: Reads, name: string): Promise<Configuratio
   const { globalConfiguration } = await reads.read<{ globalConfiguration?: Configuration[] }>(
     CONFIGURATIONS,
   )
-  if (!Array.isArray(globalConfiguration))
+  if (!Array.isArray(globalConfiguration) || globalConfiguration.length === 0)
     throw new Unread('the ledger does not list its configuration')
   return globalConfiguration.find(one => one.name === name)
 }

@@ -11,7 +11,9 @@ export const makerChecker: Check = {
   check: 'maker_checker',
   expects: 'nothing that LoanOps does waits for a second person at the ledger',
   async run({ reads }) {
-    if ((await switchOf(reads, 'maker-checker'))?.enabled !== true)
+    const found = await switchOf(reads, 'maker-checker')
+    if (found === undefined) throw new Unread('the ledger does not list maker-checker')
+    if (!found.enabled)
       return { state: 'ok', found: 'maker-checker is off' }
     const tasks = await checkedTasks(reads)
     if (tasks?.length === 0)
@@ -27,7 +29,7 @@ export const makerChecker: Check = {
 /** @returns undefined if our user may not read them */
 async function checkedTasks(reads: Reads): Promise<string[] | undefined> {
   try {
-    const tasks = await reads.read<Task[]>(TASKS)
+    const tasks = await reads.list<Task>(TASKS)
     return tasks.filter(one => one.selected && NEEDED.includes(one.code)).map(({ code }) => code)
   } catch (error) {
     if (error instanceof Unread) return undefined

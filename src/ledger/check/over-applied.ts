@@ -1,5 +1,5 @@
 import type { Check } from './finding.ts'
-import { eachProduct } from './products.ts'
+import { eachProduct, shown } from './products.ts'
 
 export const overApplied: Check = {
   check: 'product_over_applied',
@@ -8,12 +8,12 @@ export const overApplied: Check = {
     eachProduct(checked, async product => {
       const { name, overAppliedNumber, overAppliedCalculationType, maxTrancheCount } = product
       const differences = [
-        ...(product.allowApprovedDisbursedAmountsOverApplied
+        ...(shown(product.allowApprovedDisbursedAmountsOverApplied)
           ? [
               `lets loans exceed what was applied for by ${overAppliedNumber} (${overAppliedCalculationType})`,
             ]
           : []),
-        ...(product.multiDisburseLoan
+        ...(shown(product.multiDisburseLoan)
           ? [`pays out in up to ${maxTrancheCount} tranches, of which LoanOps pays out one`]
           : []),
       ]

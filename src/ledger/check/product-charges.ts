@@ -3,7 +3,7 @@ import { ownTerms } from '../own-terms.ts'
 import { ledgerPath } from '../path.ts'
 import type { ProductWithTerms } from '../product.ts'
 import type { Check } from './finding.ts'
-import { eachProduct } from './products.ts'
+import { eachProduct, shown } from './products.ts'
 
 export const productCharges: Check = {
   check: 'product_charges',
@@ -11,7 +11,8 @@ export const productCharges: Check = {
   run: checked =>
     eachProduct(checked, async ({ id }, { code, terms: { copied } }) => {
       const product = await checked.reads.read<ProductWithTerms>(ledgerPath(['loanproducts', id]))
-      const { name, charges = [] } = product
+      const { name } = product
+      const charges = shown(product.charges)
       const cannot = charges.flatMap(charge => {
         const reason = reasonAgainst(charge, product)
         return reason === undefined ? [] : [`${charge.name} (${reason})`]

@@ -1,5 +1,5 @@
 import type { Check } from './finding.ts'
-import { eachProduct, type ListedProduct } from './products.ts'
+import { eachProduct, shown, type ListedProduct } from './products.ts'
 
 export const productLimits: Check = {
   check: 'product_limits',
@@ -8,7 +8,8 @@ export const productLimits: Check = {
   run: checked =>
     eachProduct(checked, async product => {
       const found = inWords(product)
-      const { minPrincipal, maxPrincipal, useBorrowerCycle = false } = product
+      const { minPrincipal, maxPrincipal } = product
+      const useBorrowerCycle = shown(product.useBorrowerCycle)
       const isFixed = minPrincipal !== undefined && minPrincipal === maxPrincipal
       if (!isFixed && !useBorrowerCycle) return { state: 'ok', found }
       return {

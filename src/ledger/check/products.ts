@@ -17,10 +17,8 @@ export type ListedProduct = LoanProduct & {
 }
 
 /** @throws Unread */
-export async function productsIn(reads: Reads): Promise<ListedProduct[]> {
-  const products = await reads.read<ListedProduct[]>(PRODUCTS)
-  if (!Array.isArray(products)) throw new Unread('the ledger does not list its products')
-  return products
+export function productsIn(reads: Reads): Promise<ListedProduct[]> {
+  return reads.list<ListedProduct>(PRODUCTS)
 }
 
 const LOOK = 'Let LEDGER_USERNAME read the product at the ledger, or look it up there'
@@ -38,6 +36,12 @@ export async function eachProduct({ reads, lenders }: Checked, judge: OfProduct)
     found.push({ ...worstOf(judged), lender: lender.code })
   }
   return found
+}
+
+/** What an answer leaves out says nothing. @throws Unread */
+export function shown<T>(member: T | undefined): T {
+  if (member === undefined) throw new Unread('the product does not show it')
+  return member
 }
 
 function unread(error: unknown): Found {

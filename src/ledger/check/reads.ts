@@ -22,6 +22,8 @@ export type Reads = {
   probe(): Promise<Received | Error>
   /** @throws Unread */
   read<Body>(path: LedgerPath): Promise<Body>
+  /** @throws Unread, also for what is no list */
+  list<Item>(path: LedgerPath): Promise<Item[]>
   /** What the ledger says about our own user. @throws Unread */
   self(): Promise<OwnUser>
   /** Outside of the API; undefined if it does not say. */
@@ -60,6 +62,11 @@ export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Lim
     probe: () => once({ method: 'GET', path: PAYMENT_TYPES }),
     async read<Body>(path: LedgerPath) {
       return bodyOf(await once({ method: 'GET', path })) as Body
+    },
+    async list<Item>(path: LedgerPath) {
+      const body = bodyOf(await once({ method: 'GET', path }))
+      if (Array.isArray(body)) return body as Item[]
+      throw new Unread('the ledger does not answer with a list')
     },
     async self() {
       const { LEDGER_USERNAME: username, LEDGER_PASSWORD: password } = settings
