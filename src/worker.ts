@@ -20,6 +20,7 @@ import { notifyFeatures } from './engine/notify-features.ts'
 import { runOperations } from './engine/operation-job.ts'
 import { bulkQueue, liveQueue } from './engine/queue.ts'
 import { startJobs } from './engine/start-jobs.ts'
+import { checkLedgerRegularly } from './operations/check-ledger-job.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import { runPurges } from './operations/purge-job.ts'
 import { purgeQueue } from './operations/queue.ts'
@@ -40,7 +41,11 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  */
 const FEATURES: Feature[] = [
   { ...consoleFeature, jobs: [runBulks] },
-  { ...operationsFeature, queues: [purgeQueue], jobs: [runPurges, warnOfMissingProducts] },
+  {
+    ...operationsFeature,
+    queues: [purgeQueue],
+    jobs: [runPurges, warnOfMissingProducts, checkLedgerRegularly],
+  },
   {
     ...paymentsFeature,
     // The dead letters' queue before the one that names it.

@@ -91,9 +91,7 @@ export const Settings = Type.Object({
     text(
       'a readable PEM file with the certificate of the authority that signed the ledger’s',
       '/etc/ssl/ledger.pem',
-      {
-        format: 'readable-file',
-      },
+      { format: 'readable-file' },
     ),
   ),
   LEDGER_TIMEOUT_MS: wholeNumber(
@@ -117,6 +115,7 @@ export const Settings = Type.Object({
       maximum: 10_000,
     }),
   ),
+  LEDGER_CHECK_MINUTES: wholeNumber('how often the ledger is checked; 0: never', 10, 0, 1_440),
   LEDGER_TIMEZONE: text('the ledger tenant’s time zone: Area/City, or UTC', 'Asia/Kolkata', {
     default: 'Asia/Kolkata',
     format: 'time-zone',

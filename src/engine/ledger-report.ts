@@ -8,13 +8,21 @@ export async function ledgerReport(
   ask: Ask,
   breakerState: object | undefined,
 ): Promise<LedgerReport> {
-  const [waitingFor, pause, inFront] = await Promise.all([
+  const [waitingFor, pause, inFront, findings] = await Promise.all([
     // Silence must not look healthy.
     ask(reasonsToWait, ['not_known']),
     ask(pauseInWords, 'not_known'),
     ask(refusalInFront, 'not_known'),
+    ask<LedgerReport['findings']>(setUp, 'not_known'),
   ])
-  return { ...breakerState, waiting_for: waitingFor, pause, in_front: inFront }
+  return { ...breakerState, waiting_for: waitingFor, pause, in_front: inFront, findings }
+}
+
+/** Without what was found, because anybody may ask. */
+async function setUp(db: Database): Promise<LedgerReport['findings']> {
+  const { rows } = await sql<{ check: string; lender: string | null; state: string }>`
+    select "check", lender, state from ops.ledger_finding`.execute(db)
+  return rows.length === 0 ? 'not_known' : rows.filter(({ state }) => state !== 'ok')
 }
 
 async function reasonsToWait(db: Database): Promise<string[]> {

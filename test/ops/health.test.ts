@@ -33,9 +33,9 @@ t.test('readyz says not_known, not healthy, while the database does not answer',
 t.test('readyz answers in a fixed order, whatever the role', async t => {
   const parts = ['status', 'version', 'database', 'queue', 'stuck', 'ledger', 'callbacks', 'clock']
   for (const [ROLE, ledger] of [
-    ['api', ['waiting_for', 'pause', 'in_front']],
-    ['worker', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front']],
-    ['all', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front']],
+    ['api', ['waiting_for', 'pause', 'in_front', 'findings']],
+    ['worker', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front', 'findings']],
+    ['all', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front', 'findings']],
   ] as const) {
     const { call } = await startTestService(t, { ROLE })
     const { body } = await call('GET', '/readyz')

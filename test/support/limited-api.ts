@@ -42,7 +42,7 @@ export async function startLimited(
       database: 'ok' as const,
       queue: 'ok' as const,
       stuck: [],
-      ledger: { waiting_for: [], pause: null, in_front: null },
+      ledger: { waiting_for: [], pause: null, in_front: null, findings: [] },
       callbacks: null,
     }),
   }

@@ -2,13 +2,17 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Finding } from './finding.ts'
 
-/** @returns those whose state is another one than before, or that are new and not `ok` */
-export function keepFindings(db: Database, findings: Finding[]): Promise<Finding[]> {
+export type Change = Finding & { before: Finding['state'] | null }
+
+/** @returns those whose state is another one than before */
+export function keepFindings(db: Database, findings: Finding[]): Promise<Change[]> {
   return db.transaction().execute(async trx => {
     // One check after the other: each replaces all that was found before.
     await sql`lock table loanops.ledger_finding in share row exclusive mode`.execute(trx)
     const { rows: before } = await sql<Pick<Finding, 'check' | 'lender' | 'state'>>`
       select "check", lender, state from ops.ledger_finding`.execute(trx)
+    const stateBefore = ({ check, lender }: Finding) =>
+      before.find(one => one.check === check && one.lender === lender)?.state ?? null
     await sql`
       with found as (
         select "check", coalesce(lender, '') as lender, place, state, found, expected, remedy
@@ -28,9 +32,8 @@ export function keepFindings(db: Database, findings: Finding[]): Promise<Finding
              since = case when old.state = excluded.state then old.since else excluded.since end`.execute(
       trx,
     )
-    return findings.filter(one => {
-      const same = before.find(({ check, lender }) => check === one.check && lender === one.lender)
-      return same === undefined ? one.state !== 'ok' : same.state !== one.state
-    })
+    return findings
+      .map(one => ({ ...one, before: stateBefore(one) }))
+      .filter(({ state, before }) => state !== before)
   })
 }

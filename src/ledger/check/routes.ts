@@ -5,14 +5,12 @@ import { auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
-import { checkLedger } from './check-ledger.ts'
+import { checkAndKeep } from './check-and-keep.ts'
 import { CHECKS } from './checks.ts'
 import { STEPS } from './connection.ts'
 import { STATES } from './finding.ts'
-import { keepFindings } from './keep-findings.ts'
 import { keptFindings } from './kept-findings.ts'
 import { reportOf } from './report.ts'
-import { usedLenders } from './used-lenders.ts'
 
 const tags = ['operations']
 const Finding = Type.Object(
@@ -46,13 +44,13 @@ const lastSchema = {
 type Context = { db: Database; config: Config }
 
 export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
-  let underWay: Promise<void> | undefined
+  let underWay: Promise<unknown> | undefined
 
   return async app => {
     app.post('/ledger/check', { schema: checkSchema }, async request => {
       const asker = await askerOf(request)
       // Whoever asks meanwhile gets the same answer, so that the ledger is not read more than once at a time.
-      underWay ??= checkNow().finally(() => {
+      underWay ??= checkAndKeep({ db, config }).finally(() => {
         underWay = undefined
       })
       await underWay
@@ -61,11 +59,6 @@ export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTy
     })
 
     app.get('/ledger/check', { schema: lastSchema }, last)
-  }
-
-  async function checkNow(): Promise<void> {
-    const lenders = await usedLenders(db, config.lenders)
-    await keepFindings(db, await checkLedger(config, lenders))
   }
 
   async function last() {

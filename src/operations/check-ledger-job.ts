@@ -1,0 +1,43 @@
+import type { WorkerContext } from '../engine/feature.ts'
+import { checkAndKeep } from '../ledger/check/check-and-keep.ts'
+import type { Change } from '../ledger/check/keep-findings.ts'
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
+
+/** At most one call a second, over a connection of its own: operations do not notice it. */
+const CALLS_APART_MS = 1_000
+const MINUTE_MS = 60_000
+
+/** At start, and again every few minutes. */
+export function checkLedgerRegularly({
+  db,
+  config,
+  log,
+}: Pick<WorkerContext, 'db' | 'config' | 'log'>): Job {
+  const everyMs = config.LEDGER_CHECK_MINUTES * MINUTE_MS
+  if (everyMs === 0) return { stop() {} }
+  return startLoop(
+    async stopping => {
+      const changes = await checkAndKeep({ db, config }, { pauseMs: CALLS_APART_MS, stopping })
+      for (const change of changes) noteChange(change, log)
+      return everyMs
+    },
+    {
+      everyMs: MINUTE_MS,
+      onError: error => log.warn({ err: error }, 'the ledger’s set-up could not be checked'),
+    },
+  )
+}
+
+const WRONG = ['breaks', 'differs']
+
+/** What is unknown while the ledger is away is in the list of findings alone. */
+function noteChange(
+  { check, lender, state, before, found, remedy }: Change,
+  log: Pick<WorkerContext['log'], 'info' | 'warn'>,
+): void {
+  const finding = { check, lender, state }
+  if (WRONG.includes(state)) log.warn(finding, `The ledger’s set-up: ${found}. ${remedy}`)
+  else if (state === 'ok' && WRONG.includes(before ?? ''))
+    log.info(finding, `The ledger’s set-up was corrected: ${check}`)
+}
