@@ -12,6 +12,7 @@ import { callbackActions } from './callbacks/callback-actions.ts'
 import { callbackPage } from './callbacks/callback-page.ts'
 import { callbacksPage } from './callbacks/callbacks-page.ts'
 import { homePage } from './home/home-page.ts'
+import { ledgerPage } from './ledger/ledger-page.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
@@ -31,6 +32,7 @@ import { timelinePage } from './timeline/timeline-page.ts'
 
 export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   homePage,
+  ledgerPage,
   searchPage,
   timelinePage,
   operationsPage,

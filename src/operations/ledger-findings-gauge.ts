@@ -5,11 +5,7 @@ import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
-export function ledgerFindingsGauge(
-  registry: Registry,
-  db: Database,
-  log: Pick<Log, 'warn'>,
-): Job {
+export function ledgerFindingsGauge(registry: Registry, db: Database, log: Pick<Log, 'warn'>): Job {
   const gauge = new Gauge({
     name: 'loanops_ledger_findings',
     help: 'What the last check of the ledger’s set-up found',

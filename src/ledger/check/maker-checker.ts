@@ -13,8 +13,7 @@ export const makerChecker: Check = {
   async run({ reads }) {
     const found = await switchOf(reads, 'maker-checker')
     if (found === undefined) throw new Unread('the ledger does not list maker-checker')
-    if (!found.enabled)
-      return { state: 'ok', found: 'maker-checker is off' }
+    if (!found.enabled) return { state: 'ok', found: 'maker-checker is off' }
     const tasks = await checkedTasks(reads)
     if (tasks?.length === 0)
       return { state: 'ok', found: 'maker-checker is on, but for nothing that LoanOps does' }

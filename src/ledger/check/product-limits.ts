@@ -1,5 +1,5 @@
 import type { Check } from './finding.ts'
-import { eachProduct, shown, type ListedProduct } from './products.ts'
+import { eachProduct, type ListedProduct, shown } from './products.ts'
 
 export const productLimits: Check = {
   check: 'product_limits',
