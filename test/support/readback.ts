@@ -65,12 +65,17 @@ export async function readBack(db: Database) {
   }, 'the run ends')
 }
 
-/** As the schedule does. */
+/** As the schedule does, which may have been first: then that run, which waits too. */
 export async function requestReadback(db: Database): Promise<string> {
-  const id = newId()
-  await sql`insert into core.readback_run (id, trigger) values (${id}, 'schedule')`.execute(db)
+  const { rows } = await sql<{ id: string }>`
+    with requested as (
+      insert into core.readback_run (id, trigger) values (${newId()}, 'schedule') on conflict do nothing returning id
+    )
+    select id from requested union all select id from core.readback_run where status = 'waiting'`.execute(
+    db,
+  )
   await wake(db, readbackQueue)
-  return id
+  return (rows[0] as { id: string }).id
 }
 
 export async function readbackRun(db: Database, id: string): Promise<any> {
