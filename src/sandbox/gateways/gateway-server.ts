@@ -12,6 +12,7 @@ export type SandboxGateways = {
   controlUrl: string
   key: string
   secret: string
+  secretB: string
   close(): Promise<void>
 }
 
@@ -19,6 +20,8 @@ const CONTROL = '/sandbox-gateway'
 /** The credentials that open everything; a payment of an account is seen with `<account>` as the key as well. */
 const KEY = 'sandbox-key'
 const SECRET = 'sandbox-secret'
+/** One secret for both would be warned of at each start. */
+const SECRET_B = 'sandbox-secret-b'
 
 type State = { store: GatewayStore; faults: GatewayFaults; calls: { path: string; at: number }[] }
 
@@ -45,6 +48,7 @@ export async function startSandboxGateways({
     controlUrl: `${origin}${CONTROL}`,
     key: KEY,
     secret: SECRET,
+    secretB: SECRET_B,
     close: () =>
       new Promise(done => {
         server.close(() => done())
@@ -90,9 +94,9 @@ function gatewayB({ store }: State, { headers }: IncomingMessage, url: URL, body
   return answer ?? refusalB(404, 'not_found', 'There is no such path')
 }
 
-/** Any account's own key works with the same secret. */
+/** Any account's own key works with these secrets. */
 const isKnown = (key: string, secret: unknown) =>
-  secret === SECRET && (key === KEY || key.startsWith('account-'))
+  (secret === SECRET || secret === SECRET_B) && (key === KEY || key.startsWith('account-'))
 
 async function control(
   { store, faults, calls }: State,
