@@ -11,7 +11,13 @@ import { testEnv } from '../support/service.ts'
 type Call = (of: object, id: string, other: string) => Promise<unknown>
 
 /** Nor does a caller's text get into the path of one by the ledger's own number, or by a query. */
-const WITHOUT_ID = ['createClient', 'submitLoan', 'clientNumbered', 'clientsWithMobile']
+const WITHOUT_ID = [
+  'createClient',
+  'submitLoan',
+  'clientNumbered',
+  'clientsWithMobile',
+  'isTransactionOfAnotherLoan',
+]
 const NO_CALLS = ['hasClientFields', 'clientDifferences', 'clientAnswer']
 const CALLS = Object.entries({ ...clientCalls, ...loanCalls } as unknown as Record<
   string,
