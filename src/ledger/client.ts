@@ -9,7 +9,6 @@ import {
   type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
-import { openEndable } from './endable.ts'
 import { codeOf } from './error-body.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
@@ -51,7 +50,7 @@ export type Ledger = Reader & {
   breaker: Breaker
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
-  /** Ends the reads that are under way, other than those for callers. */
+  /** Ends the reads that are under way, other than those for callers, and each later one at once. */
   endReads(): void
   cutOff(): Promise<void>
 }
@@ -67,12 +66,12 @@ export function openLedger(
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: ((answer: Answer) => void)[] = []
   const breaker = openBreaker()
-  const reads = openEndable()
+  const reads = new AbortController()
 
   return {
     async read<Body>(path: LedgerPath, trace?: Trace) {
-      const answer = reads.run(signal => call({ method: 'GET', path, signal }, classifyRead, trace))
-      return reading<Body>(await answer)
+      const request: Request = { method: 'GET', path, signal: reads.signal }
+      return reading<Body>(await call(request, classifyRead, trace))
     },
     forCaller: signal => ({
       async read<Body>(path: LedgerPath) {
@@ -84,7 +83,7 @@ export function openLedger(
       return call(request, received => classifyWrite(received, promisedId), trace)
     },
     async probe() {
-      const probe = reads.run(signal => call({ ...MINIMAL, signal }, classifyRead))
+      const probe = call({ ...MINIMAL, signal: reads.signal }, classifyRead)
       const { outcome } = await breaker.untilAnsweredOrReachable(probe)
       return outcome === 'done'
     },
@@ -97,7 +96,7 @@ export function openLedger(
     breaker,
     onAnswer: listener => void listeners.push(listener),
     close: () => each(({ close }) => close()),
-    endReads: reads.end,
+    endReads: () => reads.abort(),
     cutOff: () => each(({ cutOff }) => cutOff()),
   }
 
