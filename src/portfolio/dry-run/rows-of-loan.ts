@@ -4,9 +4,8 @@ import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { ReadyKind } from '../kinds/kinds.ts'
 import type { ComingLoan, RowToLookAt } from '../kinds/looker.ts'
+import { BYTES_AT_ONCE, withinBytes } from '../within-bytes.ts'
 
-/** A row may have 100,000 characters. The first one is read whatever its size. */
-const BYTES_AT_ONCE = 256 * 1024
 const ROWS_AT_ONCE = 1_000
 
 type PortfolioFile = { id: string; kind: ReadyKind; columns: string[] }
@@ -47,15 +46,10 @@ function isEnd(rows: NextRow[]): boolean {
 type NextRow = { line: number; onDate: string | null; cells: string }
 
 async function nextRows(db: Database, id: string, loan: string, after: number): Promise<NextRow[]> {
-  const { rows } = await sql<NextRow>`
-    select line, on_date::text as "onDate", cells
-      from (select line, on_date, cells,
-                   sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
-              from (select line, on_date, cells from loanops.migration_row
-                     where migration_id = ${id} and loan_external_id = ${loan} and state = 'valid' and line > ${after}
-                     order by line limit ${ROWS_AT_ONCE}) next) counted
-     where bytes_before < ${BYTES_AT_ONCE}
-     order by line`.execute(db)
+  const { rows } = await sql<NextRow>`${withinBytes(sql`
+    select line, on_date::text as "onDate", cells from loanops.migration_row
+     where migration_id = ${id} and loan_external_id = ${loan} and state = 'valid' and line > ${after}
+     order by line limit ${ROWS_AT_ONCE}`)}`.execute(db)
   return rows
 }
 

@@ -7,13 +7,12 @@ import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
+import { BYTES_AT_ONCE } from '../within-bytes.ts'
 import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** One transaction, which holds up the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
-/** A row may have 100,000 characters. The first one is taken whatever its size. */
-const BYTES_AT_ONCE = 256 * 1024
 /** A few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 

@@ -3,12 +3,11 @@ import { REASON } from '../../csv/column.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
+import { withinBytes } from '../within-bytes.ts'
 
 const ROWS_AT_ONCE = 1_000
 /** A range, because a plan without one may read the whole table for each page of rows. */
 const LINES_AT_ONCE = 10_000
-/** A row may have 100,000 characters. The first row is read whatever its size. */
-const BYTES_AT_ONCE = 256 * 1024
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
 export type UploadedRow = Row<
@@ -25,15 +24,10 @@ export async function* uploadedRows(
   const end = await lastLine(db, id)
   for (let after = 0; after < end; ) {
     const upTo = after + LINES_AT_ONCE
-    const { rows } = await sql<UploadedRow>`
-      select line, cells, state, reason, finding, finding_reason
-        from (select line, cells, state, reason, finding, finding_reason,
-                     sum(octet_length(cells)) over (order by line) - octet_length(cells) as bytes_before
-                from loanops.migration_row
-               where migration_id = ${id} and ${isWanted} and line > ${after} and line <= ${upTo}::integer
-               order by line limit ${ROWS_AT_ONCE}) next
-       where bytes_before < ${BYTES_AT_ONCE}
-       order by line`.execute(db)
+    const { rows } = await sql<UploadedRow>`${withinBytes(sql`
+      select line, cells, state, reason, finding, finding_reason from loanops.migration_row
+       where migration_id = ${id} and ${isWanted} and line > ${after} and line <= ${upTo}::integer
+       order by line limit ${ROWS_AT_ONCE}`)}`.execute(db)
     if (rows.length > 0) yield rows
     after = rows.at(-1)?.line ?? upTo
   }
