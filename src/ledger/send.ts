@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { endingWith, withTimeLimit } from '../http/ending-with.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import type { Answer, Received } from './answer.ts'
+import { isOfTls, reasonOf } from './connection-error.ts'
 import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
 import { remedyOfConnection } from './remedy.ts'
@@ -148,11 +149,10 @@ export function unanswered(error: unknown, method: string): Omit<Answer, 'method
   }
 }
 
-function messageOf({ code, name }: NodeJS.ErrnoException): string {
-  // The code of a time-out is a number that says nothing to people.
-  const known = typeof code === 'string' ? code : name
-  const remedy = remedyOfConnection(known)
-  return `no answer (${known})${remedy === undefined ? '' : `: ${remedy}`}`
+function messageOf(error: NodeJS.ErrnoException): string {
+  const reason = reasonOf(error)
+  const remedy = remedyOfConnection(reason)
+  return `no answer (${reason})${remedy === undefined ? '' : `: ${remedy}`}`
 }
 
 function isUnconnected(error: unknown): boolean {
@@ -163,6 +163,6 @@ function isUnconnected(error: unknown): boolean {
     error instanceof errors.ConnectTimeoutError ||
     syscall === 'connect' ||
     syscall === 'getaddrinfo' ||
-    /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code ?? '')
+    isOfTls(code ?? '')
   )
 }

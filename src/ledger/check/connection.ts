@@ -1,7 +1,7 @@
 import type { Received } from '../answer.ts'
+import { isOfTls, reasonOf } from '../connection-error.ts'
 import { codeOf, isOfLedgerShape } from '../error-body.ts'
 import type { CheckedSettings, Found } from './finding.ts'
-import { reasonOf } from './reads.ts'
 
 /** In the order in which a call meets them: what comes after one that is wrong is unknown. */
 export const STEPS = ['reachable', 'api_path', 'tenant', 'credentials', 'password_expiry'] as const
@@ -77,7 +77,7 @@ const LOG = 'Look into the ledger’s own log'
 function unreachable(error: Error, { LEDGER_URL }: Urls): [found: string, remedy: string] {
   const { host } = new URL(LEDGER_URL)
   const reason = reasonOf(error)
-  if (/^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(reason))
+  if (isOfTls(reason))
     return [
       `the certificate of ${host} is not trusted (${reason})`,
       'Set LEDGER_CA_FILE to the certificate of the authority that signed the ledger’s, and use the host’s name as the certificate has it',

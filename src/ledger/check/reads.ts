@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explained, type Received } from '../answer.ts'
+import { reasonOf } from '../connection-error.ts'
 import { codeOf } from '../error-body.ts'
 import { type LedgerPath, ledgerPath } from '../path.ts'
 import { type LedgerSettings, openSender, type Request } from '../send.ts'
@@ -100,10 +101,4 @@ function bodyOf(answer: Received | Error): unknown {
   if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null)
     return answer.body
   throw new Unread(explained(answer, { outcome: 'refused' }), codeOf(answer.body))
-}
-
-/** The code of a time-out is a number that says nothing to people. */
-export function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException
-  return typeof code === 'string' ? code : error.name
 }

@@ -1,0 +1,9 @@
+/** Of errors that end a connection before anything is sent over it. */
+const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+export const isOfTls = (code: string): boolean => OF_TLS.test(code)
+
+/** The code of a time-out is a number that says nothing to people. */
+export function reasonOf({ code, name }: NodeJS.ErrnoException): string {
+  return typeof code === 'string' ? code : name
+}
