@@ -34,15 +34,20 @@ export function openCalendar(
   }
 }
 
-type BusinessDate = { type: string; date: Day }
-const DATES = ledgerPath(['businessdate'])
+export type LedgerDate = { type: string; date: Day }
+export const DATES = ledgerPath(['businessdate'])
 const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
 
 /** The ledger may still list one after it was switched off. @returns undefined where the calendar counts */
 async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
-  const dates = (await ifReadable(ledger.read<BusinessDate[]>(DATES))) ?? []
-  const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
-  if (set === undefined) return undefined
+  const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
+  if (date === undefined) return undefined
   const { enabled = true } = (await ifReadable(ledger.read<{ enabled?: boolean }>(SWITCH))) ?? {}
-  return enabled ? isoDay(set.date) : undefined
+  return enabled ? date : undefined
+}
+
+/** Among the dates that the ledger lists, whether or not they are switched on. */
+export function businessDateIn(dates: LedgerDate[]): string | undefined {
+  const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
+  return set && isoDay(set.date)
 }

@@ -1,12 +1,8 @@
-import { type Day, isoDay } from '../../day.ts'
+import { businessDateIn, DATES, type LedgerDate } from '../calendar.ts'
 import { today } from '../day-format.ts'
-import { ledgerPath } from '../path.ts'
 import { switchOf } from './configuration.ts'
 import type { Check } from './finding.ts'
 import { type Reads, Unread } from './reads.ts'
-
-type BusinessDate = { type: string; date: Day }
-const DATES = ledgerPath(['businessdate'])
 
 export const businessDate: Check = {
   check: 'business_date',
@@ -28,8 +24,7 @@ export const businessDate: Check = {
 /** @returns undefined while the calendar counts @throws Unread */
 export async function businessDateOf(reads: Reads): Promise<string | undefined> {
   if ((await switchOf(reads, 'enable-business-date'))?.enabled !== true) return undefined
-  const dates = await reads.list<BusinessDate>(DATES)
-  const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
-  if (set === undefined) throw new Unread('it is switched on, and the ledger does not say which')
-  return isoDay(set.date)
+  const date = businessDateIn(await reads.list<LedgerDate>(DATES))
+  if (date === undefined) throw new Unread('it is switched on, and the ledger does not say which')
+  return date
 }
