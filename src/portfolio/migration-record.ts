@@ -50,15 +50,20 @@ const DryRunResult = Type.Object(
   { title: 'DryRun' },
 )
 
+/** What an upload has shown of a file. */
+const judged = {
+  migration_id: Type.String(),
+  type: MigrationTypeName,
+  status: MigrationStatus,
+  ...fileFacts,
+  rows: Count,
+  valid_rows: Count,
+  invalid_rows: Count,
+}
+
 export const MigrationItem = Type.Object(
   {
-    migration_id: Type.String(),
-    type: MigrationTypeName,
-    status: MigrationStatus,
-    ...fileFacts,
-    rows: Count,
-    valid_rows: Count,
-    invalid_rows: Count,
+    ...judged,
     done: Count,
     failed: Count,
     stopped: Type.Integer({
@@ -89,13 +94,7 @@ export type DryRun = Static<typeof DryRunResult>
 
 export const Uploaded = Type.Object(
   {
-    migration_id: Type.String(),
-    type: MigrationTypeName,
-    status: MigrationStatus,
-    ...fileFacts,
-    rows: Count,
-    valid_rows: Count,
-    invalid_rows: Count,
+    ...judged,
     errors: Type.Array(InvalidRow, {
       description: 'the first hundred invalid rows; errors.csv has all of them',
     }),
