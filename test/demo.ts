@@ -1,10 +1,8 @@
 // npm run demo: runs the whole journey once, over HTTP, on a separate service, and prints each step with its duration.
-import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startSeparateService } from './support/separate-service.ts'
 
-const START_WITHIN_MS = 60_000
 const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
 const DAY = '2026-02-13'
@@ -13,17 +11,11 @@ const PAID_AT = `${DAY}T10:00:00+05:30`
 const REPORTED = { id: 'pay_DEMO0000000001', amount: 458_400 }
 const UNREPORTED = { id: 'pay_DEMO0000000002', amount: 100_000 }
 
-const folder = mkdtempSync(join(tmpdir(), 'loanops-demo-'))
-// If we are root, PostgreSQL runs as another user.
-chmodSync(folder, 0o755)
-const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
-  cwd: folder,
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env: { ...process.env, PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: '', LEDGER_URL: '' },
-})
 const startedAt = performance.now()
+let service: Awaited<ReturnType<typeof startSeparateService>> | undefined
 try {
-  const printed = await welcome()
+  service = await startSeparateService('demo')
+  const { printed, folder } = service
   const url = found(/API +(\S+)/, printed)
   const ledgerUrl = found(/Ledger +(\S+)/, printed)
   const gatewayUrl = new URL(found(/Gateways +([^\s,]+)/, printed)).origin
@@ -35,9 +27,7 @@ try {
   console.error(`\nNot as promised: ${(error as Error).message}`)
   process.exitCode = 1
 } finally {
-  service.kill('SIGTERM')
-  await new Promise(done => service.once('exit', done))
-  rmSync(folder, { recursive: true, force: true })
+  await service?.stop()
 }
 
 type Others = { ledgerUrl: string; gatewayUrl: string }
@@ -190,22 +180,6 @@ function caller(url: string, headers: Record<string, string>): Call {
       throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return JSON.parse(text)
   }
-}
-
-async function welcome(): Promise<string> {
-  let printed = ''
-  const exited = new Promise<never>((_, reject) =>
-    service.once('exit', () => reject(new Error('the service did not start'))),
-  )
-  exited.catch(() => undefined)
-  service.stdout.on('data', chunk => {
-    printed += chunk
-  })
-  await Promise.race([
-    exited,
-    until(async () => printed.includes('Ctrl-C'), 'the service starts', START_WITHIN_MS),
-  ])
-  return printed
 }
 
 async function until(isTrue: () => Promise<boolean>, what: string, withinMs = BATCH_WITHIN_MS) {

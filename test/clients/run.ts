@@ -1,35 +1,25 @@
 // npm run clients [-- NAME …]: makes a client from the OpenAPI document with each generator whose tools are on this machine, and
 // drives a loan with it on a separate service. What a generator needs besides is fetched from its own registry.
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { startSeparateService } from '../support/separate-service.ts'
 import { CLIENTS, type Client, type Documents } from './generators.ts'
 
-const START_WITHIN_MS = 60_000
 const PRINCIPAL = 1234567.89
 
 const wanted = process.argv.slice(2)
-const folder = mkdtempSync(join(tmpdir(), 'loanops-clients-'))
-// If we are root, PostgreSQL runs as another user.
-chmodSync(folder, 0o755)
-const service = spawn(process.execPath, [resolve('src/main.ts'), '--embedded'], {
-  cwd: folder,
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env: { ...process.env, PORT: '0', SANDBOX_PORT: '0', DATABASE_URL: '', LEDGER_URL: '' },
-})
+const service = await startSeparateService('clients')
 try {
-  const printed = await started()
+  const { printed, folder } = service
   const url = /API +(\S+)\/api/.exec(printed)?.[1] ?? ''
   const token = /Internal token +(\S+)/.exec(printed)?.[1] ?? ''
   Object.assign(process.env, { LOANOPS_URL: url, LOANOPS_TOKEN: token })
-  const documents = await documentsOf(url)
+  const documents = await documentsOf(url, folder)
   for (const client of CLIENTS)
     if (wanted.length === 0 || wanted.includes(client.name)) await attempt(client, documents)
 } finally {
-  service.kill('SIGTERM')
-  await new Promise(done => service.once('exit', done))
-  rmSync(folder, { recursive: true, force: true })
+  await service.stop()
 }
 
 async function attempt(client: Client, documents: Documents): Promise<void> {
@@ -71,7 +61,7 @@ async function read(path: string): Promise<any> {
   return response.json()
 }
 
-async function documentsOf(url: string): Promise<Documents> {
+async function documentsOf(url: string, folder: string): Promise<Documents> {
   const documents = { current: join(folder, 'openapi.json'), old: join(folder, 'openapi-3.0.json') }
   for (const [path, file] of [
     ['/openapi.json', documents.current],
@@ -79,19 +69,4 @@ async function documentsOf(url: string): Promise<Documents> {
   ] as const)
     writeFileSync(file, await (await fetch(url + path)).text())
   return documents
-}
-
-async function started(): Promise<string> {
-  let printed = ''
-  return new Promise((done, failed) => {
-    setTimeout(
-      () => failed(new Error('the service did not start in time')),
-      START_WITHIN_MS,
-    ).unref()
-    service.once('exit', () => failed(new Error('the service did not start')))
-    service.stdout.on('data', chunk => {
-      printed += chunk
-      if (printed.includes('Ctrl-C')) done(printed)
-    })
-  })
 }
