@@ -24,10 +24,8 @@ t.test(
   'a payment is not refused by a setting that changed while its call ran at the ledger',
   async t => {
     const behind = await behindProxy(t)
-    const { service, proxy } = behind
-    const answer = Promise.withResolvers<void>()
-    proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
-    await postedByDoomed(t, behind)
+    const { service } = behind
+    const answer = await callHeld(t, behind)
     t.match(await refusedOnce(t, behind), WAITS)
     answer.resolve()
     t.match(await ended(service), { state: 'posted' })
@@ -52,9 +50,7 @@ t.test(
 t.test('nor once an operator has it tried again while its call still runs', async t => {
   const behind = await behindProxy(t)
   const { service, proxy } = behind
-  const answer = Promise.withResolvers<void>()
-  proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
-  await postedByDoomed(t, behind)
+  const answer = await callHeld(t, behind)
   proxy.interferences = [{ of: 'pay_1', on: 'writes', status: 425, times: 1 }]
   await decided(service, 'retry')
   const env = testEnv(service.databaseUrl, proxy.url, { LOANOPS_CRASH_AT: 'finish.committed' })
@@ -68,9 +64,7 @@ t.test('nor once an operator has it tried again while its call still runs', asyn
 t.test('a payment that a person books by hand while its call runs is not booked twice', async t => {
   const behind = await behindProxy(t)
   const { service, proxy } = behind
-  const answer = Promise.withResolvers<void>()
-  proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
-  await postedByDoomed(t, behind)
+  const answer = await callHeld(t, behind)
   const byHand = await bookedByHand(service)
   await worker(t, behind)
   t.match(await ended(service), { state: 'posted', ledger_transaction_id: byHand })
@@ -153,6 +147,14 @@ async function behindProxy(t: Test) {
   proxy.target = service.ledger.url
   await service.loan('L-1')
   return { service, proxy }
+}
+
+/** A call of ours that runs at the ledger, and whose attempt has ended. @returns what lets it go on */
+async function callHeld(t: Test, behind: Behind) {
+  const answer = Promise.withResolvers<void>()
+  behind.proxy.interferences = [{ of: 'pay_1', on: 'writes', after: answer.promise, times: 1 }]
+  await postedByDoomed(t, behind)
+  return answer
 }
 
 async function received(service: PaymentService): Promise<void> {
