@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { prepared } from '../database/prepared.ts'
 import { GATEWAYS, type Gateway } from './gateways/gateways.ts'
 
 /** `isOutside`: sent from outside the lender's networks. */
@@ -52,7 +53,7 @@ export async function duePayment(
     paymentId: string
     postingNumber: number
   }
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row>`${prepared('due_payment')}
     select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId",
            trim_scale(coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)))::text as amount, t.currency,
            case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
