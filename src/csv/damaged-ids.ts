@@ -47,22 +47,22 @@ const spaced: Damage[] = [
   { of: hasInvisible, what: 'contains an invisible character' },
 ]
 
+const DAMAGES: [keyof IdColumns, Damage[]][] = [
+  ['externalIds', [shortened]],
+  ['telephones', [shortened, ...asNumber]],
+  ['ids', [shortened, ...asNumber, ...spaced]],
+]
+
 /** A damaged id would book a payment that is already booked under its own. */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
-  const { ids = [], telephones = [], externalIds = [] } = columns
-  return [
-    ...damagesIn(fields, externalIds, [shortened]),
-    ...damagesIn(fields, telephones, [shortened, ...asNumber]),
-    ...damagesIn(fields, ids, [shortened, ...asNumber, ...spaced]),
-  ]
-}
-
-function damagesIn(fields: CsvFields, columns: string[], damages: Damage[]): string[] {
-  return columns.flatMap(name => {
-    const cell = fields[name] ?? ''
-    const damage = SOUND.test(cell) ? undefined : damages.find(({ of }) => of(cell))
-    return damage === undefined ? [] : [`${name} ${damage.what}: ${REMEDY}`]
-  })
+  const errors: string[] = []
+  for (const [kind, damages] of DAMAGES)
+    for (const name of columns[kind] ?? []) {
+      const cell = fields[name] ?? ''
+      const damage = SOUND.test(cell) ? undefined : damages.find(({ of }) => of(cell))
+      if (damage !== undefined) errors.push(`${name} ${damage.what}: ${REMEDY}`)
+    }
+  return errors
 }
 
 /** Turns full-width characters and other blanks into ordinary ones. */

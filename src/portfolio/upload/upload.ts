@@ -140,7 +140,8 @@ async function keepRows(
     if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
     const fields = fieldsOf(columns, cells)
     const row = kind.check(fields)
-    return { line, cells, ...row, errors: [...row.errors, ...madeUpValues(fields)] }
+    row.errors.push(...madeUpValues(fields))
+    return { line, cells, ...row }
   }
 }
 

@@ -31,13 +31,11 @@ const Row = Type.Object(
   closed,
 )
 const compiled = TypeCompiler.Compile(Row)
+const IDS = { ids: ['payment_reference'], externalIds: ['loan_external_id'] }
 
 export function checkRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
-  const errors = [
-    ...errorsOf(fields),
-    ...damagedIds(fields, { ids: ['payment_reference'], externalIds: ['loan_external_id'] }),
-  ]
+  const errors = [...errorsOf(fields), ...damagedIds(fields, IDS)]
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {
     errors,
