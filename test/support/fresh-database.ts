@@ -35,6 +35,10 @@ export async function freshDatabase(t: Test): Promise<FreshDatabase> {
     statementMs: LONG_STATEMENT_MS,
     onError: error => t.comment(error.message),
   })
-  t.teardown(() => db.destroy())
+  t.teardown(async () => {
+    await db.destroy()
+    // PostgreSQL is in memory here: those of all tests would fill 13 GB. By force, because a killed process may still be connected.
+    await server.query(`drop database if exists ${name} with (force)`)
+  })
   return { url: serviceUrl(ownerUrl), db, ownerUrl }
 }

@@ -13,8 +13,8 @@ import { writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
-/** Each test has a database of 10 MB, and there are some 650 of them: that, and room for others. */
-const ROOM_BYTES = 10 * 2 ** 30
+/** Databases of 11 MB, at most some twenty at a time, and what their tests write: that, and room for the tests' processes. */
+const ROOM_BYTES = 6 * 2 ** 30
 
 const SEMI_SPACE_MB = 64
 
