@@ -13,6 +13,10 @@ export type FreshDatabase = {
   ownerUrl: string
 }
 
+/** Their tests' last connections may still be closing. */
+const KEPT_DATABASES = 3
+const ended: string[] = []
+
 /** One connection creates all of this process's databases; it does not keep the process alive. */
 const server = new pg.Pool({
   connectionString: process.env.TEST_DATABASE_URL,
@@ -25,6 +29,7 @@ const server = new pg.Pool({
 export async function freshDatabase(t: Test): Promise<FreshDatabase> {
   const serverUrl = process.env.TEST_DATABASE_URL
   if (!serverUrl) throw new Error('Tests need the PostgreSQL that "npm test" starts')
+  await dropEnded()
   const name = `test_${randomBytes(6).toString('hex')}`
   await server.query(`create database ${name} template ${TEMPLATE} strategy file_copy`)
   const ownerUrl = databaseUrl(serverUrl, name)
@@ -37,8 +42,13 @@ export async function freshDatabase(t: Test): Promise<FreshDatabase> {
   })
   t.teardown(async () => {
     await db.destroy()
-    // PostgreSQL is in memory here: those of all tests would fill 13 GB. By force, because a killed process may still be connected.
-    await server.query(`drop database if exists ${name} with (force)`)
+    ended.push(name)
   })
   return { url: serviceUrl(ownerUrl), db, ownerUrl }
+}
+
+/** All 1,100 would fill 11 GB of memory. By force, because a killed process may still be connected. */
+async function dropEnded(): Promise<void> {
+  while (ended.length > KEPT_DATABASES)
+    await server.query(`drop database if exists ${ended.shift()} with (force)`)
 }
