@@ -84,7 +84,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   pauseGauge(metrics.registry, pauses)
   const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
   let worker: Worker | undefined
-  const readiness = openHealth(db, watch, () => worker?.breakerState())
+  const readiness = openHealth(db, config, watch, () => worker?.breakerState())
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const patient = openDatabase(config.DATABASE_URL, {
     max: MAX_CONCURRENT_LONG_STATEMENTS,
@@ -152,12 +152,17 @@ async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Pro
   await Promise.all([...parts.pools.map(pool => pool.destroy()), parts.traces.stop()])
 }
 
-function openHealth(db: Database, watch: Watch, breakerState: () => object | undefined): Health {
+function openHealth(
+  db: Database,
+  config: Config,
+  watch: Watch,
+  breakerState: () => object | undefined,
+): Health {
   return health(db, {
     isMigrated: tablesPresent(),
     watch,
     ledger: ask => ledgerReport(ask, breakerState()),
-    reports: allReports,
+    reports: allReports(config),
   })
 }
 

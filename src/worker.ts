@@ -25,6 +25,7 @@ import { operationsFeature } from './operations/operations-feature.ts'
 import { runPurges } from './operations/purge-job.ts'
 import { purgeQueue } from './operations/queue.ts'
 import { warnOfMissingProducts } from './operations/warn-of-missing-products.ts'
+import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { runBatches } from './payments/batch-job.ts'
 import { runEvents } from './payments/event-job.ts'
@@ -64,7 +65,8 @@ const FEATURES: Feature[] = [
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)
 
 export const allCounters = FEATURES.flatMap(({ counters }) => counters ?? [])
-export const allReports = FEATURES.flatMap(({ report }) => report ?? [])
+export const allReports = (config: Config) =>
+  FEATURES.flatMap(({ report }) => (report ? (ask: Ask) => report(ask, config) : []))
 export const allCrashPoints = FEATURES.flatMap(({ crashPoints = [] }) => crashPoints)
 
 export const notifyAll = (metrics: Metrics) => notifyFeatures(FEATURES, metrics)

@@ -517,7 +517,12 @@ t.test('gateway A is validated if, and only if, its secret is set', async t => {
 t.test('.env.example lists each setting with its default and description', async t => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   for (const [name, schema] of Object.entries(Settings.properties)) {
-    t.match(example, `# ${schema.description}\n${name}=${schema.default ?? ''}\n`, name)
+    // What a production should have, although it is not the default.
+    const [advice, value] =
+      name === 'WEBHOOK_TRUST'
+        ? ['# By default warn; in production it should be required.\n', 'required']
+        : ['', schema.default ?? '']
+    t.match(example, `# ${schema.description}\n${advice}${name}=${value}\n`, name)
   }
 })
 

@@ -6,7 +6,13 @@ import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
-import { type Lender, lendersFrom, type SecretReader, type SharedSecrets } from './lenders.ts'
+import {
+  GatewayOfLender,
+  type Lender,
+  lendersFrom,
+  type SecretReader,
+  type SharedSecrets,
+} from './lenders.ts'
 import { LOOPBACK } from './loopback.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
 import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
@@ -14,6 +20,7 @@ import { warningsOf } from './setting-warnings.ts'
 import { Settings } from './settings.ts'
 import { shownSettings } from './shown-settings.ts'
 import { unknownSettings } from './unknown-settings.ts'
+import { howToProve } from './webhook-trust.ts'
 
 export type Config = Omit<
   Static<typeof Settings>,
@@ -72,7 +79,10 @@ export function readConfig(
     () => checkCallbacks(env),
     () => {
       const lenders = lendersOf(env, withSecrets, secretReader(env, named))
-      return [lenders, accountsOf(env, withSecrets, lenders)] as const
+      const accounts = accountsOf(env, withSecrets, lenders)
+      const unproven = howToProve({ gateways: withSecrets, lenders }, accounts)
+      if (env.WEBHOOK_TRUST === 'required' && unproven) throw new ConfigError(unproven)
+      return [lenders, accounts] as const
     },
   ])
   return {
@@ -224,15 +234,25 @@ export function lendersOf(
   secrets: SecretReader,
 ): Map<string, Lender> {
   const path = env.LENDERS_FILE || undefined
+  const standard = standardOf(env)
   try {
     const file: unknown = path === undefined ? {} : JSON.parse(readFileSync(path, 'utf8'))
-    return lendersFrom(file, gateways, secrets)
+    return lendersFrom(file, gateways, secrets, standard)
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
     throw new ConfigError(
       `LENDERS_FILE is invalid: ${(error as Error).message.replace(/\s+/g, ' ')}. Example of its content: ${example}`,
       { cause: error },
     )
+  }
+}
+
+function standardOf({ LENDERS_DEFAULT: given = '' }: NodeJS.ProcessEnv) {
+  try {
+    return Value.Decode(GatewayOfLender, given === '' ? {} : JSON.parse(given))
+  } catch (error) {
+    const property = Settings.properties.LENDERS_DEFAULT
+    throw new ConfigError(complaint('LENDERS_DEFAULT', property, true), { cause: error })
   }
 }
 

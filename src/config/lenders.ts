@@ -4,7 +4,7 @@ import type { Gateway } from '../payments/gateways/gateways.ts'
 import { holdEverybody } from './everybody.ts'
 import './setting-formats.ts'
 
-const GatewayOfLender = Type.Object(
+export const GatewayOfLender = Type.Object(
   {
     accounts: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     validateSignature: Type.Optional(Type.Boolean()),
@@ -17,9 +17,11 @@ const GatewayOfLender = Type.Object(
     payerFee: Type.Optional(
       Type.Union([Type.Literal('review'), Type.Literal('deduct'), Type.Literal('credit')]),
     ),
+    trust: Type.Optional(Type.Literal('unverified')),
   },
   { additionalProperties: false },
 )
+type Members = Static<typeof GatewayOfLender>
 const ProductName = Type.String({ minLength: 1 })
 const OfLender = Type.Object({
   product: Type.Optional(
@@ -42,6 +44,8 @@ export type GatewayTrust = {
   confirm: boolean
   /** What happens to a fee that the payer paid on top: seen by an operator first, not posted, or posted to the loan. */
   payerFee: 'review' | 'deduct' | 'credit'
+  /** Whether the lender takes events that nothing proves. */
+  isUnverified: boolean
   api?: { key: string; secret: string }
 }
 /** `product`: the first of its products, for new loans. */
@@ -66,6 +70,8 @@ export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
   env: SecretReader,
+  /** For each gateway of a lender whose events nothing proves. */
+  standard: Members = {},
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
   if (error) throw new Error(`${error.path || 'the file'}: ${error.message}`)
@@ -86,7 +92,8 @@ export function lendersFrom(
   }
 
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
-    const member = given[code]?.[gateway.name] ?? {}
+    const own = given[code]?.[gateway.name] ?? {}
+    const member = isProven(own, gateway) ? own : { ...standard, ...own, ...proofsOf(standard) }
     const secrets =
       member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
     const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
@@ -109,6 +116,7 @@ export function lendersFrom(
       posting: member.posting ?? 'automatic',
       confirm: member.confirm ?? false,
       payerFee: member.payerFee ?? 'deduct',
+      isUnverified: member.trust === 'unverified',
       ...(apiKeyEnv === undefined && apiSecretEnv === undefined
         ? {}
         : { api: credentials(env, `/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
@@ -127,6 +135,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     posting: 'automatic',
     confirm: false,
     payerFee: 'deduct',
+    isUnverified: false,
   }))
 }
 
@@ -144,6 +153,20 @@ function lendersFile(gateways: SharedSecrets[]) {
     ),
     { additionalProperties: false },
   )
+}
+
+function isProven(
+  { validateSignature, confirm, allowedCidrs = [], trust }: Members,
+  gateway: SharedSecrets,
+): boolean {
+  const isSigned = validateSignature ?? isValidatedByDefault(gateway)
+  return isSigned || confirm === true || allowedCidrs.length > 0 || trust !== undefined
+}
+
+/** They count although the lender's own members may say that there is no proof. */
+function proofsOf({ validateSignature, confirm, allowedCidrs, trust }: Members): Members {
+  const proofs = { validateSignature, confirm, allowedCidrs, trust }
+  return Object.fromEntries(Object.entries(proofs).filter(([, value]) => value !== undefined))
 }
 
 const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0

@@ -6,7 +6,7 @@ import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/client.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Slots } from '../ledger/slots.ts'
-import type { Report } from '../ops/health.ts'
+import type { Ask } from '../ops/health.ts'
 import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
@@ -43,7 +43,8 @@ export type Feature = {
   jobs?: StartJob[]
   gauges?: StartJob[]
   counters?: OpenCounters
-  report?: Report
+  /** Its part of readyz; never affects readiness. */
+  report?(ask: Ask, config: Config): Promise<Record<string, unknown>>
   crashPoints?: readonly string[]
   onFinal?: {
     origins: readonly Origin[]

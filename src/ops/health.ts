@@ -25,8 +25,7 @@ export type LedgerReport = {
 export type Health = () => Promise<Readiness>
 
 export type Ask = <T>(question: (db: Database) => Promise<T>, otherwise: T) => Promise<T>
-/** A feature's contribution to readyz; never affects readiness. */
-export type Report = (ask: Ask) => Promise<Record<string, unknown>>
+type Report = (ask: Ask) => Promise<Record<string, unknown>>
 
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000

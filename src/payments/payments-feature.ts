@@ -6,6 +6,7 @@ import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'
+import { webhookReport } from './unproven-webhooks.ts'
 import { unrecordedGauge } from './unrecorded-gauge.ts'
 
 export const paymentsFeature: Feature = {
@@ -16,6 +17,7 @@ export const paymentsFeature: Feature = {
     ({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log),
   ],
   counters: paymentCounters,
+  report: webhookReport,
   crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS],
   async onPurge(db, { RAW_RETENTION_DAYS: days }) {
     return days === 0 ? {} : { events: await purgeEvents(db, days) }

@@ -17,8 +17,8 @@ import { lenderOf } from './lender-of.ts'
 import { limitEvents } from './limit-events.ts'
 import { paymentCounters } from './payment-counters.ts'
 import type { PaymentEvent } from './payment-event.ts'
+import { showUnproven } from './unproven-webhooks.ts'
 import { verdict } from './verdict.ts'
-import { warnOfUnauthenticated } from './warn-of-unauthenticated.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
@@ -45,7 +45,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const limit = limitEvents(config)
 
   return async app => {
-    warnOfUnauthenticated(app.log, config)
+    showUnproven(app.log, metrics.registry, config)
     // A signature covers the bytes as they arrived, regardless of the content type.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))

@@ -87,7 +87,7 @@ t.test('the search finds files by their ids and by their bytes', async t => {
   const { body } = await uploadCsv(service, 'repayments', csv)
   const found = await viewer(`/console/search?q=${sha256.toUpperCase()}`)
   t.equal(found.headers.get('location'), `/console/portfolio/${body.migration_id}`)
-  t.match((await viewer('/console/search?q=' + '0'.repeat(64))).text, 'Nothing has the id')
+  t.match((await viewer(`/console/search?q=${'0'.repeat(64)}`)).text, 'Nothing has the id')
   const { statements } = (await call('GET', '/api/gateways/gateway_b/statements')).body
   const { statement_id: id, file_sha256 } = statements[0]
   const path = `/console/books/statements/${id}`

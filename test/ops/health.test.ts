@@ -31,7 +31,8 @@ t.test('readyz says not_known, not healthy, while the database does not answer',
 })
 
 t.test('readyz answers in a fixed order, whatever the role', async t => {
-  const parts = ['status', 'version', 'database', 'queue', 'stuck', 'ledger', 'callbacks', 'clock']
+  const own = ['status', 'version', 'database', 'queue', 'stuck', 'ledger']
+  const parts = [...own, 'webhooks', 'callbacks', 'clock']
   for (const [ROLE, ledger] of [
     ['api', ['waiting_for', 'pause', 'in_front', 'findings']],
     ['worker', ['circuit', 'last_error', 'waiting_for', 'pause', 'in_front', 'findings']],
@@ -57,7 +58,7 @@ t.test('readyz is 503 and names a group commit that makes no progress, until it 
       isMigrated: tablesPresent(),
       watch,
       ledger: ask => ledgerReport(ask, undefined),
-      reports: allReports,
+      reports: allReports(config),
     }),
     watch,
     traces: await openTraces(config, logger('silent')),

@@ -1,0 +1,35 @@
+import type { Gateway } from '../payments/gateways/gateways.ts'
+import type { GatewayAccount } from './gateway-accounts.ts'
+import type { GatewayTrust, Lender, SharedSecrets } from './lenders.ts'
+
+type Known = { gateways: readonly SharedSecrets[]; lenders: ReadonlyMap<string, Lender> }
+type Pair = { lender: string; gateway: Gateway }
+
+/** Of which nothing shows who sent a webhook event, and which take it nevertheless without having said so. */
+export function unprovenPairs({ gateways, lenders }: Known): Pair[] {
+  return gateways.flatMap(({ name: gateway }) =>
+    [...lenders.values()]
+      .filter(lender => !isCovered(lender[gateway]))
+      .map(({ code: lender }) => ({ lender, gateway })),
+  )
+}
+
+const isCovered = ({ validateSignature, allowedCidrs, confirm, isUnverified }: GatewayTrust) =>
+  validateSignature || allowedCidrs.length > 0 || confirm || isUnverified
+
+/** One line per pair, with what to write. Undefined if there is none. */
+export function howToProve(known: Known, accounts: GatewayAccount[]): string | undefined {
+  const pairs = unprovenPairs(known)
+  if (pairs.length === 0) return undefined
+  const lines = pairs.map(({ lender, gateway }) => {
+    const proof = accounts.some(one => one.gateway === gateway)
+      ? { confirm: true }
+      : { validateSignature: true, secretEnv: `${lender}_${gateway.toUpperCase()}_SECRET` }
+    return `${lender}/${gateway}: ${JSON.stringify({ [lender]: { [gateway]: proof } })}`
+  })
+  return [
+    'WEBHOOK_TRUST is required, but nothing proves the webhook events of these lenders and gateways. Write into LENDERS_FILE, for example:',
+    ...lines,
+    'Instead of these members, "allowedCidrs": ["203.0.113.0/24"] proves them too, "confirm": true has the gateway asked, and "trust": "unverified" takes them unproven. LENDERS_DEFAULT applies to all of these pairs. Example: LENDERS_DEFAULT={"confirm": true}',
+  ].join('\n')
+}
