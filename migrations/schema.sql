@@ -829,6 +829,18 @@ create table loanops.views_applied (
   constraint views_applied_pkey PRIMARY KEY (name, sha256)
 );
 
+create table loanops.webhook_call (
+  id uuid default gen_random_uuid() not null,
+  gateway text not null,
+  at timestamp with time zone not null,
+  address inet,
+  status integer not null,
+  event_type text,
+  lender text not null,
+  reason text,
+  constraint webhook_call_pkey PRIMARY KEY (id)
+);
+
 create table raw.template (
   id uuid default raw.new_id() not null,
   received_at timestamp with time zone default now() not null,

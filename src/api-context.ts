@@ -16,6 +16,7 @@ import { operationCatalogue } from './operations/catalogue.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
+import { openWebhookCalls, type WebhookCalls } from './payments/webhook-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { notifyAll } from './worker.ts'
@@ -40,6 +41,7 @@ type Context = Services & {
   catalogue: Catalogue
   limits: typeof httpLimits
   onFinal: OnFinal
+  webhookCalls: WebhookCalls
 }
 
 export type Routes = (context: Context) => FastifyPluginAsyncTypebox
@@ -64,5 +66,6 @@ export function apiContext(
     accounts: openAccounts(services.db),
     portfolio: openPortfolio({ ...services, config, catalogue, fileTypes, limits }, log),
     onFinal: notifyAll(services.metrics),
+    webhookCalls: openWebhookCalls(services.db, log),
   }
 }

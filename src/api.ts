@@ -35,6 +35,7 @@ import { assignRoutes } from './payments/assign-routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
 import { resolveRoutes } from './payments/resolve-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { webhookCheckRoutes } from './payments/webhook-check-routes.ts'
 import { webhookRoutes } from './payments/webhook-routes.ts'
 import { migrationRoutes } from './portfolio/routes.ts'
 import { runRoutes } from './portfolio/run/routes.ts'
@@ -48,7 +49,7 @@ const ROUTES = {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
     accounts: [accountRoutes, adminRoutes],
-    payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes],
+    payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes, webhookCheckRoutes],
     books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],
     callbacks: [callbackRoutes],
   },

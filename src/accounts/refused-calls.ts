@@ -40,7 +40,8 @@ export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
   const note: NoteAnswer = async (request, statusCode) => {
     const reason = REASONS[statusCode]
     const route = request.routeOptions.url ?? 'none'
-    if (reason === undefined || route.startsWith(OF_WEBHOOKS)) return
+    const isEvent = request.method === 'POST' && route.startsWith(OF_WEBHOOKS)
+    if (reason === undefined || isEvent) return
     refused.inc({ reason })
     const address = addressOf(request)
     const known = seen.get(`${reason} ${addressKey(address)}`)

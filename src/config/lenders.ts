@@ -38,6 +38,8 @@ export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
   secrets: string[]
+  /** The name of the setting that holds them. */
+  secretSetting: string | undefined
   allowedCidrs: string[]
   posting: 'automatic' | 'review'
   /** Whether unsigned events count only after the gateway confirms them. */
@@ -94,13 +96,13 @@ export function lendersFrom(
   function trust(code: string, gateway: SharedSecrets): GatewayTrust {
     const own = given[code]?.[gateway.name] ?? {}
     const member = isProven(own, gateway) ? own : { ...standard, ...own, ...proofsOf(standard) }
+    const secretSetting = member.secretEnv ?? gateway.secretSetting
     const secrets =
       member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
     const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
     if (validateSignature && secrets.length === 0) {
-      const setting = member.secretEnv ?? gateway.secretSetting ?? 'a secretEnv'
       throw new Error(
-        `/${code}/${gateway.name}: validateSignature requires a secret, but ${setting} is not set`,
+        `/${code}/${gateway.name}: validateSignature requires a secret, but ${secretSetting ?? 'a secretEnv'} is not set`,
       )
     }
     const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
@@ -112,6 +114,7 @@ export function lendersFrom(
       accounts: member.accounts ?? [],
       validateSignature,
       secrets,
+      secretSetting,
       allowedCidrs,
       posting: member.posting ?? 'automatic',
       confirm: member.confirm ?? false,
@@ -131,6 +134,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     accounts: [],
     validateSignature: isValidatedByDefault(gateway),
     secrets: [],
+    secretSetting: undefined,
     allowedCidrs: [],
     posting: 'automatic',
     confirm: false,

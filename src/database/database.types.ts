@@ -683,6 +683,17 @@ export interface LoanopsViewsApplied {
   sha256: string;
 }
 
+export interface LoanopsWebhookCall {
+  address: string | null;
+  at: Timestamp;
+  event_type: string | null;
+  gateway: string;
+  id: Generated<string>;
+  lender: string;
+  reason: string | null;
+  status: number;
+}
+
 export interface RawTemplate {
   address: string | null;
   body: Buffer;
@@ -749,5 +760,6 @@ export interface DB {
   "loanops.operation_state": LoanopsOperationState;
   "loanops.sent_form": LoanopsSentForm;
   "loanops.views_applied": LoanopsViewsApplied;
+  "loanops.webhook_call": LoanopsWebhookCall;
   "raw.template": RawTemplate;
 }

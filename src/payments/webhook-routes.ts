@@ -19,6 +19,8 @@ import { paymentCounters } from './payment-counters.ts'
 import type { PaymentEvent } from './payment-event.ts'
 import { showUnproven } from './unproven-webhooks.ts'
 import { verdict } from './verdict.ts'
+import type { WebhookCalls } from './webhook-calls.ts'
+import { whyUnsigned } from './why-unsigned.ts'
 
 const InvalidSignature = createError(
   'INVALID_SIGNATURE',
@@ -34,11 +36,18 @@ const ReceivedEvent = Type.Object(
 
 const MAX_BODY_BYTES = 1024 * 1024
 
-type Context = { db: Database; boss: PgBoss; config: Config; metrics: Metrics; watch: Watch }
+type Context = {
+  db: Database
+  boss: PgBoss
+  config: Config
+  metrics: Metrics
+  watch: Watch
+  webhookCalls: WebhookCalls
+}
 
 /** Needs no token: a signature proves the sender. */
 export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, config, metrics, watch } = context
+  const { db, boss, config, metrics, watch, webhookCalls: calls } = context
   const { lenders } = config
   const counters = metrics.of(paymentCounters)
   const enqueue = enqueueEvents(db, boss, watch)
@@ -53,8 +62,9 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.addHook('onRequest', async request => {
       request.headers = { 'content-type': 'application/octet-stream' }
     })
+    app.addHook('onClose', calls.close)
     for (const gateway of config.gateways)
-      app.post(gateway.path, routeOptions(gateway, config), async request => {
+      app.post(gateway.path, routeOptions(gateway, context), async request => {
         await take(gateway, request)
         return { received: true as const }
       })
@@ -71,10 +81,13 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
     const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
     const labels = { gateway: gateway.name, lender }
+    const known = { lender, eventType: keptText(gateway.eventType(event)) }
+    calls.learn(request, known)
     if (verifiedBy === null)
       await limit({ address: addressOf(request), gateway: gateway.name, lender })
     if (verifiedBy === null && isRefused) {
       counters.signatureFailures.inc(labels)
+      calls.learn(request, { ...known, reason: whyUnsigned(lenders, gateway, lender, headers) })
       throw new InvalidSignature()
     }
     const kept = eventOf(request, gateway, event)
@@ -102,13 +115,15 @@ function eventOf(
   }
 }
 
-function routeOptions({ name, title, headers }: OpenGateway, { WEBHOOKS_PER_MINUTE }: Config) {
+function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCalls }: Context) {
+  const { WEBHOOKS_PER_MINUTE } = config
   const described = Object.entries(headers).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),
   ])
   return {
     bodyLimit: MAX_BODY_BYTES,
+    onResponse: webhookCalls.note(name),
     // A gateway may add anything to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,
     schema: {

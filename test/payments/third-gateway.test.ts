@@ -20,6 +20,7 @@ const gatewayC = {
   rules: () => ({
     path: '/webhooks/gateway_c',
     headers: { 'x-c-secret': 'the secret itself' },
+    signedBy: [{ header: 'x-c-secret', form: /./, holds: 'the secret' }],
     eventType: event => event.kind,
     eventId: headers => headers['x-c-id'],
     accounts: event => [event.account],

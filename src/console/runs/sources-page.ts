@@ -30,6 +30,11 @@ const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
           from ops.gateway order by gateway, lender nulls first`,
   ],
   [
+    'Last calls to the webhooks',
+    sql`select gateway, at, address, status, event_type, lender, reason
+          from loanops.webhook_call where at > now() - interval '1 day' order by gateway, at desc`,
+  ],
+  [
     'Types of events',
     sql`select source, event_type, taken, events, last_at
           from ops.event_type order by taken = 'unknown' desc, events desc`,

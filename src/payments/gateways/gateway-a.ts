@@ -13,6 +13,8 @@ export const gatewayA = {
 /** An event has at most five; a stranger's may have as many as a megabyte holds. */
 const MAX_PARTS = 20
 
+const HEX = /^[0-9a-f]{64}$/i
+
 /** As Razorpay: a hex HMAC of the raw body, and an event id that is only in a header. */
 function rules(settings: Settings): GatewayRules {
   const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
@@ -23,6 +25,13 @@ function rules(settings: Settings): GatewayRules {
       [settings.GATEWAY_A_SIGNATURE_HEADER]: 'HMAC-SHA256 of the raw body, in hex',
       [settings.GATEWAY_A_EVENT_ID_HEADER]: 'the event’s id',
     },
+    signedBy: [
+      {
+        header: settings.GATEWAY_A_SIGNATURE_HEADER,
+        form: HEX,
+        holds: 'a signature of 64 hexadecimal digits',
+      },
+    ],
     eventType: event => event.event,
     eventId: headers => headers[eventIdHeader],
     accounts: event => [event.account_id],
@@ -30,7 +39,7 @@ function rules(settings: Settings): GatewayRules {
     isSigned(secret, body, headers) {
       const wanted = createHmac('sha256', secret).update(body).digest()
       const given = headers[signatureHeader]
-      const isHex = typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)
+      const isHex = typeof given === 'string' && HEX.test(given)
       return timingSafeEqual(wanted, isHex ? Buffer.from(given, 'hex') : Buffer.alloc(32)) && isHex
     },
   }

@@ -21,6 +21,14 @@ function rules(): GatewayRules {
       [TIME]: 'the timestamp of the signature',
       [EVENT_ID]: 'the event’s id',
     },
+    signedBy: [
+      {
+        header: SIGNATURE,
+        form: /^[\w+/=-]{43,44}$/,
+        holds: 'a signature of 44 characters in base64',
+      },
+      { header: TIME, form: /^\S+$/, holds: 'the timestamp' },
+    ],
     // The events of its old virtual accounts are flat, and name their type `event`.
     eventType: event => event.type ?? event.event,
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],

@@ -14,6 +14,8 @@ export type Gateway = {
 export type GatewayRules = {
   path: string
   headers: Record<string, string>
+  /** What a signature consists of. */
+  signedBy: { header: string; form: RegExp; holds: string }[]
   eventType(event: PayloadFields): unknown
   eventId(headers: IncomingHttpHeaders): unknown
   accounts(event: PayloadFields): unknown[]

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressOf } from '../accounts/address.ts'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
+import type { Gateway } from './gateways/gateways.ts'
+import { UNKNOWN } from './payment-event.ts'
+import { KEPT_CALLS, saveCalls, type WebhookCall } from './webhook-call-store.ts'
+
+/** A flood of calls costs no more than one statement in this time. */
+const SAVE_AFTER_MS = 1_000
+/** Where nothing more is known of the call. */
+const REASONS: Record<number, string> = {
+  400: 'The body is not a JSON object: have the gateway send JSON',
+  413: 'The body is larger than 1 MiB',
+  429: 'Its address has sent too many events: see WEBHOOKS_PER_MINUTE',
+  503: 'The event could not be stored; the gateway should send it again',
+}
+
+/** Of a call, once its body has been read. */
+type Known = { lender: string; eventType: string | null; reason?: string }
+
+export type WebhookCalls = ReturnType<typeof openWebhookCalls>
+
+/** Keeps the last calls, in memory for a moment and then in a table that all processes share. */
+export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
+  const known = new WeakMap<FastifyRequest, Known>()
+  const waiting = new Map<Gateway, WebhookCall[]>()
+  let timer: NodeJS.Timeout | undefined
+  let saving = Promise.resolve()
+
+  return {
+    learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
+    /** An onResponse hook. */
+    note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const calls = [...(waiting.get(gateway) ?? []), callOf(request, reply)]
+      waiting.set(gateway, calls.slice(-KEPT_CALLS))
+      timer ??= setTimeout(save, SAVE_AFTER_MS)
+    },
+    async close(): Promise<void> {
+      clearTimeout(timer)
+      save()
+      await saving
+    },
+  }
+
+  function callOf(request: FastifyRequest, { statusCode: status }: FastifyReply): WebhookCall {
+    const { lender, eventType, reason } = known.get(request) ?? { lender: UNKNOWN, eventType: null }
+    return {
+      at: new Date(),
+      address: addressOf(request),
+      status,
+      event_type: eventType,
+      lender,
+      reason: status === 200 ? null : (reason ?? REASONS[status] ?? null),
+    }
+  }
+
+  function save(): void {
+    timer = undefined
+    const calls = [...waiting].flatMap(([gateway, of]) => of.map(call => ({ gateway, ...call })))
+    waiting.clear()
+    if (calls.length === 0) return
+    saving = saving
+      .then(() => saveCalls(db, calls))
+      .catch(error => log.warn({ err: error }, 'the last calls of webhooks could not be saved'))
+  }
+}

@@ -1,0 +1,123 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { startWithConsole } from '../support/console.ts'
+import { capturedA, signedA, signedB } from '../support/gateway-events.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { startTestService, testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const A = '/api/webhooks/gateway_a'
+const B = '/api/webhooks/gateway_b'
+const EVENT = JSON.stringify(capturedA({ loan: 'L-1' }))
+const KEPT = 20
+
+type Call = { status: number; reason: string | null; lender: string; event_type: string | null }
+
+async function startSigned(t: Test) {
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { gateway_b: { validateSignature: true, secretEnv: 'TWO_B_SECRET' } },
+  })
+  const changes = { LENDERS_FILE, GATEWAY_A_WEBHOOK_SECRET: 's', TWO_B_SECRET: 'b' }
+  const service = await startTestService(t, { ROLE: 'api', ...changes })
+  const post = async (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+    (await fetch(service.url + path, { method: 'POST', body, headers })).status
+  const calls = async (gateway: string, wanted: number): Promise<Call[]> =>
+    until(async () => {
+      const { body } = await service.call('GET', `/api/webhooks/check?gateway=${gateway}`)
+      return body.calls.length === wanted && body.calls
+    })
+  return { ...service, changes, post, calls }
+}
+
+t.test('each call to a webhook is listed, with what to correct where it was refused', async t => {
+  const { post, calls, call } = await startSigned(t)
+  const right = signedA('s', EVENT)
+  const from = (name: string) => ({ [name]: right['x-gatewaya-signature'] })
+  t.equal(await post(`${A}?lender=LENDER_02`, EVENT, right), 200)
+  t.equal(await post(A, EVENT), 401)
+  t.equal(await post(A, EVENT, from('x-razorpay-signature')), 401)
+  t.equal(await post(A, EVENT, { 'x-gatewaya-signature': 'sha256=ab' }), 401)
+  t.equal(await post(`${A}?lender=LENDER_02`, EVENT, signedA('other', EVENT)), 401)
+  t.equal(await post(A, 'payload=%7B%7D', right), 400)
+  t.equal(await post(A, Buffer.alloc(1_100_000, ' '), right), 413)
+  const listed = (await calls('gateway_a', 7)).toReversed()
+  t.same(
+    listed.map(({ status, lender, event_type, reason }) => [status, lender, event_type, reason]),
+    [
+      [200, 'LENDER_02', 'payment.captured', null],
+      [401, 'UNKNOWN', 'payment.captured', 'The header X-GatewayA-Signature is missing'],
+      [
+        401,
+        'UNKNOWN',
+        'payment.captured',
+        'The header X-GatewayA-Signature is missing; the call has x-razorpay-signature',
+      ],
+      [
+        401,
+        'UNKNOWN',
+        'payment.captured',
+        'The header X-GatewayA-Signature does not hold a signature of 64 hexadecimal digits',
+      ],
+      [
+        401,
+        'LENDER_02',
+        'payment.captured',
+        'The signature does not match the secret of LENDER_02 (GATEWAY_A_WEBHOOK_SECRET): compare it with the gateway’s, and whether a proxy changes the body',
+      ],
+      [400, 'UNKNOWN', null, 'The body is not a JSON object: have the gateway send JSON'],
+      [413, 'UNKNOWN', null, 'The body is larger than 1 MiB'],
+    ],
+  )
+  const { 'x-webhook-timestamp': _, ...withoutTime } = signedB('b', EVENT)
+  t.equal(await post(`${B}?lender=LENDER_02`, EVENT, withoutTime), 401)
+  t.equal(await post(`${B}?lender=LENDER_02`, EVENT, signedB('other', EVENT)), 401)
+  const [second, first] = await calls('gateway_b', 2)
+  t.equal(
+    first?.reason,
+    'The header x-webhook-timestamp is missing; the call has x-webhook-signature',
+  )
+  t.match(second?.reason, /the secret of LENDER_02 \(TWO_B_SECRET\)/)
+  t.equal((await call('GET', '/api/webhooks/check')).body.calls.length, 9, 'of all gateways')
+  t.match(await call('GET', '/api/webhooks/check?gateway=gateway_x'), {
+    status: 400,
+    body: { errors: [{ path: '/gateway' }] },
+  })
+})
+
+t.test('the last twenty calls of each gateway are kept, from every process, for a day', async t => {
+  const service = await startSigned(t)
+  const { post, calls, db, databaseUrl, ledger, changes } = service
+  const other = await startRole(
+    readConfig(testEnv(databaseUrl, ledger.url, { ROLE: 'api', ...changes })),
+    logger('silent'),
+  )
+  t.teardown(() => other.close())
+  t.equal(await post(B, '{}'), 200)
+  await calls('gateway_b', 1)
+  for (let i = 0; i < KEPT + 5; i++) await post(A, EVENT)
+  await fetch(`${other.url}${A}`, { method: 'POST', body: '[]' })
+  const isOfOther = async () => (await calls('gateway_a', KEPT))[0]?.status === 400
+  await until(isOfOther, 'the call to the other process is the newest')
+  const { rows } = await sql`select from loanops.webhook_call`.execute(db)
+  t.equal(rows.length, KEPT + 1)
+  await sql`update loanops.webhook_call set at = at - interval '1 day'`.execute(db)
+  await calls('gateway_a', 0)
+  t.equal(await post(B, '{}'), 200)
+  await calls('gateway_b', 1)
+  await until(
+    async () => (await sql`select from loanops.webhook_call`.execute(db)).rows.length === 1,
+  )
+  t.pass('older ones are deleted')
+})
+
+t.test('the sources page of the console shows the last calls', async t => {
+  const { url, operator } = await startWithConsole(t, { GATEWAY_A_WEBHOOK_SECRET: 's' })
+  await fetch(url + A, { method: 'POST', body: EVENT })
+  await until(async () =>
+    (await operator('/console/sources')).text.includes('X-GatewayA-Signature is missing'),
+  )
+  t.pass('with what to correct')
+})
