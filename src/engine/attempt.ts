@@ -25,6 +25,7 @@ import {
   operatorsRefusal,
   stillUnapproved,
   stillUnknown,
+  waitingForSetUp,
 } from './decide.ts'
 import type { Ended } from './finish.ts'
 import type { HandOver } from './hand-over.ts'
@@ -104,9 +105,10 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
       return refused(current, difference, answer)
     }
   }
-  return isUndecided
-    ? ended(current, calls.lastRead(), stillUnknown(claim, answer))
-    : decided(current, answer)
+  if (isUndecided) return ended(current, calls.lastRead(), stillUnknown(claim, answer))
+  const finding = await current.context.setUpBehind(claim, answer)
+  if (finding === undefined) return decided(current, answer)
+  return ended(current, answer, waitingForSetUp(claim, answer, finding))
 }
 
 /** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */

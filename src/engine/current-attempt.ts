@@ -13,6 +13,7 @@ import type { HandOver } from './hand-over.ts'
 import type { Attempt, Kept, Operation } from './operation.ts'
 import type { Pauses } from './pause.ts'
 import type { Refusal } from './refusal.ts'
+import type { SetUpBehind } from './set-up-behind.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
 
 export type AttemptContext = {
@@ -23,6 +24,7 @@ export type AttemptContext = {
   /** @param kept what the write depends on, for later attempts */
   mayWrite(kept: Kept | null): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
+  setUpBehind: SetUpBehind
   traces: Traces
   log: Pick<Log, 'error'>
 }

@@ -1,4 +1,5 @@
 import type { Answer, Outcome } from '../ledger/answer.ts'
+import type { Finding } from '../ledger/check/finding.ts'
 import type { Claim, WaitingFor } from './claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from './refusal.ts'
 
@@ -156,6 +157,20 @@ export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision 
     waitingFor: 'outcome_unknown',
     lookFirst: true,
     isUnknown: true,
+  }
+}
+
+/** A person has to correct the ledger's set-up, or ours. */
+export function waitingForSetUp(
+  claim: Claim,
+  refused: Answer | Refusal,
+  { check, found, remedy }: Finding,
+): Decision {
+  return {
+    ...retryLater(claim, { message: `${check}: ${found}. ${remedy}` }),
+    waitingFor: 'ledger_credentials',
+    nextTryMs: ASK_AGAIN_MS,
+    wantsNewKey: 'isRecorded' in refused && refused.isRecorded,
   }
 }
 

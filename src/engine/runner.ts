@@ -13,12 +13,15 @@ import { openKeepResult } from './keep-result.ts'
 import { keepLeases } from './leases.ts'
 import type { Catalogue } from './operation.ts'
 import { openRoom } from './room.ts'
+import { openSetUpBehind } from './set-up-behind.ts'
 import { openStarts } from './starts.ts'
 import { startSweep } from './sweep.ts'
 import { openWakeLoans } from './wake-loans.ts'
 import { type SubjectWork, workSubject } from './work-subject.ts'
 
-type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
+type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind'> & {
+  /** The ledger's. */
+  timeZone: string
   catalogue: Catalogue
   slots: Slots
   watch: Watch
@@ -57,6 +60,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     }),
     keepResult: openKeepResult(db, boss, options),
     remember: (claim, seen) => remember(db, claim, seen),
+    setUpBehind: openSetUpBehind(db, options.timeZone),
     isStopping: () => isStopping,
   }
   const expiry = startExpiry(db, boss, options)

@@ -1,3 +1,9 @@
+/**
+ * What was read of the ledger's set-up serves no longer if it may be what makes an operation wait: corrected there, it must
+ * count soon. Long enough that a wrong setting does not cause a read for each operation.
+ */
+export const CORRECTED_WITHIN_MS = 2_000
+
 type Kept<Value> = { value: Promise<Value>; readAt: number }
 
 /**

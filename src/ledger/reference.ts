@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { type Calendar, openCalendar } from './calendar.ts'
 import type { Ledger } from './client.ts'
+import { CORRECTED_WITHIN_MS } from './kept.ts'
 import { openProducts } from './kept-products.ts'
 import { misconfigured } from './misconfigured.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
@@ -16,7 +17,7 @@ export type Reference = Calendar & {
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
   product(name: string, lender: string): Promise<LoanProduct>
-  /** With what it prescribes, as of the last minute. @throws LedgerTrouble if the ledger lacks it */
+  /** With what it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
   productWithTerms(id: number): Promise<ProductWithTerms>
   hasPaymentType(): Promise<boolean>
   /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
@@ -27,8 +28,6 @@ export type Reference = Calendar & {
 const KEPT_MS = 60_000
 /** From then on a newer one is read, so that under load no operation waits for it. */
 const READ_AGAIN_MS = 30_000
-/** So that a wrong product name does not cause a read of the list for each operation. */
-const MIN_AGE_MS = 5_000
 
 export function openReference(
   ledger: Ledger,
@@ -70,7 +69,7 @@ function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) 
   let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    if (isOlderThan(kept.list.has(name) ? KEPT_MS : MIN_AGE_MS)) await read()
+    if (isOlderThan(kept.list.has(name) ? KEPT_MS : CORRECTED_WITHIN_MS)) await read()
     else if (isOlderThan(READ_AGAIN_MS)) read().catch(() => undefined)
     return kept.list.get(name)
   }

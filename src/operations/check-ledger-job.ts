@@ -1,6 +1,7 @@
 import type { WorkerContext } from '../engine/feature.ts'
 import { checkAndKeep } from '../ledger/check/check-and-keep.ts'
 import type { Change } from '../ledger/check/keep-findings.ts'
+import { releaseWaiting } from '../ledger/check/release-waiting.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
@@ -20,6 +21,8 @@ export function checkLedgerRegularly({
     async stopping => {
       const changes = await checkAndKeep({ db, config }, { pauseMs: CALLS_APART_MS, stopping })
       for (const change of changes) noteChange(change, log)
+      if (changes.some(({ before, state }) => before === 'breaks' && state !== 'breaks'))
+        await releaseWaiting(db)
       return everyMs
     },
     {

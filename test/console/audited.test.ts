@@ -49,6 +49,7 @@ const both: Record<string, (() => Promise<{ status: number }>)[]> = {
   ],
   'ledger.pause': [() => api('ledger/pause', PAUSE), () => form('pause', PAUSE)],
   'batch.request': [() => api('payments/batch'), () => form('batch')],
+  'ledger.check': [() => api('ledger/check'), () => form('ledger/check')],
   'operation.cancel': [
     async () => api(`ledger/${await untried(1)}/cancel`),
     async () => form(`${await untried(2)}/cancel`),

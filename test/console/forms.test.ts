@@ -104,6 +104,7 @@ t.test('a form that arrives twice at once has one effect, and both show its outc
     ],
     ['ledger.pause', '/console', operator, '/console/pause', '?done=paused', { reason: 'x' }],
     ['batch.request', '/console', operator, '/console/batch', '?done=batch'],
+    ['ledger.check', '/console/ledger', operator, '/console/ledger/check', '?done=ledgerChecked'],
     ['operation.cancel', operation, operator, `${operation}/cancel`, '?done=cancelled'],
     [
       'migration.run',
@@ -159,6 +160,7 @@ t.test('each action is followed by a notice about that action', async t => {
     [`${POSTED}/note`, /note/, { note: 'they called back' }],
     [`${POSTED}/check`, /compared with the ledger/],
     ['/console/batch', /batch/],
+    ['/console/ledger/check', /set-up has been checked/],
     ['/console/resume', /Writes to the ledger have resumed/],
   ] as [string, RegExp, Record<string, string>?][]) {
     const { status, headers } = await operator(path, fields ?? {})

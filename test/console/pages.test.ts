@@ -311,6 +311,7 @@ t.test('only an administrator sees accounts, and a viewer’s changes are refuse
   }
   for (const path of [
     '/console/batch',
+    '/console/ledger/check',
     '/console/resume',
     '/console/bulk',
     '/console/callbacks/resume',

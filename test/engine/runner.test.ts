@@ -64,6 +64,7 @@ async function startWithOwnRunner(t: Test, traces: Partial<Traces> = {}) {
     log,
     reference: openReference(ledger, config),
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
+    timeZone: config.LEDGER_TIMEZONE,
     traces: { ...(await openTraces(config, log)), ...traces },
     watch: openWatch(),
     catalogue: operationCatalogue(config.lenders),

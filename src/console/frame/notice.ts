@@ -15,6 +15,7 @@ const DONE = {
   decided: 'Your decision on the payment is recorded.',
   noted: 'The note is saved.',
   checked: 'The payment has been compared with the ledger.',
+  ledgerChecked: 'The ledger’s set-up has been checked, and what waited for it is tried again.',
   batch: 'A batch has been requested. It starts now, or when the running one ends.',
   uploaded: 'The file has been uploaded and its rows checked.',
   started: 'The run has started.',

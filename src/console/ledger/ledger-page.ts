@@ -2,21 +2,26 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import type { Role } from '../../accounts/account.ts'
 import { closed } from '../../http/schemas.ts'
+import { openCheckNow } from '../../ledger/check/check-now.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { answerPage } from '../frame/answer.ts'
 import { words } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
 
-const schema = { querystring: Type.Object({}, closed) }
+const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 const title = 'The ledger’s set-up'
 const CLASSES = { ok: 'good', differs: 'wait', breaks: 'bad', unknown: 'hint' }
 
 type Row = Finding & { since: Date; checked_at: Date }
 
-export function ledgerPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function ledgerPage({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns: ListColumn<Row>[] = [
     { name: 'check', title: 'Check', cell: ({ check }) => words(check) },
     { name: 'lender', title: 'Lender' },
@@ -30,7 +35,13 @@ export function ledgerPage({ db, formats }: PageContext): FastifyPluginAsyncType
     { name: 'remedy', title: 'Remedy' },
     { name: 'since', title: 'Since', cell: ({ since }) => formats.time(since) },
   ]
+  const checkNow = openCheckNow({ db, config })
   return async app => {
+    app.post('/ledger/check', async (request, reply) => {
+      await checkNow(askerFor(request))
+      return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
+    })
+
     app.get('/ledger', { schema }, async (request, reply) => {
       const { rows } = await sql<Row>`
         select "check", lender, state, found, expected, remedy, since, checked_at
@@ -39,12 +50,19 @@ export function ledgerPage({ db, formats }: PageContext): FastifyPluginAsyncType
         db,
       )
       const [first] = rows
-      const body = html`<h1>${title}</h1>${
+      const body = html`<h1>${title}</h1>${doneNotice(request.query.done)}${
         first === undefined
           ? html`<p class="hint">It has not been checked yet.</p>`
           : html`<p>Last checked ${formats.time(first.checked_at)}.</p>${table(columns, rows, title)}`
-      }`
+      }${checkForm(request.user.role)}`
       return answerPage(request, reply, { title, body })
     })
   }
+}
+
+function checkForm(role: Role): Html {
+  if (role === 'viewer') return nothing
+  return html`<form method="post" action="/console/ledger/check">
+<p>Reads the ledger’s set-up, and tries again what waits for it.</p>
+<button type="submit">Check now</button></form>`
 }

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
-import { checkAndKeep } from './check-and-keep.ts'
+import { openCheckNow } from './check-now.ts'
 import { CHECKS } from './checks.ts'
 import { STEPS } from './connection.ts'
 import { STATES } from './finding.ts'
@@ -44,17 +43,11 @@ const lastSchema = {
 type Context = { db: Database; config: Config }
 
 export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
-  let underWay: Promise<unknown> | undefined
+  const checkNow = openCheckNow({ db, config })
 
   return async app => {
     app.post('/ledger/check', { schema: checkSchema }, async request => {
-      const asker = await askerOf(request)
-      // Whoever asks meanwhile gets the same answer, so that the ledger is not read more than once at a time.
-      underWay ??= checkAndKeep({ db, config }).finally(() => {
-        underWay = undefined
-      })
-      await underWay
-      await auditAlone(db, { ...asker, action: 'ledger.check', subject: 'ledger' })
+      await checkNow(await askerOf(request))
       return last()
     })
 

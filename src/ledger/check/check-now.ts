@@ -1,0 +1,26 @@
+import { type Asker, auditAlone } from '../../accounts/audit.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { checkAndKeep } from './check-and-keep.ts'
+import { releaseWaiting } from './release-waiting.ts'
+
+type CheckNow = (asker: Asker) => Promise<void>
+
+/** Checks, and lets what waits for the set-up be tried again. */
+export function openCheckNow({ db, config }: { db: Database; config: Config }): CheckNow {
+  let underWay: Promise<void> | undefined
+
+  return async asker => {
+    // Whoever asks meanwhile gets the same check, so that the ledger is not read more than once at a time.
+    underWay ??= checkAndRelease().finally(() => {
+      underWay = undefined
+    })
+    await underWay
+    await auditAlone(db, { ...asker, action: 'ledger.check', subject: 'ledger' })
+  }
+
+  async function checkAndRelease(): Promise<void> {
+    await checkAndKeep({ db, config })
+    await releaseWaiting(db)
+  }
+}
