@@ -4,7 +4,7 @@ import { reset, runEmbedded, runMigrate, runReceiver, runRole, runSandboxes } fr
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
-import { checkFromCommand } from './ledger/check/check-command.ts'
+import { checkFromCommand } from './operations/check-ledger/command.ts'
 import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
 import { allCrashPoints } from './worker.ts'
 
@@ -23,6 +23,8 @@ const OPTIONS = {
   'skip-invalid': { type: 'boolean' },
   json: { type: 'boolean' },
   'all-lenders': { type: 'boolean' },
+  write: { type: 'boolean' },
+  tenant: { type: 'string' },
 } as const
 
 const { values: flags, positionals } = commandLine()

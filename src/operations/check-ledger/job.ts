@@ -1,9 +1,9 @@
-import type { WorkerContext } from '../engine/feature.ts'
-import { checkAndKeep } from '../ledger/check/check-and-keep.ts'
-import type { Change } from '../ledger/check/keep-findings.ts'
-import { releaseWaiting } from '../ledger/check/release-waiting.ts'
-import type { Job } from '../queue/job.ts'
-import { startLoop } from '../queue/loop.ts'
+import type { WorkerContext } from '../../engine/feature.ts'
+import { checkAndKeep } from '../../ledger/check/check-and-keep.ts'
+import type { Change } from '../../ledger/check/keep-findings.ts'
+import { releaseWaiting } from '../../ledger/check/release-waiting.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
 
 /** At most one call a second, over a connection of its own: operations do not notice it. */
 const CALLS_APART_MS = 1_000

@@ -1,0 +1,58 @@
+import { newId } from '../../ids.ts'
+import { LedgerTrouble } from '../../ledger/answer.ts'
+import type { Ledger } from '../../ledger/client.ts'
+import { findClient } from '../../ledger/client-record.ts'
+import { dayFormat } from '../../ledger/day-format.ts'
+import { dayThere } from '../../ledger/held.ts'
+import { findLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { ledgerPath } from '../../ledger/path.ts'
+import { isNotReversed } from '../../ledger/transaction.ts'
+
+/**
+ * Undoes the writes in reverse. What the ledger refuses stays, because its user may lack the permissions, which no operation
+ * needs.
+ * @returns what stays
+ */
+export async function cleanUp(ledger: Ledger, name: string): Promise<string[]> {
+  try {
+    const loan = await findLoanWithTransactions(ledger, name)
+    if (loan !== undefined) await removeLoan(ledger, loan)
+    const left = await findLoanWithTransactions(ledger, name)
+    const client = await findClient(ledger, name)
+    return [
+      ...(left === undefined ? [] : [`the loan ${name} (${left.status.value})`]),
+      ...(client === undefined ? [] : [`the client ${name}, which can be closed at the ledger`]),
+    ]
+  } catch (error) {
+    if (!(error instanceof LedgerTrouble)) throw error
+    return [`whatever there is of ${name}: it could not be read (${error.message})`]
+  }
+}
+
+type Loan = NonNullable<Awaited<ReturnType<typeof findLoanWithTransactions>>>
+
+async function removeLoan(ledger: Ledger, { id, transactions = [] }: Loan): Promise<void> {
+  const write = (
+    method: 'POST' | 'DELETE',
+    below: (string | number)[],
+    command?: string,
+    body = {},
+  ) =>
+    ledger.write({
+      method,
+      path: ledgerPath(['loans', id, ...below], command === undefined ? {} : { command }),
+      ...(method === 'POST' ? { body } : {}),
+      key: newId(),
+      promisedId: 'resourceId',
+    })
+  const repayments = transactions.filter(one => one.type?.repayment && isNotReversed(one))
+  for (const one of repayments)
+    await write('POST', ['transactions', one.id], 'undo', {
+      transactionDate: dayThere(one.date),
+      transactionAmount: 0,
+      ...dayFormat,
+    })
+  await write('POST', [], 'undodisbursal')
+  await write('POST', [], 'undoapproval')
+  await write('DELETE', [])
+}

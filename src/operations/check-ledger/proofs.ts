@@ -1,0 +1,62 @@
+import type { Refusal } from '../../engine/refusal.ts'
+import type { Answer } from '../../ledger/answer.ts'
+import type { Finding } from '../../ledger/check/finding.ts'
+
+const IDEMPOTENCY = {
+  check: 'idempotency',
+  lender: null,
+  expected: 'a repeat under the same key gets the stored answer, and external ids are kept',
+}
+const CONFLICT = 409
+
+export const keysKept: Finding = {
+  ...IDEMPOTENCY,
+  state: 'ok',
+  found: 'every repeat got the stored answer of its key, and external ids are kept',
+  remedy: null,
+}
+
+export const externalIdLost: Finding = {
+  ...IDEMPOTENCY,
+  state: 'differs',
+  found: 'the ledger does not find a repayment by the external id with which it was sent',
+  remedy:
+    'Upgrade the ledger: versions of early 2025 lose them. Until then, receipt numbers show whose repayment it is',
+}
+
+export const keyIgnored = (step: string, why: string): Finding => ({
+  ...IDEMPOTENCY,
+  state: 'differs',
+  found: `to ${step} again under the same key did not get the stored answer: ${why}`,
+  remedy:
+    'Unset FINERACT_IDEMPOTENCY_KEY_HEADER_NAME at the ledger, or set it to Idempotency-Key, and let proxies pass this header',
+})
+
+export function awaitsApproval(step: string, again: Answer | Refusal): Finding {
+  const isConflict = again.status === CONFLICT
+  return {
+    check: 'maker_checker',
+    lender: null,
+    state: 'differs',
+    found: `to ${step} waits for a second person at the ledger${isConflict ? ', which answers 409 to what waits already' : ''}`,
+    expected: 'nothing that LoanOps does waits for a second person at the ledger',
+    remedy:
+      'Unless this is intended, switch maker-checker off for this task at the ledger; reject there what this check left waiting',
+  }
+}
+
+export const refused = (step: string, check: string, why: string): Finding => ({
+  check,
+  lender: null,
+  state: 'breaks',
+  found: `the ledger did not let us ${step}: ${why}`,
+  expected: 'the ledger takes a client, a loan, its approval, disbursement and repayment',
+  remedy: 'Correct at the ledger what it names, or grant LEDGER_USERNAME the permission',
+})
+
+export const notTried = (why: string): Finding => ({
+  ...IDEMPOTENCY,
+  state: 'unknown',
+  found: `could not be tried: ${why}`,
+  remedy: 'Correct this first',
+})

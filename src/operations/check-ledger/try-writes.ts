@@ -1,0 +1,118 @@
+import type { Lender } from '../../config/lenders.ts'
+import type { Attempt, Data } from '../../engine/operation.ts'
+import { failureMessage, type Refusal } from '../../engine/refusal.ts'
+import { newId } from '../../ids.ts'
+import { type Answer, LedgerTrouble } from '../../ledger/answer.ts'
+import type { Finding } from '../../ledger/check/finding.ts'
+import { type Ledger, openLedger } from '../../ledger/client.ts'
+import { findTransaction } from '../../ledger/loan-calls.ts'
+import { openReference } from '../../ledger/reference.ts'
+import { postRepayment } from '../../ledger/repayment.ts'
+import type { LedgerSettings } from '../../ledger/send.ts'
+import { operationCatalogue } from '../catalogue.ts'
+import { cleanUp } from './clean-up.ts'
+import {
+  awaitsApproval,
+  externalIdLost,
+  keyIgnored,
+  keysKept,
+  notTried,
+  refused,
+} from './proofs.ts'
+import { throwAwayData } from './throw-away.ts'
+
+type Settings = LedgerSettings & Parameters<typeof openReference>[1]
+type Tried = {
+  findings: Finding[]
+  /** What the ledger keeps of it. */
+  left: string[]
+}
+type Outcome = Answer | Refusal
+type Step = {
+  name: string
+  /** Under which a refusal is reported. */
+  check: string
+  /** Its only call is the write, so that its repeat shows what the ledger makes of the key. */
+  isRepeated?: true
+  write(attempt: Attempt): Promise<Outcome>
+}
+
+/** While a call under the same key still runs. */
+const TOO_EARLY = 425
+
+/** Writes a throw-away client and loan as the service does, and removes what the ledger lets it remove. */
+export async function tryWrites(settings: Settings, lender: Lender, name: string): Promise<Tried> {
+  const ledger = openLedger(settings)
+  try {
+    const findings = await written(ledger, settings, lender, name).catch(error => {
+      if (error instanceof LedgerTrouble) return [notTried(error.message)]
+      throw error
+    })
+    return { findings, left: await cleanUp(ledger, name) }
+  } finally {
+    await ledger.close()
+  }
+}
+
+/** Stops at the first write that does not do what it should. */
+async function written(ledger: Ledger, settings: Settings, lender: Lender, name: string) {
+  const reference = openReference(ledger, settings)
+  const data = await throwAwayData(reference, lender, name)
+  const catalogue = operationCatalogue(new Map([[lender.code, lender]]))
+  const run = (operation: string, of: Data) => (attempt: Attempt) =>
+    catalogue.get(operation)?.run(attempt, of) as Promise<Outcome>
+  const steps: Step[] = [
+    {
+      name: 'create a client',
+      check: 'office',
+      isRepeated: true,
+      write: run('CLIENT_CREATE', data.client),
+    },
+    { name: 'create a loan', check: 'product', write: run('LOAN_CREATE', data.loan) },
+    { name: 'approve it', check: 'product', write: run('LOAN_APPROVE', data.approval) },
+    { name: 'disburse it', check: 'product', write: run('LOAN_DISBURSE', data.disbursal) },
+    {
+      name: 'post a repayment',
+      check: 'payment_type',
+      isRepeated: true,
+      write: async attempt =>
+        postRepayment(attempt, await reference.paymentTypeId(), data.repayment),
+    },
+  ]
+  const attemptOf = () => attemptWith(ledger, reference)
+  for (const { name: step, check, isRepeated, write } of steps) {
+    const attempt = attemptOf()
+    const answer = await write(attempt)
+    if (answer.outcome === 'awaits_approval')
+      return [awaitsApproval(step, await write(attemptOf()))]
+    if (answer.outcome !== 'done') return [refused(step, check, reasonOf(answer))]
+    if (!isRepeated) continue
+    const again = await write(attempt)
+    const isKnown = again.status === TOO_EARLY || ('isFromStore' in again && again.isFromStore)
+    if (!isKnown) return [keyIgnored(step, reasonOf(again))]
+  }
+  const repayment = await findTransaction(ledger, name, name)
+  return [repayment === undefined ? externalIdLost : keysKept]
+}
+
+const reasonOf = (answer: Outcome) =>
+  'message' in answer ? answer.message : failureMessage(answer)
+
+/** Nobody else writes on what has just been made, so nothing needs to be remembered. */
+function attemptWith(ledger: Ledger, reference: Attempt['reference']): Attempt {
+  return {
+    ledger,
+    reference,
+    id: newId(),
+    origin: 'api',
+    key: newId(),
+    takesEqualAsDone: false,
+    mayStillRun: false,
+    kept: {},
+    keep: (_name, read) => read(),
+    seen: null,
+    remember: async () => undefined,
+    handedOn: undefined,
+    handOn: () => undefined,
+  }
+}

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { readLedgerSettings } from '../../src/config/ledger-settings.ts'
+import type { Lender } from '../../src/config/lenders.ts'
+import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { atLedger, writesOn } from '../support/loans.ts'
+import { testEnv } from '../support/service.ts'
+
+const NAME = 'loanops-check-test'
+
+async function sandbox(t: Test, ...flags: string[]) {
+  const { url, close } = await startSandbox({ port: 0, flags })
+  t.teardown(close)
+  const controlUrl = url.replace('/fineract-provider/api/v1', '/control')
+  return { ledger: { url, controlUrl } }
+}
+
+function tried(url: string, lender = 'LENDER_02') {
+  const { settings, lenders } = readLedgerSettings(testEnv('', url))
+  return tryWrites(settings, lenders.get(lender) as Lender, NAME)
+}
+
+t.test('a client and a loan go through their life, and only the client stays', async t => {
+  const service = await sandbox(t)
+  const { findings, left } = await tried(service.ledger.url)
+  t.match(findings, [{ check: 'idempotency', state: 'ok' }])
+  t.same(left, [`the client ${NAME}, which can be closed at the ledger`])
+  t.same(await writesOn(service, NAME), [
+    'CREATE/CLIENT',
+    'CREATE/LOAN',
+    'APPROVE/LOAN',
+    'DISBURSE/LOAN',
+    'REPAYMENT/LOAN',
+    'ADJUST/LOAN',
+    'DISBURSALUNDO/LOAN',
+    'APPROVALUNDO/LOAN',
+    'DELETE/LOAN',
+  ])
+  const path = `/loans/external-id/${NAME}`
+  t.equal((await atLedger(service, 'GET', path)).httpStatusCode, '404')
+})
+
+const FLAGS: [string[], object[]][] = [
+  [['lost-external-ids'], [{ check: 'idempotency', state: 'differs', found: /external id/ }]],
+  [
+    ['maker-checker=DISBURSE_LOAN'],
+    [
+      {
+        check: 'maker_checker',
+        state: 'differs',
+        found: /disburse it waits for a second person at the ledger$/,
+      },
+    ],
+  ],
+  [
+    ['maker-checker=DISBURSE_LOAN', 'pending-409'],
+    [{ check: 'maker_checker', state: 'differs', found: /answers 409/ }],
+  ],
+  [
+    ['no-permission=ACTIVATE_CLIENT'],
+    [{ check: 'office', state: 'breaks', found: /create a client: .*lacks a permission/ }],
+  ],
+  [['no-payment-type'], [{ check: 'idempotency', state: 'unknown', found: /payment type/ }]],
+  [['charges=LENDER_02', 'recalculation=LENDER_02'], [{ check: 'idempotency', state: 'ok' }]],
+]
+for (const [flags, expected] of FLAGS)
+  t.test(`writes show what ${flags.join(' and ')} changes, and nothing else`, async t => {
+    const { ledger } = await sandbox(t, ...flags)
+    const { findings } = await tried(ledger.url)
+    t.equal(findings.length, expected.length)
+    t.match(findings, expected)
+  })
+
+t.test('what the user may not undo stays, and is named', async t => {
+  const { ledger } = await sandbox(t, 'no-permission=DISBURSALUNDO_LOAN')
+  const { findings, left } = await tried(ledger.url)
+  t.match(findings, [{ check: 'idempotency', state: 'ok' }])
+  t.match(left, [new RegExp(`^the loan ${NAME} \\(Active\\)$`), /^the client/])
+})
+
+async function command(url: string, args: string[], answer: string) {
+  const child = spawn(process.execPath, ['src/main.ts', 'check-ledger', ...args], {
+    env: { ...testEnv('', url), DATABASE_URL: '', PATH: process.env.PATH },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  child.stdin.end(answer)
+  const [printed, said, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { printed, said, code }
+}
+
+t.test('the command writes only with the tenant repeated, and once somebody says yes', async t => {
+  const service = await sandbox(t)
+  const { url } = service.ledger
+  const clients = async () => (await atLedger(service, 'GET', '/clients')).totalFilteredRecords
+  const write = ['--write', '--tenant', 'default', '--json']
+  const [bare, other, no, silent] = await Promise.all([
+    command(url, ['--write'], 'yes\n'),
+    command(url, ['--write', '--tenant', 'production'], 'yes\n'),
+    command(url, write, 'no\n'),
+    command(url, write, ''),
+  ])
+  for (const { code, said } of [bare, other]) {
+    t.equal(code, 1)
+    t.match(said, /--tenant default/)
+  }
+  for (const { said, printed } of [no, silent]) {
+    t.match(said, /Nothing was written/)
+    t.match(JSON.parse(printed), { left: [] })
+  }
+  t.equal(await clients(), 0)
+  const yes = await command(url, write, 'yes\n')
+  t.equal(yes.code, 0)
+  const [, name] = /a loan named (loanops-check-\w+) at/.exec(yes.said) ?? []
+  t.match(JSON.parse(yes.printed).left, [`the client ${name}, which can be closed at the ledger`])
+  t.equal(await clients(), 1)
+})
+
+t.test('nothing is written while the read-only check finds what breaks every write', async t => {
+  const { printed, said, code } = await command(
+    'http://127.0.0.1:9/api/v1',
+    ['--write', '--tenant', 'default'],
+    'yes\n',
+  )
+  t.equal(code, 2)
+  t.match(said, /Nothing is written/)
+  t.match(printed, /breaks +reachable/)
+})
