@@ -90,6 +90,13 @@ create table core.changed_day (
 );
 CREATE INDEX changed_day_day ON core.changed_day USING btree (day);
 
+create table core.changed_reference (
+  id bigint generated always as identity not null,
+  gateway text not null,
+  key text,
+  constraint changed_reference_pkey PRIMARY KEY (id)
+);
+
 create table core.confirming (
   lender text not null,
   product text not null,
@@ -280,6 +287,29 @@ create table core.readback_run (
 CREATE UNIQUE INDEX readback_run_one_running ON core.readback_run USING btree (status) WHERE (status = 'running'::text);
 CREATE UNIQUE INDEX readback_run_one_waiting ON core.readback_run USING btree (status) WHERE (status = 'waiting'::text);
 
+create table core.reference (
+  id uuid default raw.new_id() not null,
+  gateway text not null,
+  kind text not null,
+  value text not null,
+  key text default ((kind || ':'::text) ||
+CASE
+    WHEN ((kind = ANY (ARRAY['payer'::text, 'virtual_account'::text])) AND (strpos(value, '@'::text) > 0)) THEN lower(value)
+    ELSE value
+END) not null,
+  external_loan_id text not null,
+  valid_from date,
+  valid_until date,
+  created_by text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint reference_check CHECK ((valid_until >= valid_from)),
+  constraint reference_kind_check CHECK ((kind = ANY (ARRAY['virtual_account'::text, 'mandate'::text, 'order'::text, 'payment_link'::text, 'customer'::text, 'payer'::text]))),
+  constraint reference_pkey PRIMARY KEY (id)
+);
+CREATE INDEX reference_kind ON core.reference USING btree (gateway, kind, id);
+CREATE INDEX reference_loan ON core.reference USING btree (external_loan_id, id);
+CREATE UNIQUE INDEX reference_value ON core.reference USING btree (key, gateway, external_loan_id);
+
 create table core.settlement_row (
   gateway text not null,
   settlement_id text not null,
@@ -411,6 +441,9 @@ create table core.transaction (
   decided_over jsonb,
   booked_as text,
   payer_fee numeric,
+  refs text[],
+  matched_by text,
+  suggested_loan text,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
@@ -436,6 +469,7 @@ CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
 CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
 CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
+CREATE INDEX transaction_refs ON core.transaction USING gin (refs) WITH (fastupdate=off) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);

@@ -33,6 +33,7 @@ import { keepApart } from './ops/ops-port.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { assignRoutes } from './payments/assign-routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
+import { referenceRoutes } from './payments/references/routes.ts'
 import { resolveRoutes } from './payments/resolve-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookCheckRoutes } from './payments/webhook-check-routes.ts'
@@ -49,7 +50,14 @@ const ROUTES = {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
     accounts: [accountRoutes, adminRoutes],
-    payments: [batchRoutes, paymentRoutes, assignRoutes, resolveRoutes, webhookCheckRoutes],
+    payments: [
+      batchRoutes,
+      paymentRoutes,
+      assignRoutes,
+      resolveRoutes,
+      referenceRoutes,
+      webhookCheckRoutes,
+    ],
     books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],
     callbacks: [callbackRoutes],
   },

@@ -34,7 +34,7 @@ create or replace function core.fate_of(
   disagreement text,
   loan text,
   is_assigned boolean default false,
-  refused_reason text default null, unconfirmed text default null,
+  refused_reason text default null, unconfirmed text default null, suggested_loan text default null,
   -- Its current state and reason; null for a new one.
   present_state text default null,
   present_reason text default null,
@@ -45,8 +45,7 @@ create or replace function core.fate_of(
   -- The objection to a payment that is decided, posted or being posted.
   objection text default null,
   -- Only for a refund or chargeback.
-  all_outside boolean default false,
-  is_done boolean default false, is_undone boolean default false,
+  all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
   is_of_nothing boolean default false, is_payment_captured boolean default null
 ) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
   select fate[1], fate[2], fate[3]
@@ -78,6 +77,7 @@ create or replace function core.fate_of(
         when disagreement = 'money' or disagreement = 'loan' and not is_assigned
                                                         then array['suspense', 'events_disagree',    null]
         when problem = 'amount_invalid'                 then array['suspense', 'amount_invalid',     null]
+        when loan is null and suggested_loan is not null then array['suspense', 'awaiting_review',   null]
         when loan is null                               then array['suspense', 'no_loan_named',      null]
         when not core.can_be_loan(loan)                 then array['suspense', 'loan_unknown',       null]
         when problem = 'awaiting_review' and not is_assigned then array['suspense', 'awaiting_review', null]

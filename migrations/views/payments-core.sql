@@ -43,7 +43,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
     paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagreement text, was_made boolean, facts bigint,
-    is_unconfirmed boolean)
+    is_unconfirmed boolean, captured_hints jsonb[])
   language sql stable as $$
   with weighed as (
     select *, coalesce(bool_or(ignored_for = 'not_confirmed') over same, false)
@@ -91,7 +91,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 or bool_or(verified_by is not null) filter (where status = 'captured')
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
          -- If no refund was made, there is nothing to show.
-         kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed)
+         kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed),
+         array_agg(hints) filter (where kind = 'payment' and status = 'captured' and hints is not null)
     from counted
    group by kind, gateway_payment_id
 $$;
@@ -103,7 +104,12 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
   ), summary as materialized (
-    select s.*, l.lender as of_lender, u.unconfirmed,
+    select s.*, l.lender as of_lender, u.unconfirmed, r.refs,
+           coalesce(s.named_loan_id, m.loan) as loan, case when s.named_loan_id is null then m.matched_by end as matched_by,
+           case when s.named_loan_id is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
+           -- Nobody guesses which of two loans is right.
+           case when s.disagreement is null and not s.all_outside and (m.disagrees or m.loan <> s.named_loan_id) then 'loan'
+                else s.disagreement end as disagrees_about,
            (s.kind, s.gateway_payment_id) in (select k.kind, k.gateway_payment_id from known k) as is_known
       from core.summarize(wanted_gateway, ids) s
      cross join lateral (
@@ -115,26 +121,30 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
          then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
          s.lender)) l (lender)
+     cross join lateral (select core.references_of(wanted_gateway, s.captured_hints)) r (refs)
+     cross join lateral core.match_references(wanted_gateway, r.refs, s.paid_at) m
      order by s.gateway_payment_id
   ), added as (
     -- Not "on conflict", which would look up each row once more: only one transaction settles at a time.
     insert into core.transaction (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
       paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
-      received_at, hints)
-    select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.named_loan_id, s.amount, s.currency,
-           s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagreement, s.unconfirmed, f.state, f.reason,
-           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints
+      received_at, hints, refs, matched_by, suggested_loan)
+    select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.loan, s.amount, s.currency,
+           s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason,
+           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints,
+           s.refs, s.matched_by, s.suggested_loan
       from summary s
-     cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagreement, s.named_loan_id,
-       all_outside => s.all_outside, unconfirmed => s.unconfirmed) f
+     cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagrees_about, s.loan,
+       all_outside => s.all_outside, unconfirmed => s.unconfirmed, suggested_loan => s.suggested_loan) f
      where s.was_made and not s.is_known
   ), changed as (
     update core.transaction t
-       set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.named_loan_id,
+       set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan,
            amount = s.amount, currency = s.currency, paid_at = s.paid_at,
            is_captured = s.is_captured, is_verified = s.is_verified,
-           problem = s.problem, disagreement = s.disagreement, unconfirmed = s.unconfirmed,
+           problem = s.problem, disagreement = s.disagrees_about, unconfirmed = s.unconfirmed,
            source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
+           refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan,
            refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null)
                                else t.refused_reason end,
            next_try_at = case when has_news then null else t.next_try_at end
@@ -191,7 +201,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
      cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
-       unconfirmed => p.unconfirmed, objection => o.objection) f
+       unconfirmed => p.unconfirmed, objection => o.objection, suggested_loan => p.suggested_loan) f
      where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )

@@ -25,8 +25,17 @@ create or replace function core.version_of(t core.transaction) returns text lang
            case when core.may_have_facts(t) then core.all_facts_about(t) else '{}' end)::text)
 $$;
 
+-- What named the payment's loan: its notes or tags, the kind of a reference, or an operator.
+create or replace function core.matched_by(t core.transaction) returns text language sql immutable as $$
+  select case when t.kind = 'payment' then
+           case when t.assigned_loan_id is not null then 'operator' when t.matched_by is not null then t.matched_by
+                when t.named_loan_id is not null then 'notes' end end
+$$;
+
 create or replace view ops.payment as
-select p.*,
+select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id, p.amount, p.currency, p.paid_at,
+       p.state, p.reason, p.verified, p.ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at, p.waiting_for,
+       p.next_try_at, p.detail, p.hints, p.id, p.objection,
        -- Not joined, so that they are looked up only for the rows shown.
        (select s.fee from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as fee,
@@ -35,7 +44,8 @@ select p.*,
        (select s.settlement_id from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as settlement_id,
        (select s.utr from core.statement s
-         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr
+         where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr,
+       p.matched_by, p.suggested_loan
   from (
     select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency,
            t.paid_at, t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
@@ -56,7 +66,7 @@ select p.*,
                 else t.refused_detail end as detail,
            t.hints,
            t.id,
-           t.objection
+           t.objection, core.matched_by(t) as matched_by, t.suggested_loan
       from core.transaction t
      where t.state <> 'posting'
     union all
@@ -77,7 +87,7 @@ select p.*,
            o.last_error,
            t.hints,
            t.id,
-           t.objection
+           t.objection, core.matched_by(t) as matched_by, t.suggested_loan
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

@@ -25,7 +25,7 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
   with named as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.verified_by, e.is_outside, s.payment_id,
            e.kind = 'payment' and e.status = 'captured' as is_money,
-           core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id), e.lender) as product
+           core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end), e.lender) as product
       from core.event e
      cross join lateral (select case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end) s (payment_id)
       left join core.transaction t on t.gateway_payment_id = s.payment_id and t.gateway = e.gateway and t.kind = 'payment'
@@ -71,7 +71,7 @@ $$;
 create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
   language sql stable as $$
   select loan
-    from (select coalesce(t.assigned_loan_id, e.external_loan_id) as loan, e.received_at,
+    from (select coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end) as loan, e.received_at,
                  e.verified_by is not distinct from 'gateway_api'
                    or exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
             from core.event e

@@ -95,7 +95,8 @@ create or replace function core.payment_snapshot(payment uuid, with_objection bo
            'currency', case when p.currency ~ '^[A-Z]{3}$' then p.currency end, 'paid_at', p.paid_at, 'state', p.state, 'reason', p.reason,
            'verified', p.verified, 'ledger_transaction_id', p.ledger_transaction_id::text, 'raw_table', p.raw_table,
            'raw_id', p.raw_id, 'received_at', p.received_at, 'posted_at', p.posted_at,
-           'objection', case when with_objection then p.objection end)
+           'objection', case when with_objection then p.objection end,
+           'matched_by', p.matched_by, 'suggested_loan', core.sendable(t, p.suggested_loan))
     from ops.payment p join core.transaction t on t.id = p.id where p.id = payment
 $$;
 

@@ -97,6 +97,12 @@ export interface CoreChangedDay {
   day: Timestamp;
 }
 
+export interface CoreChangedReference {
+  gateway: string;
+  id: Generated<Int8>;
+  key: string | null;
+}
+
 export interface CoreConfirming {
   account: string;
   gateway: string;
@@ -270,6 +276,19 @@ export interface CoreReadbackRun {
   trigger: string;
 }
 
+export interface CoreReference {
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  external_loan_id: string;
+  gateway: string;
+  id: Generated<string>;
+  key: Generated<string>;
+  kind: string;
+  valid_from: Timestamp | null;
+  valid_until: Timestamp | null;
+  value: string;
+}
+
 export interface CoreSettlementRow {
   amount: Numeric;
   fee: Numeric;
@@ -354,6 +373,7 @@ export interface CoreTransaction {
   ledger_amount: Numeric | null;
   ledger_transaction_id: Int8 | null;
   lender: string;
+  matched_by: string | null;
   named_loan_id: string | null;
   next_try_at: Timestamp | null;
   note: string | null;
@@ -371,12 +391,14 @@ export interface CoreTransaction {
   read_back_at: Timestamp | null;
   reason: string | null;
   received_at: Timestamp;
+  refs: string[] | null;
   refused_at: Timestamp | null;
   refused_detail: string | null;
   refused_reason: string | null;
   reported: string | null;
   source: string;
   state: string;
+  suggested_loan: string | null;
   suspended_at: Timestamp | null;
   tries: Generated<number>;
   unconfirmed: string | null;
@@ -713,6 +735,7 @@ export interface DB {
   "core.balanced_day": CoreBalancedDay;
   "core.batch_run": CoreBatchRun;
   "core.changed_day": CoreChangedDay;
+  "core.changed_reference": CoreChangedReference;
   "core.confirming": CoreConfirming;
   "core.day_figure": CoreDayFigure;
   "core.day_zone": CoreDayZone;
@@ -731,6 +754,7 @@ export interface DB {
   "core.posting": CorePosting;
   "core.question": CoreQuestion;
   "core.readback_run": CoreReadbackRun;
+  "core.reference": CoreReference;
   "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;
   "core.statement": CoreStatement;

@@ -10,4 +10,6 @@ export const LOCKS = {
   portfolioStarts: 7_405_317,
   backfillClaims: 7_405_320,
   reconciling: 7_405_321,
+  /** Also the class of the locks by value. */
+  references: 7_405_322,
 }

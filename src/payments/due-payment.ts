@@ -72,7 +72,7 @@ export async function duePayment(
                 'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
                 -- An event that names no loan does not prove the loan that another one names.
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
-                                  else t.assigned_loan_id is not null or external_loan_id is not null end,
+                                  else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')

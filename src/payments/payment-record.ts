@@ -90,6 +90,14 @@ export const Payment = Type.Object(
     tax: nullable(Type.String({ description: 'on the fee' })),
     settlement_id: NullableText,
     utr: nullable(Type.String({ description: 'the bank’s reference of the settlement' })),
+    matched_by: nullable(
+      Type.String({
+        description: 'what named the loan: notes, the kind of a reference, or operator',
+      }),
+    ),
+    suggested_loan: nullable(
+      Type.String({ description: 'the loan of the payment’s customer or payer' }),
+    ),
   },
   { title: 'Payment' },
 )

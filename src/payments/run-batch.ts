@@ -10,6 +10,7 @@ import { discover } from './discover.ts'
 import { endBatch } from './end-batch.ts'
 import { judge, type LoanReads } from './judge.ts'
 import { post } from './post.ts'
+import { matchAgain } from './references/match-again.ts'
 import { transform } from './transform.ts'
 
 /** What is left after that waits for the next batch. */
@@ -54,6 +55,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
   async function read(): Promise<void> {
     await timed('discover', discover)
     await timed('transform', transform)
+    await matchAgain(batch)
     await judge(batch, context)
   }
 

@@ -14,6 +14,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   operation: operationPath,
   payment: paymentSubjectPath,
   loan: loanPath,
+  reference: subject => loanPath(subject.replace(/^loan:/, '')),
   client: clientPath,
   migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
   batch: () => '/console/batches',

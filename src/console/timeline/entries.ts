@@ -130,7 +130,7 @@ export async function findActions(db: Database, subject: Subject, { action }: Sh
     union all select o.gateway || '/' || o.gateway_payment_id from (${paymentsOf(subject.id)}) o`
   const { rows } = await sql<ActionEntry>`
     select actor, action, subject, detail, at, ${placeOf('at', 'id')} as place from ops.audit
-     where subject = any(array(
+     where subject = any(${subjectText(subject)}::text || array(
        (select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
          order by o.seq desc limit ${MAX_SUBJECTS})
        ${subject.kind === 'loan' ? onPayments : sql``}))

@@ -1,0 +1,62 @@
+-- As in core.reference and core.transaction.refs.
+create or replace function core.reference_key(kind text, value text) returns text language sql immutable parallel safe as $$
+  select kind || ':' || case when kind in ('payer', 'virtual_account') then base.upi_id(value) else value end
+$$;
+
+-- The references in these hints of one payment's events; mostly there is one event.
+create or replace function core.references_of(gateway text, hints jsonb[]) returns text[] language sql immutable parallel safe as $$
+  select case when cardinality(hints) = 1 then base.references_in(gateway, hints[1])
+              else array(select distinct key from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key order by key) end
+$$;
+
+-- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name several; and
+-- the loan that a customer or payer suggests. Always one row, of nulls where nothing is registered.
+create or replace function core.match_references(wanted_gateway text, refs text[], paid_at timestamptz)
+  returns table (loan text, matched_by text, disagrees boolean, suggested_loan text) language sql stable as $$
+  select case when first_loan = last_loan then first_loan end,
+         case when first_loan = last_loan then (array['virtual_account', 'mandate', 'order', 'payment_link'])[first_kind] end,
+         first_loan <> last_loan, case when first_suggested = last_suggested then first_suggested end
+    from (select min(r.external_loan_id) filter (where rank is not null), max(r.external_loan_id) filter (where rank is not null),
+                 min(rank), min(r.external_loan_id) filter (where rank is null), max(r.external_loan_id) filter (where rank is null)
+            from core.reference r
+           cross join core.day_zone z
+           cross join lateral (select array_position(array['virtual_account', 'mandate', 'order', 'payment_link'], r.kind)) k (rank)
+           where r.key = any(refs) and r.gateway = wanted_gateway
+             and (paid_at at time zone z.time_zone)::date
+                 between coalesce(r.valid_from, '-infinity') and coalesce(r.valid_until, 'infinity'))
+         found (first_loan, last_loan, first_kind, first_suggested, last_suggested)
+$$;
+
+-- How many payments in suspense this reference gives their loan, at most so many.
+create or replace function core.released_by(wanted_gateway text, wanted_key text, loan text, most integer) returns bigint
+  language sql stable as $$
+  select count(*)
+    from (select from core.transaction t
+           cross join lateral core.match_references(t.gateway, t.refs, t.paid_at) m
+           where t.refs @> array[wanted_key] and t.gateway = wanted_gateway and t.state = 'suspense' and t.reason = 'no_loan_named'
+             and t.decision is null and t.refused_reason is null and t.problem is null and m.loan = released_by.loan
+           limit most) released
+$$;
+
+-- The next payments whose fate these references may change, in order. What is posted or decided stays as it is.
+create or replace function core.payments_to_match(wanted_gateway text, keys text[], after uuid, most integer)
+  returns table (id uuid, gateway_payment_id text) language sql stable as $$
+  select t.id, t.gateway_payment_id
+    from (select t.id, t.gateway_payment_id, t.gateway, t.assigned_loan_id, t.decision
+            from unnest(keys) key join core.transaction t on t.refs @> array[key] and t.state = 'suspense'
+          union
+          select t.id, t.gateway_payment_id, t.gateway, t.assigned_loan_id, t.decision
+            from core.transaction t cross join lateral unnest(t.refs) ref join unnest(keys) key on key = ref
+           where t.state = 'waiting'
+          union
+          select t.id, t.gateway_payment_id, t.gateway, t.assigned_loan_id, t.decision
+            from core.transaction t
+           where t.state = 'suspense' and t.reason = 'no_loan_named' and t.refs is null and array_position(keys, null) is not null) t
+   where t.id > after and t.gateway = wanted_gateway and t.assigned_loan_id is null and t.decision is null
+   order by t.id
+   limit most
+$$;
+
+create or replace view ops.reference as
+select gateway, kind, value, external_loan_id, valid_from, valid_until, created_by, created_at from core.reference;
+comment on view ops.reference is 'Which loan a payment belongs to that names none';

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { Batch } from '../batch.ts'
+import { lockSettling } from '../lock-settling.ts'
+
+/** Values of which the payments are looked up together. */
+const CHANGES_AT_ONCE = 1_000
+/** Some 100 ms of work: nobody else settles or decides about payments meanwhile. */
+const PAYMENTS_AT_ONCE = 500
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+type Changes = { gateway: string; keys: (string | null)[]; ids: string[] }
+
+/** Settles again what a changed reference may release, hold or give to another loan. A crash begins with the same changes again. */
+export async function matchAgain(batch: Batch): Promise<void> {
+  for (;;) {
+    const changes = await nextChanges(batch)
+    if (changes.length === 0) return
+    for (const { gateway, keys, ids } of changes) {
+      for (let after: string | null = FIRST_ID; after !== null; ) {
+        batch.check()
+        after = await settleNext(batch, gateway, keys, after)
+      }
+      await sql`delete from core.changed_reference where id = any(${ids}::bigint[])`.execute(
+        batch.db,
+      )
+    }
+  }
+}
+
+async function nextChanges({ db }: Batch): Promise<Changes[]> {
+  const { rows } = await sql<Changes>`
+    select gateway, array_agg(distinct key) as keys, array_agg(id) as ids
+      from (select * from core.changed_reference order by id limit ${CHANGES_AT_ONCE}) next
+     group by gateway`.execute(db)
+  return rows
+}
+
+/** @returns the last payment of this step, null at the end */
+async function settleNext(
+  { db }: Batch,
+  gateway: string,
+  keys: Changes['keys'],
+  after: string,
+): Promise<string | null> {
+  return db.transaction().execute(async trx => {
+    // First, so that whatever was settled with the references of before is seen.
+    await lockSettling(trx)
+    const { rows } = await sql<{ id: string; gateway_payment_id: string }>`
+      select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${PAYMENTS_AT_ONCE})`.execute(
+      trx,
+    )
+    const payments = rows.map(row => row.gateway_payment_id)
+    if (payments.length > 0)
+      await sql`select core.settle(${gateway}, ${payments}::text[], true)`.execute(trx)
+    return rows.length < PAYMENTS_AT_ONCE ? null : (rows.at(-1)?.id ?? null)
+  })
+}
