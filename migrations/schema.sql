@@ -622,6 +622,7 @@ create table loanops.callback_receiver (
   failures integer default 0 not null,
   next_probe_at timestamp with time zone default now() not null,
   stopped_at timestamp with time zone,
+  first_sequence bigint default 0 not null,
   constraint callback_receiver_is_only_check CHECK (is_only),
   constraint callback_receiver_pkey PRIMARY KEY (is_only)
 );

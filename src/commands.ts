@@ -1,9 +1,13 @@
 import closeWithGrace from 'close-with-grace'
+import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './callbacks/after-restore.ts'
 import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
+import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate.ts'
 import { migrationReport } from './database/migration-report.ts'
+import { DAY_MS } from './day.ts'
 import { welcome } from './embedded/welcome.ts'
 import { logger } from './log.ts'
+import { openQueue } from './queue/queue.ts'
 import { startRole } from './role.ts'
 import { allQueues } from './worker.ts'
 
@@ -39,6 +43,30 @@ export async function runMigrate(env: NodeJS.ProcessEnv, isOneLogin = false): Pr
   const report = migrationReport(await migrate(readDatabaseUrl(env), allQueues), isOneLogin)
   process.stdout.write(report.text)
   if (!report.canStart) process.exitCode = 1
+}
+
+export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promise<void> {
+  const time = new Date(since)
+  const days = (Date.now() - time.getTime()) / DAY_MS
+  // Without its zone, a time would be another one on another machine.
+  if (!/(Z|[+-]\d\d:\d\d)$/.test(since) || !(days > 0 && days < RESTORE_MAX_DAYS))
+    throw new ConfigError(
+      `--since must be when the back-up was made, at most ${RESTORE_MAX_DAYS} days ago, with its zone. Example: --since 2026-11-20T02:00:00+05:30`,
+    )
+  const config = readConfig(env)
+  const log = logger(config.LOG_LEVEL)
+  const onError = (error: Error) => log.error({ err: error }, 'the database failed')
+  const options = { name: 'loanops-after-restore', onError }
+  const db = openDatabase(config.DATABASE_URL, { ...options, max: 1 })
+  const boss = openQueue(config.DATABASE_URL, { ...options, isWorker: false })
+  try {
+    await boss.start()
+    const fetched = await afterRestore(db, boss, config, time)
+    process.stdout.write(afterRestoreReport(fetched))
+  } finally {
+    await boss.stop({ graceful: false })
+    await db.destroy()
+  }
 }
 
 export async function reset({ data }: Flags): Promise<void> {

@@ -1,6 +1,14 @@
 import { parseArgs } from 'node:util'
 import { createAdmin } from './accounts/create-admin.ts'
-import { reset, runEmbedded, runMigrate, runReceiver, runRole, runSandboxes } from './commands.ts'
+import {
+  reset,
+  runAfterRestore,
+  runEmbedded,
+  runMigrate,
+  runReceiver,
+  runRole,
+  runSandboxes,
+} from './commands.ts'
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
@@ -23,6 +31,7 @@ const OPTIONS = {
   'skip-invalid': { type: 'boolean' },
   json: { type: 'boolean' },
   'all-lenders': { type: 'boolean' },
+  since: { type: 'string' },
   write: { type: 'boolean' },
   tenant: { type: 'string' },
 } as const
@@ -69,6 +78,8 @@ async function command(name: string | undefined): Promise<void> {
     case 'check-ledger':
       process.exitCode = await checkFromCommand(process.env, flags)
       return
+    case 'after-restore':
+      return runAfterRestore(process.env, flags.since)
     case 'migrate-portfolio':
       return migratePortfolio(process.env, positionals.slice(1), {
         isDryRun: flags['dry-run'] === true,
@@ -76,7 +87,7 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, migrate-portfolio; without one, a role is run`,
+        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, after-restore, migrate-portfolio; without one, a role is run`,
       )
   }
 }

@@ -69,8 +69,10 @@ async function withSequence(trx: Trx): Promise<NumberedCallback[]> {
       select * from loanops.callback where ${unnumbered} order by seq limit ${CALLBACKS_AT_ONCE}
     ), counted as (
       insert into loanops.callback_subject as s (subject, sequence)
-      select subject, count(*) from fresh group by subject order by subject
-      on conflict (subject) do update set sequence = s.sequence + excluded.sequence
+      select subject, r.first_sequence + count(*) from fresh cross join loanops.callback_receiver r
+       group by subject, r.first_sequence order by subject
+      on conflict (subject) do update
+         set sequence = s.sequence + excluded.sequence - (select first_sequence from loanops.callback_receiver)
       returning subject, sequence
     )
     select f.id, f.type, f.about, f.occurred_at as "occurredAt", f.snapshot,

@@ -502,6 +502,7 @@ export interface LoanopsCallbackAttempt {
 
 export interface LoanopsCallbackReceiver {
   failures: Generated<number>;
+  first_sequence: Generated<Int8>;
   is_only: Generated<boolean>;
   next_probe_at: Generated<Timestamp>;
   stopped_at: Timestamp | null;

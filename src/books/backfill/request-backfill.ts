@@ -13,7 +13,7 @@ const TRAILS_BY = '1 minute'
 const OVERLAP = '2 hours'
 const FIRST_LOOK_BACK = '7 days'
 /** A failed payment may be captured up to three days later, under its first date. */
-const LATE_CAPTURE = '5 days'
+export const LATE_CAPTURE_DAYS = 5
 
 export async function requestBackfill(
   trx: Trx,
@@ -36,7 +36,7 @@ export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Pr
     await sql`
       insert into core.backfill (id, trigger, gateway, account, lender, window_from, window_to, fetch_from, done_until)
       select ${newId()}, 'schedule', ${account.gateway}, ${nameOf(account)}, ${account.lender}, started, ended,
-             least(started, ended - ${LATE_CAPTURE}::interval), least(started, ended - ${LATE_CAPTURE}::interval)
+             least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS})), least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS}))
         from (select now() - ${TRAILS_BY}::interval as ended) e
        cross join lateral (
          select coalesce(max(window_to) - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval) as started

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { audit } from '../accounts/audit.ts'
+import { LATE_CAPTURE_DAYS, requestBackfill } from '../books/backfill/request-backfill.ts'
+import type { Config } from '../config/config.ts'
+import type { Database } from '../database/database.ts'
+import { DAY_MS } from '../day.ts'
+
+/** More than any loan or client causes between a back-up and its restore. */
+const SEQUENCES_SKIPPED = 1_000
+
+export const RESTORE_MAX_DAYS = 60
+
+/**
+ * Does what can be done here about the time between a back-up and its restore. Nothing of ours may run yet, or callbacks
+ * get numbers that the receiver has seen.
+ * @param since when the back-up was made
+ * @returns the accounts at gateways whose payments of that time will be fetched
+ */
+export function afterRestore(
+  db: Database,
+  boss: PgBoss,
+  { gatewayAccounts }: Pick<Config, 'gatewayAccounts'>,
+  since: Date,
+): Promise<string[]> {
+  // A payment is listed under the day on which it was made, and may have been captured days later.
+  const from = new Date(since.getTime() - LATE_CAPTURE_DAYS * DAY_MS).toISOString()
+  const to = new Date().toISOString()
+  return db.transaction().execute(async trx => {
+    await sql`update loanops.callback_subject set sequence = sequence + ${SEQUENCES_SKIPPED}`.execute(
+      trx,
+    )
+    await sql`
+      update loanops.callback_receiver set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(
+      trx,
+    )
+    for (const account of gatewayAccounts)
+      await requestBackfill(trx, boss, account, { from, to, lender: account.lender })
+    const fetched = gatewayAccounts.map(({ gateway, lender }) =>
+      lender === null ? gateway : `${gateway} of ${lender}`,
+    )
+    await audit(trx, {
+      actor: 'command after-restore',
+      caller: null,
+      address: null,
+      requestId: null,
+      action: 'database.restored',
+      subject: 'database',
+      detail: { since: since.toISOString(), fetched },
+    })
+    return fetched
+  })
+}
+
+export function afterRestoreReport(fetched: string[]): string {
+  const gateways =
+    fetched.length === 0
+      ? 'No gateway has API credentials: what their webhooks sent since the back-up has to come from their reports.'
+      : `Once a worker runs, the payments since the back-up are fetched from ${fetched.join(', ')}.`
+  return `${gateways}
+Callbacks continue with numbers that their receiver has not seen: it must accept the gap.
+Operations that were accepted since the back-up are unknown here: the LOS must ask the ledger for each, by its external id.
+`
+}

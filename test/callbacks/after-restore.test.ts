@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../src/config/config.ts'
+import { logger } from '../../src/log.ts'
+import { startRole } from '../../src/role.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { callbackReceiver } from '../support/callback-receiver.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { gatewaySandbox, requestFetch } from '../support/gateways.ts'
+import { approval, atLedger, clientData, disbursal, loanData } from '../support/loans.ts'
+import { ending, submit } from '../support/operations.ts'
+import { runBatch } from '../support/payments.ts'
+import { type Call, caller, testEnv } from '../support/service.ts'
+import { databaseUrl } from '../support/template.ts'
+import { until } from '../support/until.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A copy of the database, as a back-up that is restored later. @returns its URL */
+async function backedUp(url: string): Promise<string> {
+  const serverUrl = process.env.TEST_DATABASE_URL as string
+  const from = new URL(url).pathname.slice(1)
+  const name = `test_restored_${randomBytes(4).toString('hex')}`
+  const server = new pg.Client(serverUrl)
+  await server.connect()
+  try {
+    await server.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      [from],
+    )
+    await server.query(`create database ${name} template ${from} strategy file_copy`)
+  } finally {
+    await server.end()
+  }
+  return databaseUrl(url, name)
+}
+
+/** The service on this database while `use` runs. */
+async function serving(env: NodeJS.ProcessEnv, use: (call: Call) => Promise<void>): Promise<void> {
+  const role = await startRole(readConfig(env), logger('silent'))
+  try {
+    await use(caller(role.url))
+  } finally {
+    await role.close()
+  }
+}
+
+async function command(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, ['src/main.ts', 'after-restore', ...args], {
+    env: { ...env, PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [printed, said, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { printed, said, code }
+}
+
+async function start(t: Test) {
+  const ledger = await startSandbox({ port: 0 })
+  t.teardown(() => ledger.close())
+  const gateways = await gatewaySandbox(t)
+  const receiver = await callbackReceiver(t)
+  const { url } = await freshDatabase(t)
+  const settings = { ...gateways.settings, ...receiver.settings }
+  const env = (databaseUrl: string) => testEnv(databaseUrl, ledger.url, settings)
+  return { ledger, gateways, receiver, url, env }
+}
+
+async function disbursedLoan(call: Call, loan: string): Promise<void> {
+  const client = `C-${loan}`
+  for (const [operation, data] of [
+    ['CLIENT_CREATE', clientData(client)],
+    ['LOAN_CREATE', loanData(loan, client)],
+    ['LOAN_APPROVE', approval(loan)],
+    ['LOAN_DISBURSE', disbursal(loan)],
+  ] as const)
+    t.match(await ending(call, await submit(call, operation, data)), { status: 'success' })
+}
+
+t.test(
+  'what came between a back-up and its restore is fetched, and no number is reused',
+  async t => {
+    const { ledger, gateways, receiver, url, env } = await start(t)
+    const paidAt = new Date(Date.now() - HOUR_MS).toISOString()
+    const pay = (id: string) =>
+      gateways.put('/payments', [
+        { gateway: 'gateway_a', id, amount: 10_000, created_at: paidAt, notes: { loan_id: 'L-1' } },
+      ])
+    const allPosted = async (call: Call, count: number) =>
+      until(async () => {
+        await runBatch(call)
+        const { body } = await call('GET', '/api/payments?state=posted')
+        return body.payments.length === count
+      }, `${count} payments are posted`)
+    await serving(env(url), async call => {
+      await disbursedLoan(call, 'L-1')
+      await receiver.attempts(4)
+    })
+    const since = new Date().toISOString()
+    const restored = await backedUp(url)
+    await serving(env(url), async call => {
+      await disbursedLoan(call, 'L-2')
+      await pay('pay_1')
+      await requestFetch(call, 'gateway_a', {
+        from: new Date(Date.now() - 2 * HOUR_MS).toISOString(),
+        to: new Date().toISOString(),
+      })
+      await allPosted(call, 1)
+      await receiver.attempts(9)
+    })
+    await pay('pay_2')
+
+    const { code, printed } = await command(env(restored), '--since', since)
+    t.equal(code, 0)
+    t.match(printed, /fetched from gateway_a, gateway_b\./)
+    await serving(env(restored), async call => {
+      await allPosted(call, 2)
+      await ending(call, await submit(call, 'LOAN_APPROVE', approval('L-2')))
+      await receiver.attempts(12)
+    })
+    const { transactions } = await atLedger(
+      { ledger },
+      'GET',
+      '/loans/external-id/L-1?associations=transactions',
+    )
+    t.equal(transactions.filter((one: any) => one.type.repayment).length, 2, 'each is booked once')
+    const numbers = receiver.received.map(({ body: { sequence, data } }) =>
+      [data.external_loan_id ?? data.external_id, sequence].join(' '),
+    )
+    t.equal(new Set(numbers).size, numbers.length, numbers.join(', '))
+    t.ok(
+      numbers.some(one => /^L-2 100\d$/.test(one)),
+      'a loan that the back-up does not know',
+    )
+  },
+)
+
+t.test('the command says what is wrong with its time', async t => {
+  const { env, url } = await start(t)
+  for (const since of [
+    [],
+    ['--since', 'yesterday'],
+    ['--since', '2026-11-20T02:00:00'],
+    ['--since', '2020-01-01T00:00:00Z'],
+  ]) {
+    const { code, said } = await command(env(url), ...since)
+    t.equal(code, 1)
+    t.match(said, /--since must be when the back-up was made/)
+  }
+})
