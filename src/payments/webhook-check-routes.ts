@@ -19,7 +19,7 @@ const Call = Type.Object(
 )
 const schema = {
   operationId: 'checkWebhooks',
-  tags: ['payments'],
+  tags: ['webhooks'],
   summary: 'Lists the last twenty calls of a day to the webhooks, stored or refused',
   description: 'Without bodies. A call appears within about a second.',
   querystring: Type.Object(
