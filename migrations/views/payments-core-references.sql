@@ -3,10 +3,9 @@ create or replace function core.reference_key(kind text, value text) returns tex
   select kind || ':' || case when kind in ('payer', 'virtual_account') then base.upi_id(value) else value end
 $$;
 
--- The references in these hints of one payment's events; mostly there is one event.
+-- The references in these hints of one payment's events.
 create or replace function core.references_of(gateway text, hints jsonb[]) returns text[] language sql immutable parallel safe as $$
-  select case when cardinality(hints) = 1 then base.references_in(gateway, hints[1])
-              else array(select distinct key from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key order by key) end
+  select array_agg(distinct key order by key) from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key
 $$;
 
 -- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name several; and

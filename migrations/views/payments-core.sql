@@ -121,7 +121,11 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
          then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
          s.lender)) l (lender)
-     cross join lateral (select core.references_of(wanted_gateway, s.captured_hints)) r (refs)
+     -- Mostly there is one event, and a function with a query costs more than all of this. Not merged into what uses it.
+     cross join lateral (
+       select case when cardinality(s.captured_hints) = 1 then base.references_in(wanted_gateway, s.captured_hints[1])
+                   when s.captured_hints is not null then core.references_of(wanted_gateway, s.captured_hints) end
+       offset 0) r (refs)
      cross join lateral core.match_references(wanted_gateway, r.refs, s.paid_at) m
      order by s.gateway_payment_id
   ), added as (
