@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
+import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { paymentPath } from '../payments/payments-page.ts'
 import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
@@ -16,6 +17,7 @@ export async function searchFor(db: Database, q: string): Promise<Hit[]> {
     operations(db, q),
     subjects(db, q),
     payments(db, q),
+    references(db, q),
     settlements(db, q),
     ...(isUuid(q.toLowerCase()) ? [byUuid(db, q.toLowerCase())] : []),
     ...(SHA256.test(q) ? [filesOf(db, q)] : []),
@@ -60,6 +62,33 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
     title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
     path: paymentPath(row),
   }))
+}
+
+/** The loans that an id of a payment is registered for, and the payments that carry it: in suspense, or of these loans. */
+async function references(db: Database, q: string): Promise<Hit[]> {
+  const keys = sql`array(select core.reference_key(kind, ${q}) from unnest(${REFERENCE_KINDS}::text[]) kind)`
+  const { rows: loans } = await sql<{ loan: string; kind: string }>`
+    select external_loan_id as loan, kind from core.reference
+     where key = any(${keys}) order by key, external_loan_id limit ${MAX_HITS_PER_KIND}`.execute(db)
+  const { rows: payments } = await sql<{
+    gateway: string
+    gateway_payment_id: string
+    kind: 'payment'
+  }>`
+    (select gateway, gateway_payment_id, kind from core.transaction
+      where state = 'suspense' and refs && ${keys} limit ${MAX_HITS_PER_KIND})
+    union
+    (select gateway, gateway_payment_id, kind from core.transaction
+      where external_loan_id = any(${loans.map(({ loan }) => loan)}) and refs && ${keys} limit ${MAX_HITS_PER_KIND})`.execute(
+    db,
+  )
+  return [
+    ...loans.map(({ loan, kind }) => ({ title: `Loan ${loan}, by ${kind}`, path: loanPath(loan) })),
+    ...payments.map(row => ({
+      title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
+      path: paymentPath(row),
+    })),
+  ]
 }
 
 async function settlements(db: Database, q: string): Promise<Hit[]> {
