@@ -5,24 +5,32 @@ import type { Asker } from '../accounts/audit.ts'
 import type { Database } from '../database/database.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
 import { invalidField } from '../http/problem.ts'
-import { closed } from '../http/schemas.ts'
+import { closed, oneOf, optional } from '../http/schemas.ts'
 import { TAKE, trimText } from '../http/take-values.ts'
 import { ExternalId, isExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
 import { assign } from './assign.ts'
 import { foundPayment } from './find-payments.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
+import { REFERENCE_KINDS } from './references/reference-record.ts'
 
 const MAX_ASSIGNMENTS = 200
 
 const tags = ['payments']
 const anyText = (description: string, example: string) =>
   Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
+const Remember = optional(
+  Type.Array(oneOf(REFERENCE_KINDS), {
+    maxItems: REFERENCE_KINDS.length,
+    description: 'a list of kinds: the payment’s own references of these are stored for the loan',
+  }),
+)
 const Assignment = Type.Object(
   {
     gateway: anyText('a gateway’s name', 'gateway_a'),
     gateway_payment_id: anyText('a payment’s id', 'pay_1'),
     external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
+    remember: Remember,
   },
   { ...closed, title: 'Assignment' },
 )
@@ -61,7 +69,10 @@ const assignSchema = {
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
   headers: IfMatch,
-  body: Type.Object({ external_loan_id: ExternalId }, { ...closed, title: 'AssignPaymentRequest' }),
+  body: Type.Object(
+    { external_loan_id: ExternalId, remember: Remember },
+    { ...closed, title: 'AssignPaymentRequest' },
+  ),
   response: { 200: Payment },
 }
 
@@ -85,20 +96,20 @@ export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebo
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const asker = await askerOf(request)
-        const { external_loan_id: loan } = request.body
+        const { external_loan_id: loan, remember: kinds } = request.body
         const ifMatch = request.headers['if-match']
-        await assign(db, { gateway, paymentId, loan, asker, ifMatch })
+        await assign(db, { gateway, paymentId, loan, kinds, asker, ifMatch })
         return (await foundPayment(db, { gateway, paymentId, kind: 'payment' })).payment
       },
     )
   }
 
   async function assignAlone(item: Static<typeof Assignment>, asker: Asker): Promise<void> {
-    const { gateway, gateway_payment_id: paymentId, external_loan_id: loan } = item
+    const { gateway, gateway_payment_id: paymentId, external_loan_id: loan, remember: kinds } = item
     if (!isExternalId(loan)) {
       const message = `must be ${ExternalId.description}`
       throw invalidField('/external_loan_id', message)
     }
-    await assign(db, { gateway, paymentId, loan, asker })
+    await assign(db, { gateway, paymentId, loan, kinds, asker })
   }
 }

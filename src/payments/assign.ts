@@ -6,6 +6,8 @@ import { Conflict } from '../http/problem.ts'
 import { lockedPayment, stateInWords } from './locked-payment.ts'
 import { keepNote } from './note.ts'
 import { requireAsSeen } from './precondition.ts'
+import type { ReferenceKind } from './references/reference-record.ts'
+import { remember } from './references/remember.ts'
 import { settle } from './settle.ts'
 
 const ASSIGNABLE = [
@@ -27,13 +29,15 @@ type Assignment = {
   paymentId: string
   loan: string
   note?: string | undefined
+  /** Kinds of the payment’s references to store for the loan. */
+  kinds?: ReferenceKind[] | undefined
   asker: Asker
   ifMatch?: string | undefined
 }
 
 export function assign(
   db: Database,
-  { gateway, paymentId, loan, note, asker, ifMatch }: Assignment,
+  { gateway, paymentId, loan, note, kinds, asker, ifMatch }: Assignment,
 ) {
   return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, { gateway, paymentId })
@@ -50,11 +54,19 @@ export function assign(
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await keepNote(trx, payment, note, asker)
     await settle(trx, [payment])
+    if (kinds !== undefined)
+      await remember(trx, { payment: payment.id, gateway, loan, kinds }, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.assign',
       subject: `${gateway}/${paymentId}`,
-      detail: { external_loan_id: loan, before: payment.loan, reason: payment.reason, note },
+      detail: {
+        external_loan_id: loan,
+        before: payment.loan,
+        reason: payment.reason,
+        note,
+        remember: kinds,
+      },
     })
   })
 }

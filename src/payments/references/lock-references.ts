@@ -11,3 +11,8 @@ export async function lockReference(trx: Trx, { gateway, kind, value }: Referenc
     trx,
   )
 }
+
+/** For a part of a file: a lock for each of its values would take more of them than PostgreSQL has room for. */
+export async function lockAllReferences(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS.references)})`.execute(trx)
+}

@@ -71,7 +71,7 @@ async function store(trx: Trx, reference: NewReference, { actor }: Asker): Promi
   return stored?.is_new === true
 }
 
-const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
+export const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
 
 async function released(trx: Trx, { gateway, kind, value, external_loan_id: loan }: NewReference) {
   const { rows } = await sql<{ count: number }>`

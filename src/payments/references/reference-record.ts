@@ -14,6 +14,7 @@ export const REFERENCE_KINDS = [
   'customer',
   'payer',
 ] as const
+export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
 const ReferenceValue = Type.String({
   [TAKE]: trimText,
@@ -54,7 +55,7 @@ export type NewReference = ReferenceName & {
   valid_until?: string | undefined
 }
 
-const PERIOD_RULE = 'must not be before valid_from'
+export const PERIOD_RULE = 'must not be before valid_from'
 
 /** @throws FieldErrors */
 export function refuseEmptyPeriod({ valid_from, valid_until }: NewReference): void {
