@@ -24,7 +24,6 @@ import { checkLedgerRegularly } from './operations/check-ledger/job.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import { runPurges } from './operations/purge-job.ts'
 import { purgeQueue } from './operations/queue.ts'
-import { warnOfMissingProducts } from './operations/warn-of-missing-products.ts'
 import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { runBatches } from './payments/batch-job.ts'
@@ -45,7 +44,7 @@ const FEATURES: Feature[] = [
   {
     ...operationsFeature,
     queues: [purgeQueue],
-    jobs: [runPurges, warnOfMissingProducts, checkLedgerRegularly],
+    jobs: [runPurges, checkLedgerRegularly],
   },
   {
     ...paymentsFeature,

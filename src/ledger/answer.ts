@@ -1,5 +1,5 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
-import { remedyOfRefusal } from './remedy.ts'
+import { causeOfRefusal, inOneSentence } from './remedy.ts'
 
 export type Outcome =
   | 'done'
@@ -120,7 +120,7 @@ export function explained({ status, body }: Received, { outcome }: Verdict): str
     return `the ledger hides it from LoanOps’s user (LEDGER_USERNAME), who belongs to another office: ${message}`
   const setting = wrongSetting(body)
   return setting === undefined
-    ? `${remedyOfRefusal(status, body)}: ${message}`
+    ? `${inOneSentence(causeOfRefusal(status, body))}: ${message}`
     : settingIsWrong(setting, message)
 }
 

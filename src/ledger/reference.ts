@@ -6,6 +6,7 @@ import { openProducts } from './kept-products.ts'
 import { misconfigured } from './misconfigured.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import type { LoanProduct, ProductWithTerms } from './product.ts'
+import { inOneSentence, noPaymentType, noProduct } from './remedy.ts'
 
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
@@ -42,11 +43,7 @@ export function openReference(
     findProduct: products,
     async product(name, lender) {
       const found = await products(name)
-      if (found === undefined)
-        throw misconfigured(
-          PRODUCTS,
-          `the ledger has no loan product ${name} for ${lender}: create it there, or name another one as product of ${lender} in LENDERS_FILE`,
-        )
+      if (found === undefined) throw misconfigured(PRODUCTS, inOneSentence(noProduct(name, lender)))
       return found
     },
     productWithTerms: openProducts(ledger),
@@ -56,7 +53,7 @@ export function openReference(
       if (found === undefined)
         throw misconfigured(
           PAYMENT_TYPES,
-          `the ledger has no payment type ${settings.LEDGER_PAYMENT_TYPE}: create it there, or name another one as LEDGER_PAYMENT_TYPE`,
+          inOneSentence(noPaymentType(settings.LEDGER_PAYMENT_TYPE)),
         )
       return found.id
     },

@@ -1,27 +1,71 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
 
-const LACKS = 'the ledger’s user (LEDGER_USERNAME) lacks a permission'
-const OF_USER: Record<string, string> = {
-  'error.msg.not.authorized': LACKS,
-  'error.msg.password.outdated':
-    'the password of the ledger’s user has expired: change it at the ledger and in LEDGER_PASSWORD',
+/** What is wrong and what to do, in the words of `last_error`, the log and the check of the set-up. */
+export type Cause = {
+  check: 'reachable' | 'api_path' | 'tenant' | 'credentials' | 'password_expiry' | 'permissions'
+  found: string
+  remedy: string
+}
+
+export const inOneSentence = ({ found, remedy }: Omit<Cause, 'check'>) => `${found}: ${remedy}`
+
+const OF_USER: Record<string, Cause> = {
+  'error.msg.not.authorized': {
+    check: 'permissions',
+    found: 'the ledger’s user (LEDGER_USERNAME) lacks a permission',
+    remedy: 'add it to the user’s role at the ledger',
+  },
+  'error.msg.password.outdated': {
+    check: 'password_expiry',
+    found: 'the password of the ledger’s user has expired',
+    remedy:
+      'change it at the ledger and in LEDGER_PASSWORD, and tick “password never expires” there',
+  },
 }
 
 export const isOfUser = (code: string | null): boolean => code !== null && code in OF_USER
 
-/** What to correct where the ledger, or whatever is at LEDGER_URL, refuses whatever we send. */
-export function remedyOfRefusal(status: number, body: unknown): string {
+/** Where the ledger, or whatever is at LEDGER_URL, refuses whatever we send. */
+export function causeOfRefusal(status: number, body: unknown): Cause {
   if (status === 401)
-    return 'the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD'
+    return {
+      check: 'credentials',
+      found: 'the ledger refuses its user or the password',
+      remedy:
+        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger',
+    }
   const ofUser = OF_USER[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
+  if (status >= 300 && status < 400)
+    return {
+      check: 'api_path',
+      found: 'LEDGER_URL leads to another address',
+      remedy: 'set LEDGER_URL to that address, perhaps https:// instead of http://',
+    }
   if (status === 405 && isOfLedgerShape(body))
-    return 'LEDGER_URL leads to an instance of the ledger that takes no such calls'
+    return {
+      check: 'api_path',
+      found: 'an instance of the ledger takes no such calls',
+      remedy: 'set LEDGER_URL to the one that does',
+    }
+  if (status === 400 && isOfContainer(body))
+    return {
+      check: 'tenant',
+      found: 'the ledger has no such tenant',
+      remedy: 'correct LEDGER_TENANT, which is “default” at most ledgers',
+    }
   if (status === 400)
-    return isOfContainer(body)
-      ? 'the ledger has no such tenant: correct LEDGER_TENANT'
-      : 'something in front of the ledger refuses this call'
-  return 'this is not the ledger’s API: correct LEDGER_URL, which must lead to it and end in /api/v1'
+    return {
+      check: 'api_path',
+      found: 'something in front of the ledger refuses this call',
+      remedy: 'correct LEDGER_URL, or let it pass LoanOps’s calls',
+    }
+  return {
+    check: 'api_path',
+    found: 'this is not the ledger’s API',
+    remedy:
+      'correct LEDGER_URL, which must lead to it and end in /api/v1, usually https://HOST:8443/fineract-provider/api/v1',
+  }
 }
 
 /** The ledger's server refuses an unknown tenant itself, before any code of the ledger's. */
@@ -29,26 +73,52 @@ function isOfContainer(body: unknown): boolean {
   return typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
 }
 
-const OF_CONNECTION: [RegExp, string][] = [
-  [/^(ENOTFOUND|EAI_)/, 'the host in LEDGER_URL cannot be found'],
-  [/^ECONNREFUSED$/, 'nothing listens at the host and port in LEDGER_URL'],
+const OF_CONNECTION: [codes: RegExp, found: string, remedy: string][] = [
+  [/^(ENOTFOUND|EAI_)/, 'the ledger’s host cannot be found', 'correct the host in LEDGER_URL'],
+  [
+    /^ECONNREFUSED$/,
+    'nothing listens at the ledger’s host and port',
+    'correct them in LEDGER_URL, or start the ledger',
+  ],
   [
     /^(UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH)$/,
-    'no way leads to the host in LEDGER_URL',
+    'no way leads to the ledger’s host',
+    'correct the host in LEDGER_URL, or look for a firewall in between',
   ],
-  [/ALTNAME/, 'the ledger’s certificate is for another host than the one in LEDGER_URL'],
+  [
+    /ALTNAME/,
+    'the ledger’s certificate is for another host',
+    'use the host in LEDGER_URL that the certificate names',
+  ],
   [
     /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
-    'the ledger’s certificate is not valid today: renew it there',
+    'the ledger’s certificate is not valid today',
+    'renew it there',
   ],
   [
     /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
-    'nobody known here signed the ledger’s certificate: LEDGER_CA_FILE must name the file with its authority’s',
+    'nobody known here signed the ledger’s certificate',
+    'set LEDGER_CA_FILE to the file with its authority’s',
   ],
-  [/^(ERR_SSL_|EPROTO)/, 'the port in LEDGER_URL does not speak TLS as https:// expects'],
+  [
+    /^(ERR_SSL_|EPROTO)/,
+    'the ledger’s port does not speak TLS',
+    'correct the port in LEDGER_URL, or write http:// there',
+  ],
 ]
 
 /** @param code of the error with which no connection was made */
-export function remedyOfConnection(code: string): string | undefined {
-  return OF_CONNECTION.find(([codes]) => codes.test(code))?.[1]
+export function causeOfConnection(code: string): Cause | undefined {
+  const known = OF_CONNECTION.find(([codes]) => codes.test(code))
+  return known && { check: 'reachable', found: known[1], remedy: known[2] }
 }
+
+export const noProduct = (name: string, lender: string) => ({
+  found: `the ledger has no loan product ${name} for ${lender}`,
+  remedy: `create it there, or name another one as product of ${lender} in LENDERS_FILE`,
+})
+
+export const noPaymentType = (name: string) => ({
+  found: `the ledger has no payment type ${name}`,
+  remedy: 'create it there, or name another one as LEDGER_PAYMENT_TYPE',
+})

@@ -7,7 +7,7 @@ import type { Answer, Received } from './answer.ts'
 import { isOfTls, reasonOf } from './connection-error.ts'
 import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
-import { remedyOfConnection } from './remedy.ts'
+import { causeOfConnection, inOneSentence } from './remedy.ts'
 
 /** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -151,8 +151,8 @@ export function unanswered(error: unknown, method: string): Omit<Answer, 'method
 
 function messageOf(error: NodeJS.ErrnoException): string {
   const reason = reasonOf(error)
-  const remedy = remedyOfConnection(reason)
-  return `no answer (${reason})${remedy === undefined ? '' : `: ${remedy}`}`
+  const cause = causeOfConnection(reason)
+  return `no answer (${reason})${cause === undefined ? '' : `: ${inOneSentence(cause)}`}`
 }
 
 function isUnconnected(error: unknown): boolean {

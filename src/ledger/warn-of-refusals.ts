@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { Answer } from './answer.ts'
 import type { Ledger } from './client.ts'
 import { codeOf, isOfLedgerShape } from './error-body.ts'
-import { isOfUser, remedyOfRefusal } from './remedy.ts'
+import { causeOfRefusal, inOneSentence, isOfUser } from './remedy.ts'
 
 const AGAIN_AFTER_MS = 60 * 60_000
 
@@ -25,5 +25,6 @@ function remedyIn({ status, body, outcome, message }: Answer): string | undefine
   if (status === null)
     return outcome === 'not_arrived' && message.includes(': ') ? message : undefined
   const concernsAll = status === 401 || !isOfLedgerShape(body) || isOfUser(codeOf(body))
-  return outcome === 'misconfigured' && concernsAll ? remedyOfRefusal(status, body) : undefined
+  if (outcome !== 'misconfigured' || !concernsAll) return undefined
+  return inOneSentence(causeOfRefusal(status, body))
 }

@@ -28,17 +28,28 @@ t.test('what is wrong with the connection to the ledger names its setting', asyn
   const tls = `https://127.0.0.1:${(strange.address() as AddressInfo).port}/api/v1`
   const { origin } = new URL(sandbox.url)
   for (const [url, changes, message] of [
-    [sandbox.url, { LEDGER_PASSWORD: 'wrong-1' }, /^the ledger refuses .* LEDGER_PASSWORD: /],
-    [sandbox.url, { LEDGER_TENANT: 'nobody' }, /^the ledger has no such tenant: .*LEDGER_TENANT: /],
+    [sandbox.url, { LEDGER_PASSWORD: 'wrong-1' }, /^the ledger refuses .* LEDGER_PASSWORD; /],
+    [
+      sandbox.url,
+      { LEDGER_TENANT: 'nobody' },
+      /^the ledger has no such tenant: correct LEDGER_TENANT/,
+    ],
     [`${origin}/other/api/v1`, {}, /^this is not the ledger’s API: correct LEDGER_URL, /],
-    [tls, {}, /^no answer \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* LEDGER_CA_FILE must name /],
+    [tls, {}, /^no answer \(DEPTH_ZERO_SELF_SIGNED_CERT\): .* set LEDGER_CA_FILE /],
     [tls.replace('https', 'http').replace('/api', '/other/api'), {}, /^no answer/],
-    [`${origin.replace('http:', 'https:')}/api/v1`, {}, /port in LEDGER_URL does not speak TLS/],
-    [`http://127.0.0.1:${await freePort(0)}/api/v1`, {}, /: nothing listens at .* LEDGER_URL$/],
+    [`${origin.replace('http:', 'https:')}/api/v1`, {}, /port does not speak TLS: .*LEDGER_URL/],
+    [
+      `http://127.0.0.1:${await freePort(0)}/api/v1`,
+      {},
+      /: nothing listens at .* LEDGER_URL, or start the ledger$/,
+    ],
   ] as const)
     t.match(await whyUnreadable(t, url, changes), message)
   const unknownHost = Object.assign(new Error(), { code: 'ENOTFOUND', syscall: 'getaddrinfo' })
-  t.match(unanswered(unknownHost, 'GET').message, /: the host in LEDGER_URL cannot be found$/)
+  t.match(
+    unanswered(unknownHost, 'GET').message,
+    /host cannot be found: correct the host in LEDGER_URL$/,
+  )
 })
 
 t.test('what is not sent to a ledger that is down still says why it is down', async t => {
@@ -63,7 +74,7 @@ t.test('the log says once what must be corrected, without the ledger’s own wor
   warnOfRefusals(ledger, { warn: (_, line) => void lines.push(line) })
   for (let n = 0; n < 2; n++) await t.rejects(ledger.read(ledgerPath(['loanproducts'])))
   t.same(lines, [
-    'The ledger cannot be used: the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD',
+    'The ledger cannot be used: the ledger refuses its user or the password: correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger',
   ])
 })
 

@@ -1,3 +1,5 @@
+import { noPaymentType } from '../remedy.ts'
+import { asSentence } from './connection.ts'
 import type { Check } from './finding.ts'
 import { PAYMENT_TYPES } from './reads.ts'
 
@@ -8,10 +10,11 @@ export const paymentType: Check = {
     const types = await reads.list<{ name: string }>(PAYMENT_TYPES)
     if (types.some(type => type.name === name)) return { state: 'ok', found: name }
     const names = types.map(type => type.name).join(', ')
+    const { found, remedy } = noPaymentType(name)
     return {
       state: 'breaks',
-      found: `the ledger has no payment type ${name}; it has ${names || 'none'}`,
-      remedy: `Create the payment type ${name} at the ledger, or set LEDGER_PAYMENT_TYPE`,
+      found: `${found}; it has ${names || 'none'}`,
+      remedy: asSentence(remedy),
     }
   },
 }

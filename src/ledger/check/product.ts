@@ -1,3 +1,5 @@
+import { noProduct } from '../remedy.ts'
+import { asSentence } from './connection.ts'
 import type { Check, CheckedLender, Found } from './finding.ts'
 import { type ListedProduct, productsIn } from './products.ts'
 
@@ -12,12 +14,10 @@ export const product: Check = {
 
 function judged({ code, products: names }: CheckedLender, products: ListedProduct[]): Found {
   const missing = names.filter(name => !products.some(one => one.name === name))
-  if (missing.length > 0)
-    return {
-      state: 'breaks',
-      found: `the ledger has no loan product ${missing.join(', ')}`,
-      remedy: `Create it at the ledger, or set the product of ${code} in LENDERS_FILE`,
-    }
+  if (missing.length > 0) {
+    const { found, remedy } = noProduct(missing.join(', '), code)
+    return { state: 'breaks', found, remedy: asSentence(remedy) }
+  }
   const [first] = names
   const { status } = products.find(one => one.name === first) ?? {}
   if (status === 'loanProduct.inActive')
