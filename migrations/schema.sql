@@ -510,16 +510,20 @@ CREATE INDEX unreadable_item_times ON core.unreadable_item USING gist (times) WH
 create table loanops.account (
   id uuid not null,
   username text not null,
-  password_hash text not null,
+  password_hash text,
   role text not null,
   token_generation integer default 1 not null,
   kept_token uuid,
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
   must_change_password boolean default false not null,
+  oidc_issuer text,
+  oidc_subject text,
+  made_by_command boolean default false not null,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'operator'::text, 'viewer'::text])))
 );
+CREATE UNIQUE INDEX account_of_person ON loanops.account USING btree (oidc_issuer, oidc_subject);
 CREATE UNIQUE INDEX account_username ON loanops.account USING btree (lower(username));
 
 create table loanops.audit (

@@ -546,6 +546,25 @@ t.test(
   },
 )
 
+t.test('single sign-on needs its settings, HTTPS and roles that exist', async t => {
+  const OIDC_ROLES = '{"desk": "operator"}'
+  const set = { OIDC_CLIENT_ID: 'loanops', OIDC_CLIENT_SECRET: 'a-secret-of-tests', OIDC_ROLES }
+  const OIDC_ISSUER = 'https://login.lender.example'
+  t.same(complaints({ ...set, OIDC_ISSUER, PASSWORD_LOGIN: 'false' }), [])
+  t.match(complaints({ OIDC_ISSUER }), [
+    /^OIDC_CLIENT_ID is missing.*Example: OIDC_CLIENT_ID=/,
+    /^OIDC_CLIENT_SECRET is missing/,
+    /^OIDC_ROLES is missing/,
+  ])
+  t.match(complaints({ PASSWORD_LOGIN: 'false' }), [/^PASSWORD_LOGIN is invalid.*OIDC_ISSUER/])
+  t.match(complaints({ ...set, OIDC_ISSUER: 'http://login.lender.example' }), [
+    /^OIDC_ISSUER is invalid: plain HTTP/,
+  ])
+  t.same(complaints({ ...set, OIDC_ISSUER: 'http://127.0.0.1:8080' }), [])
+  for (const wrong of ['desk', '{}', '[]', '{"desk": "owner"}', '{"desk": ["admin"]}'])
+    t.match(complaints({ ...set, OIDC_ISSUER, OIDC_ROLES: wrong }), [/^OIDC_ROLES is invalid/])
+})
+
 t.test(
   'a CALLBACK_URL with a password stops the start, and the error does not repeat it',
   async t => {

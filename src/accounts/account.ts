@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import { NotFound } from '../http/problem.ts'
 import { newId } from '../ids.ts'
 import { Username } from './credentials.ts'
@@ -10,16 +10,20 @@ export type Role = (typeof ROLES)[number]
 export type Account = {
   id: string
   username: string
-  passwordHash: string
+  /** Null for an account of single sign-on. */
+  passwordHash: string | null
   role: Role
   tokenGeneration: number
   createdAt: Date
   disabledAt: Date | null
   mustChangePassword: boolean
+  /** By create-admin, for whoever cannot use single sign-on. */
+  madeByCommand: boolean
 }
 
 const columns = sql`id, username, password_hash as "passwordHash", role, token_generation as "tokenGeneration",
-  created_at as "createdAt", disabled_at as "disabledAt", must_change_password as "mustChangePassword"`
+  created_at as "createdAt", disabled_at as "disabledAt", must_change_password as "mustChangePassword",
+  made_by_command as "madeByCommand"`
 
 const IS_USERNAME = new RegExp(Username.pattern as string)
 
@@ -38,13 +42,31 @@ export async function knownAccount(db: Database, username: string): Promise<Acco
   return account
 }
 
-export async function insertAccount(
-  db: Database,
-  { username, passwordHash, role }: Pick<Account, 'username' | 'passwordHash' | 'role'>,
+/** Of the person whom an issuer knows by this subject; locked, so that its role changes once at a time. */
+export async function lockAccountOf(
+  trx: Trx,
+  { issuer, subject }: { issuer: string; subject: string },
 ): Promise<Account | undefined> {
   const { rows } = await sql<Account>`
-    insert into loanops.account (id, username, password_hash, role)
-    values (${newId()}, ${username}, ${passwordHash}, ${role})
+    select ${columns} from loanops.account
+     where oidc_issuer = ${issuer} and oidc_subject = ${subject} for update`.execute(trx)
+  return rows[0]
+}
+
+export type NewAccount = Pick<Account, 'username' | 'passwordHash' | 'role'> & {
+  madeByCommand?: boolean
+  issuer?: string
+  subject?: string
+}
+
+export async function insertAccount(
+  db: Database,
+  wanted: NewAccount,
+): Promise<Account | undefined> {
+  const { username, passwordHash, role, madeByCommand = false, issuer, subject } = wanted
+  const { rows } = await sql<Account>`
+    insert into loanops.account (id, username, password_hash, role, made_by_command, oidc_issuer, oidc_subject)
+    values (${newId()}, ${username}, ${passwordHash}, ${role}, ${madeByCommand}, ${issuer ?? null}, ${subject ?? null})
     on conflict do nothing
     returning ${columns}`.execute(db)
   return rows[0]

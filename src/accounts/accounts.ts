@@ -36,8 +36,8 @@ export function openAccounts(db: Database): Accounts {
   const hash = (password: string) => inTurn(() => hashPassword(password))
 
   return {
-    async logIn(username, password, asker) {
-      const account = await check(username, password, asker)
+    async logIn(username, password, asker, mayEnter) {
+      const account = await check(username, password, asker, mayEnter)
       const actor = account.username
       await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
       return account

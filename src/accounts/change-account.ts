@@ -59,9 +59,11 @@ export async function disableAccount(
 export async function resetPassword(
   db: Database,
   asker: Asker,
-  { id, username }: Account,
+  { id, username, passwordHash }: Account,
   newHash: string,
 ): Promise<void> {
+  if (passwordHash === null)
+    throw new Conflict(`The account ${username} logs in by single sign-on and has no password`)
   await db.transaction().execute(async trx => {
     const { numAffectedRows } = await sql`
       update loanops.account

@@ -21,7 +21,8 @@ export async function createAdmin(databaseUrl: string, username: string | undefi
   try {
     const asker = { actor: 'command create-admin', caller: null, address: null, requestId: null }
     const passwordHash = await hashPassword(password)
-    const account = await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
+    const wanted = { username, passwordHash, role: 'admin', madeByCommand: true } as const
+    const account = await registerAccount(db, asker, wanted)
     if (account === undefined) throw new ConfigError(`The account ${username} already exists`)
   } finally {
     await db.destroy()

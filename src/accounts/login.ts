@@ -16,10 +16,22 @@ export const InvalidCredentials = createError(
   401,
 )
 
+const PasswordsAreOff = createError(
+  'INVALID_CREDENTIALS',
+  'Passwords are turned off here: use single sign-on',
+  401,
+)
+
 /** Contains a space, so no account can have this name. */
 export const NO_ACCOUNT = 'no account'
 
-export type Login = (username: string, password: string, asker: Asker) => Promise<Account>
+/** @param mayEnter whether an account whose password is right may use it here; any may by default */
+export type Login = (
+  username: string,
+  password: string,
+  asker: Asker,
+  mayEnter?: (account: Account) => boolean,
+) => Promise<Account>
 
 /**
  * An unknown name, a disabled account and a wrong password get the same answer after the same time.
@@ -30,18 +42,19 @@ export type Login = (username: string, password: string, asker: Asker) => Promis
 export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Login {
   const passSlowly = slowLine()
   const inAddressLine = addressLine()
-  return async (username, password, asker) => {
+  return async (username, password, asker, mayEnter = () => true) => {
     const { isKnown, isSlowed } = await attempts.check({ username, ...asker })
     if (isSlowed) await passSlowly(nameKey(username))
     const verifyInTurn = () => inTurn(() => verify({ username, ...asker }, password))
     const { account, isRight } = await (isKnown
       ? verifyInTurn()
       : inAddressLine(asker.address, verifyInTurn))
-    if (account !== undefined && isRight) return account
+    const isIn = account !== undefined && isRight && mayEnter(account)
+    if (isIn) return account
     // A name that no account has may be a password typed into the wrong field.
     const subject = account?.username ?? NO_ACCOUNT
     await auditAlone(db, { ...asker, action: 'account.login_failed', subject })
-    throw new InvalidCredentials()
+    throw isRight ? new PasswordsAreOff() : new InvalidCredentials()
   }
 
   async function verify(from: { username: string; address: string | null }, password: string) {
@@ -52,7 +65,7 @@ export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Logi
     if (!isRight) await attempts.failed(from, standing)
     else {
       await attempts.succeeded(from)
-      if (isOutdated(account.passwordHash))
+      if (account.passwordHash !== null && isOutdated(account.passwordHash))
         await rehashAccount(db, account, await hashPassword(password))
     }
     return { account, isRight }

@@ -7,14 +7,14 @@ export function hashPassword(password: string): Promise<string> {
   return hash(normalized(password), PARAMETERS)
 }
 
-/** @param passwordHash undefined if there is no such account: false, after the same time as any other */
+/** @param passwordHash undefined or null if there is no such account or password: false, after the same time as any other */
 export async function isPassword(
-  passwordHash: string | undefined,
+  passwordHash: string | null | undefined,
   password: string,
 ): Promise<boolean> {
   const substitute = await nobodysHash()
   const isRight = await verify(passwordHash ?? substitute, normalized(password))
-  return isRight && passwordHash !== undefined
+  return isRight && typeof passwordHash === 'string'
 }
 
 export function isOutdated(passwordHash: string): boolean {

@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
-import { type Account, insertAccount } from './account.ts'
+import { type Account, insertAccount, type NewAccount } from './account.ts'
 import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { type Asker, audit } from './audit.ts'
 
@@ -9,7 +9,7 @@ export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is tak
 export async function registerAccount(
   db: Database,
   asker: Asker,
-  wanted: Pick<Account, 'username' | 'passwordHash' | 'role'>,
+  wanted: NewAccount,
 ): Promise<Account | undefined> {
   // In the audit, such an account would look like a call without an account.
   if (wanted.username.toLowerCase() === INTERNAL_TOKEN_ACTOR) return undefined

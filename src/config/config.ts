@@ -19,6 +19,7 @@ import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
 import { warningsOf } from './setting-warnings.ts'
 import { Settings } from './settings.ts'
 import { shownSettings } from './shown-settings.ts'
+import { type SignOnSettings, signOnOf, signOnTroubles } from './sign-on-settings.ts'
 import { unknownSettings } from './unknown-settings.ts'
 import { howToProve } from './webhook-trust.ts'
 
@@ -30,6 +31,7 @@ export type Config = Omit<
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   callbacks: CallbackSettings | undefined
+  signOn: SignOnSettings | undefined
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
   gatewayAccounts: GatewayAccount[]
@@ -72,11 +74,12 @@ export function readConfig(
   }))
   const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , , [lenders, accounts]] = allOf([
+  const [settings, , , , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
     () => checkPorts(env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
+    () => checkSignOn(env),
     () => {
       const lenders = lendersOf(env, withSecrets, secretReader(env, named))
       const accounts = accountsOf(env, withSecrets, lenders)
@@ -91,6 +94,7 @@ export function readConfig(
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
+    signOn: signOnOf(settings),
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
@@ -153,6 +157,11 @@ function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: 
     throw new ConfigError(
       `CALLBACK_URL is invalid: plain HTTP is allowed only to this machine, unless CALLBACK_ALLOW_HTTP=true. Example: CALLBACK_URL=${Settings.properties.CALLBACK_URL.examples[0]}`,
     )
+}
+
+function checkSignOn(env: NodeJS.ProcessEnv): void {
+  const troubles = signOnTroubles(env)
+  if (troubles.length > 0) throw new ConfigError(troubles.join('\n'))
 }
 
 function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | undefined {

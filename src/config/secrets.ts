@@ -18,6 +18,7 @@ const SECRETS: Record<string, (setting: string) => string[]> = {
   GATEWAY_A_WEBHOOK_SECRET: listOf,
   GATEWAY_A_API_SECRET: whole,
   GATEWAY_B_API_SECRET: whole,
+  OIDC_CLIENT_SECRET: whole,
   CALLBACK_SECRET: list => callbackKeys(list).map(key => key.toString('latin1')),
 }
 export const SECRET_SETTINGS = Object.keys(SECRETS) as (keyof typeof Settings.properties)[]

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { gatewaySettings } from './gateway-settings.ts'
 import { eachOf, MAY_BE_NAMED, text, wholeNumber } from './setting-formats.ts'
+import { signOnSettings } from './sign-on-settings.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { min: 12, max: 256 }
@@ -126,6 +127,7 @@ export const Settings = Type.Object({
     default: 'LoanOps',
   }),
   ...gatewaySettings,
+  ...signOnSettings,
   BACKFILL_CRON: text(
     'when payments are fetched from the gateways, if they have API credentials',
     '10 * * * *',

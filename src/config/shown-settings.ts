@@ -4,12 +4,13 @@ import { Settings } from './settings.ts'
 
 type Given = Static<typeof Settings>
 
-/** The key of an API is half of its credentials, and the administrator is a person. */
+/** The key of an API is half of its credentials, and the administrator is a person; roles may be given to addresses of people. */
 const HIDDEN: string[] = [
   ...SECRET_SETTINGS,
   'GATEWAY_A_API_KEY',
   'GATEWAY_B_API_KEY',
   'ADMIN_USERNAME',
+  'OIDC_ROLES',
 ]
 /** Their path, query or user may be a secret; the other URLs may have none of these. */
 const ORIGIN_ALONE = ['CALLBACK_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']

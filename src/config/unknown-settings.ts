@@ -2,7 +2,7 @@ import { isAlmost } from './almost.ts'
 import { Settings } from './settings.ts'
 
 /** Nothing else begins so. */
-const OUR_BEGINNING = /^(LEDGER|GATEWAY_[AB]|CALLBACK)_/
+const OUR_BEGINNING = /^(LEDGER|GATEWAY_[AB]|CALLBACK|OIDC)_/
 /** Kubernetes and Docker set these for a service that is named like the beginning of ours. */
 const OF_SERVICES = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP)(_\w+)?)?|NAME|ENV_\w+)$/
 /** A name this short may be anything. */

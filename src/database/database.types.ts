@@ -427,8 +427,11 @@ export interface LoanopsAccount {
   disabled_at: Timestamp | null;
   id: string;
   kept_token: string | null;
+  made_by_command: Generated<boolean>;
   must_change_password: Generated<boolean>;
-  password_hash: string;
+  oidc_issuer: string | null;
+  oidc_subject: string | null;
+  password_hash: string | null;
   role: string;
   token_generation: Generated<number>;
   username: string;

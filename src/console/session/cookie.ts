@@ -4,9 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const SECURE_NAME = '__Host-loanops'
 const PLAIN_NAME = 'loanops'
 
-const FORM_SUFFIX = '-form'
-const FORM_SECONDS = 900
-
 const isSecure = ({ protocol }: FastifyRequest) => protocol === 'https'
 const nameFor = (request: FastifyRequest) => (isSecure(request) ? SECURE_NAME : PLAIN_NAME)
 
@@ -23,21 +20,26 @@ export function dropToken(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(nameFor(request), options(request))
 }
 
-/** Signed, so that nobody can plant a form for somebody else to send. */
-export function formIn(request: FastifyRequest): string | undefined {
-  const { valid, value } = request.unsignCookie(
-    request.cookies[nameFor(request) + FORM_SUFFIX] ?? '',
-  )
-  return valid ? value : undefined
-}
+/** A form that was sent without a session. */
+export const formCookie = signedCookie('-form', 900)
+/** A login that has begun at the issuer of single sign-on. */
+export const signOnCookie = signedCookie('-sign-on', 600)
 
-export function keepForm(request: FastifyRequest, reply: FastifyReply, form: string): void {
-  const limited = { ...options(request), maxAge: FORM_SECONDS, signed: true }
-  reply.setCookie(nameFor(request) + FORM_SUFFIX, form, limited)
-}
-
-export function dropForm(request: FastifyRequest, reply: FastifyReply): void {
-  reply.clearCookie(nameFor(request) + FORM_SUFFIX, options(request))
+/** Signed, so that nobody can plant its content for somebody else to send. */
+function signedCookie(suffix: string, maxAge: number) {
+  const nameOf = (request: FastifyRequest) => nameFor(request) + suffix
+  return {
+    read(request: FastifyRequest): string | undefined {
+      const { valid, value } = request.unsignCookie(request.cookies[nameOf(request)] ?? '')
+      return valid ? value : undefined
+    },
+    keep(request: FastifyRequest, reply: FastifyReply, content: string): void {
+      reply.setCookie(nameOf(request), content, { ...options(request), maxAge, signed: true })
+    },
+    drop(request: FastifyRequest, reply: FastifyReply): void {
+      reply.clearCookie(nameOf(request), options(request))
+    },
+  }
 }
 
 function options(request: FastifyRequest) {

@@ -4,7 +4,7 @@ import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { formIn, keepForm } from './cookie.ts'
+import { formCookie } from './cookie.ts'
 import { nextPath } from './next-path.ts'
 import { sessionIn } from './session.ts'
 
@@ -41,12 +41,13 @@ function keep(
 ) {
   const form = { account, action: request.url, typed }
   const kept = encoded(form)
-  keepForm(request, reply, kept.length > MAX_KEPT_BYTES ? encoded({ ...form, typed: null }) : kept)
+  const isTooLong = kept.length > MAX_KEPT_BYTES
+  formCookie.keep(request, reply, isTooLong ? encoded({ ...form, typed: null }) : kept)
 }
 
 export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   try {
-    const kept = Buffer.from(formIn(request) ?? '', 'base64url')
+    const kept = Buffer.from(formCookie.read(request) ?? '', 'base64url')
     const text = inflateRawSync(kept, { maxOutputLength: 4 * MAX_TYPED_BYTES }).toString()
     return JSON.parse(text) as EndedForm
   } catch {

@@ -1,23 +1,34 @@
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import type { Config } from '../../config/config.ts'
 import { LOOPBACK } from '../../config/loopback.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { endedFormIn } from './ended-form.ts'
 import { nextPath } from './next-path.ts'
 
-export function loginPage(request: FastifyRequest, next: string, trouble?: string): Html {
+export function loginPage(
+  request: FastifyRequest,
+  { signOn, PASSWORD_LOGIN }: Pick<Config, 'signOn' | 'PASSWORD_LOGIN'>,
+  next: string,
+  trouble?: string,
+): Html {
   return html`<section class="login">
 <h1>Log in to LoanOps</h1>
 ${trouble === undefined ? nothing : html`<p class="alert" role="alert">${trouble}</p>`}
 ${endedForm(request)}
 ${hintsFor(request)}
-<form method="post" action="/console/login">
+${signOn === undefined ? nothing : html`<p><a href="/console/login/sign-on?next=${encodeURIComponent(nextPath(next))}">Single sign-on</a></p>`}
+${PASSWORD_LOGIN ? passwordForm(next) : html`<details><summary>With the password of an emergency account</summary>${passwordForm(next)}</details>`}
+</section>`
+}
+
+function passwordForm(next: string): Html {
+  return html`<form method="post" action="/console/login">
 <input type="hidden" name="next" value="${nextPath(next)}">
 <label>Username <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256" autofocus></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>
 <button type="submit">Log in</button>
-</form>
-</section>`
+</form>`
 }
 
 function endedForm(request: FastifyRequest): Html {

@@ -12,12 +12,13 @@ import type { Database } from '../../database/database.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { closed } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
+import { answerLoggedIn } from './answer-logged-in.ts'
 import { askerFor } from './asker-for.ts'
-import { dropForm, dropToken } from './cookie.ts'
-import { endedFormIn, sendAgain } from './ended-form.ts'
+import { dropToken, formCookie } from './cookie.ts'
+import { endedFormIn } from './ended-form.ts'
 import { loginPage } from './login-page.ts'
-import { nextPath } from './next-path.ts'
-import { beginSession, endSession, sessionIn } from './session.ts'
+import { endSession } from './session.ts'
+import { signOnRoutes } from './sign-on-routes.ts'
 
 const Next = Type.Optional(Type.String({ maxLength: 2_000 }))
 const askSchema = { querystring: Type.Object({ next: Next }, closed) }
@@ -33,7 +34,7 @@ type Context = { db: Database; config: Config; accounts: Accounts }
 export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/login', { schema: askSchema, config: { isPublic: true } }, async (request, reply) => {
-      const body = loginPage(request, request.query.next ?? '/console')
+      const body = loginPage(request, config, request.query.next ?? '/console')
       return answerPage(request, reply, { title: 'Log in', body })
     })
 
@@ -44,17 +45,16 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
         const { username, password, next = '/console' } = request.body
         let account: Account
         try {
-          account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request))
+          const mayEnter = (one: Account) => config.PASSWORD_LOGIN || one.madeByCommand
+          account = await accounts.logIn(username, password, askerAs(NO_ACCOUNT, request), mayEnter)
         } catch (error) {
-          return answerRefused(request, reply, error as FastifyError, next)
+          return answerRefused(request, reply, error as FastifyError, { config, next })
         }
-        // Otherwise a copy of its cookie would outlive it.
-        const before = await sessionIn(request)
-        if (before?.sub === account.id) await endSession(db, config, before)
-        beginSession(request, reply, account)
-        return answerLoggedIn(request, reply, account, next)
+        return answerLoggedIn(request, reply, { db, config }, { account, next })
       },
     )
+
+    if (config.signOn !== undefined) await app.register(signOnRoutes({ db, config }, config.signOn))
 
     const forAll = { isForViewers: true, isForOneTimePassword: true }
     app.post('/logout', { config: forAll }, async (request, reply) => {
@@ -63,7 +63,7 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
       dropToken(request, reply)
       const { account = request.user.sub } = endedFormIn(request) ?? {}
-      if (account === request.user.sub) dropForm(request, reply)
+      if (account === request.user.sub) formCookie.drop(request, reply)
       return reply.redirect('/console/login', 303)
     })
   }
@@ -73,26 +73,12 @@ async function answerRefused(
   request: FastifyRequest,
   reply: FastifyReply,
   error: FastifyError,
-  next: string,
+  { config, next }: { config: Config; next: string },
 ) {
   const { statusCode, message } = error
   if (statusCode !== 401 && statusCode !== 429) throw error
   reply.code(statusCode)
   sendRetryAfter(reply, error, statusCode)
-  return answerPage(request, reply, { title: 'Log in', body: loginPage(request, next, message) })
-}
-
-async function answerLoggedIn(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  account: Account,
-  next: string,
-) {
-  const ended = endedFormIn(request)
-  // What somebody else typed is neither shown nor sent, and waits for its own account.
-  if (ended?.account !== account.id) return reply.redirect(nextPath(next), 303)
-  dropForm(request, reply)
-  if (ended.typed === null) return reply.redirect(nextPath(next), 303)
-  const body = sendAgain(ended.typed, { action: ended.action, back: next })
-  return answerPage(request, reply, { title: 'Send it now?', body })
+  const body = loginPage(request, config, next, message)
+  return answerPage(request, reply, { title: 'Log in', body })
 }

@@ -1,0 +1,150 @@
+import createError from '@fastify/error'
+import type { FastifyBaseLogger } from 'fastify'
+import * as openid from 'openid-client'
+import { Agent, fetch, type RequestInit } from 'undici'
+import type { SignOnSettings } from '../config/sign-on-settings.ts'
+import { turns } from './turns.ts'
+
+/** Of each call; a login makes three at most. */
+const TIMEOUT_SECONDS = 3
+/** A set of keys and an ID token have some kilobytes. */
+const MAX_ANSWER_BYTES = 1_000_000
+const MAX_CONCURRENT_CALLS = 8
+const MAX_WAITING_CALLS = 100
+/** As much as clocks that are synchronised badly differ. */
+const CLOCK_TOLERANCE_SECONDS = 60
+/** An issuer's keys are asked for more often, whenever one is unknown. */
+const METADATA_MS = 3_600_000
+
+export const IssuerUnavailable = createError(
+  'UNAVAILABLE',
+  'Single sign-on does not answer. Try again in a few seconds, or log in with a password.',
+  503,
+)
+export const SignOnRefused = createError(
+  'INVALID_CREDENTIALS',
+  'Single sign-on was not completed, took too long or was already used. Try again.',
+  401,
+)
+
+/** What the browser keeps, signed, from the start of a login to its end. */
+export type StartedSignOn = { state: string; nonce: string; verifier: string }
+
+/** Both throw IssuerUnavailable. */
+type SingleSignOn = {
+  /** @returns the issuer's page to log in at */
+  begin(redirectUri: string): Promise<{ url: URL; started: StartedSignOn }>
+  /**
+   * @param url to which the issuer has led the browser back
+   * @returns the claims of the ID token, whose signature, issuer, audience, times and nonce are right
+   * @throws SignOnRefused
+   */
+  finish(url: URL, started: StartedSignOn): Promise<openid.IDToken>
+}
+
+export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogger): SingleSignOn {
+  const issuer = knownIssuer(settings)
+  const inTurn = turns(MAX_CONCURRENT_CALLS, MAX_WAITING_CALLS)
+
+  async function discovered(): Promise<openid.Configuration> {
+    try {
+      return await issuer()
+    } catch (error) {
+      log.warn({ reason: reasonOf(error) }, 'the issuer of single sign-on does not answer')
+      throw new IssuerUnavailable({ cause: error })
+    }
+  }
+
+  return {
+    async begin(redirectUri) {
+      const configuration = await discovered()
+      const started = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        verifier: openid.randomPKCECodeVerifier(),
+      }
+      const url = openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        state: started.state,
+        nonce: started.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(started.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url, started }
+    },
+
+    async finish(url, { state, nonce, verifier }) {
+      const configuration = await discovered()
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
+      try {
+        const tokens = await inTurn(() => openid.authorizationCodeGrant(configuration, url, checks))
+        return tokens.claims() as openid.IDToken
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'a single sign-on was refused')
+        if (isOutage(error)) throw new IssuerUnavailable({ cause: error })
+        throw new SignOnRefused({ cause: error })
+      }
+    },
+  }
+}
+
+/** Asks once for all who log in at the same time, and again after an hour or a failure. */
+function knownIssuer(settings: SignOnSettings): () => Promise<openid.Configuration> {
+  let known: { until: number; configuration: Promise<openid.Configuration> } | undefined
+  return () => {
+    if (known !== undefined && known.until > Date.now()) return known.configuration
+    const asked = { until: Date.now() + METADATA_MS, configuration: discover(settings) }
+    known = asked
+    asked.configuration.catch(() => {
+      if (known === asked) known = undefined
+    })
+    return asked.configuration
+  }
+}
+
+function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
+  const client = { client_secret: clientSecret, [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+  return openid.discovery(issuer, clientId, client, undefined, {
+    timeout: TIMEOUT_SECONDS,
+    [openid.customFetch]: boundedFetch(),
+    // The library does not check the signature of a token that came straight from the issuer unless asked to.
+    execute: [
+      openid.enableNonRepudiationChecks,
+      ...(issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : []),
+    ],
+  })
+}
+
+function boundedFetch(): openid.CustomFetch {
+  const dispatcher = new Agent({
+    maxResponseSize: MAX_ANSWER_BYTES,
+    connect: { timeout: TIMEOUT_SECONDS * 1_000 },
+    pipelining: 0,
+  })
+  return async (url, options) => {
+    const answer = await fetch(url, { ...(options as RequestInit), dispatcher })
+    return answer as unknown as Response
+  }
+}
+
+/** Everything else is the issuer's or the library's refusal. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof openid.ResponseBodyError) return error.status >= 500
+  const { code = '' } = error as { code?: string }
+  return !code.startsWith('OAUTH_') || OUTAGES.includes(code)
+}
+
+const OUTAGES = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_PARSE_ERROR',
+]
+
+/** Never the message or the cause, which may repeat claims. */
+function reasonOf(error: unknown): string {
+  if (error instanceof openid.ResponseBodyError) return error.error
+  const { code, name } = error as { code?: string; name: string }
+  return code ?? name
+}

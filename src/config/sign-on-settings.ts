@@ -1,0 +1,115 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { LOOPBACK } from './loopback.ts'
+import { text } from './setting-formats.ts'
+
+export const signOnSettings = {
+  OIDC_ISSUER: Type.Optional(
+    text(
+      'the OpenID Connect issuer of single sign-on, over HTTPS; unset: none',
+      'https://login.example.com/realms/lender',
+      { format: 'http-url' },
+    ),
+  ),
+  OIDC_CLIENT_ID: Type.Optional(text('the id of LoanOps at the issuer', 'loanops')),
+  OIDC_CLIENT_SECRET: Type.Optional(
+    text('the secret of LoanOps at the issuer', 'the-client-secret-of-the-issuer'),
+  ),
+  OIDC_ROLE_CLAIM: text('the claim of the ID token that OIDC_ROLES maps to a role', 'groups', {
+    default: 'roles',
+  }),
+  OIDC_USERNAME_CLAIM: text('the claim of the ID token that names a new account', 'email', {
+    default: 'preferred_username',
+  }),
+  OIDC_ROLES: Type.Optional(
+    text(
+      'JSON from a value of OIDC_ROLE_CLAIM to a role: admin, operator or viewer',
+      '{"loanops-admins": "admin", "loan-desk": "operator"}',
+    ),
+  ),
+  PASSWORD_LOGIN: Type.Boolean({
+    description:
+      'whether passwords open the console; false: only those of accounts made by create-admin',
+    default: true,
+    examples: [false],
+  }),
+}
+
+const Roles = Type.Record(
+  Type.String(),
+  Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')]),
+  { minProperties: 1 },
+)
+
+export type SignOnSettings = {
+  issuer: URL
+  clientId: string
+  clientSecret: string
+  roleClaim: string
+  usernameClaim: string
+  /** From a value of the claim to a role. */
+  roles: ReadonlyMap<string, Static<typeof Roles>[string]>
+}
+
+const NEEDED = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const
+
+/** @returns one line per setting that does not go with the others */
+export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
+  const { OIDC_ISSUER: issuer, OIDC_ROLES: roles, PASSWORD_LOGIN } = env
+  if (!issuer)
+    return PASSWORD_LOGIN === 'false'
+      ? [
+          `PASSWORD_LOGIN is invalid: it may be false only with OIDC_ISSUER. ${exampleOf('OIDC_ISSUER')}`,
+        ]
+      : []
+  const missing = NEEDED.filter(name => !env[name]).map(
+    name => `${name} is missing: OIDC_ISSUER needs it. ${exampleOf(name)}`,
+  )
+  if (roles && rolesIn(roles) === undefined)
+    missing.push(
+      `OIDC_ROLES is invalid: ${signOnSettings.OIDC_ROLES.description}. ${exampleOf('OIDC_ROLES')}`,
+    )
+  if (!isSafe(issuer))
+    missing.push(
+      `OIDC_ISSUER is invalid: plain HTTP is allowed only to this machine. ${exampleOf('OIDC_ISSUER')}`,
+    )
+  return missing
+}
+
+/** Of settings without troubles. */
+export function signOnOf(
+  settings: {
+    [S in keyof typeof signOnSettings]?: Static<(typeof signOnSettings)[S]> | undefined
+  },
+): SignOnSettings | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: secret } = settings
+  if (issuer === undefined) return undefined
+  return {
+    issuer: new URL(issuer),
+    clientId: String(clientId),
+    clientSecret: String(secret),
+    roleClaim: String(settings.OIDC_ROLE_CLAIM),
+    usernameClaim: String(settings.OIDC_USERNAME_CLAIM),
+    roles: new Map(Object.entries(rolesIn(String(settings.OIDC_ROLES)) ?? {})),
+  }
+}
+
+function rolesIn(text: string): Static<typeof Roles> | undefined {
+  try {
+    const roles: unknown = JSON.parse(text)
+    return Value.Check(Roles, roles) ? roles : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whatever is no URL is refused for its format. */
+function isSafe(url: string): boolean {
+  if (!URL.canParse(url)) return true
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || LOOPBACK.test(hostname)
+}
+
+function exampleOf(name: (typeof NEEDED)[number] | 'OIDC_ISSUER'): string {
+  return `Example: ${name}=${signOnSettings[name].examples[0]}`
+}
