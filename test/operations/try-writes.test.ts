@@ -6,8 +6,9 @@ import { readLedgerSettings } from '../../src/config/ledger-settings.ts'
 import type { Lender } from '../../src/config/lenders.ts'
 import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { atLedger, writesOn } from '../support/loans.ts'
+import { atLedger, control, writesOn } from '../support/loans.ts'
 import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const NAME = 'loanops-check-test'
 
@@ -81,12 +82,17 @@ t.test('what the user may not undo stays, and is named', async t => {
   t.match(left, [new RegExp(`^the loan ${NAME} \\(Active\\)$`), /^the client/])
 })
 
-async function command(url: string, args: string[], answer: string) {
+function started(url: string, args: string[], answer: string) {
   const child = spawn(process.execPath, ['src/main.ts', 'check-ledger', ...args], {
     env: { ...testEnv('', url), DATABASE_URL: '', PATH: process.env.PATH },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.end(answer)
+  return child
+}
+
+async function command(url: string, args: string[], answer: string) {
+  const child = started(url, args, answer)
   const [printed, said, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -131,4 +137,27 @@ t.test('nothing is written while the read-only check finds what breaks every wri
   t.equal(code, 2)
   t.match(said, /Nothing is written/)
   t.match(printed, /breaks +reachable/)
+})
+
+t.test('what a killed check left is named by the next one, and removed', async t => {
+  const service = await sandbox(t)
+  const { url } = service.ledger
+  const write = ['--write', '--tenant', 'default', '--json']
+  const match = { path: 'command=repayment|/transactions', on: 'writes' }
+  await control(service, 'PUT', '/faults', [{ kind: 'hang', match }])
+  const killed = started(url, write, 'yes\n')
+  const said = text(killed.stderr)
+  await until(async () => (await control(service, 'GET', '/counters')).faults.hang > 0)
+  killed.kill('SIGKILL')
+  const [, name = ''] = /a loan named (loanops-check-\w+) at/.exec(await said) ?? []
+  await control(service, 'PUT', '/faults', [])
+  const path = `/loans/external-id/${name}`
+  t.match(await atLedger(service, 'GET', path), { status: { value: 'Active' } })
+
+  const no = await command(url, write, 'no\n')
+  t.same(JSON.parse(no.printed).left, [`the loan ${name} of an earlier check`])
+  const yes = await command(url, write, 'yes\n')
+  t.match(yes.said, `left ${name}: these loans are removed too`)
+  t.match(JSON.parse(yes.printed).left, [new RegExp(`^the client ${name}`), /^the client/])
+  t.equal((await atLedger(service, 'GET', path)).httpStatusCode, '404')
 })

@@ -6,6 +6,7 @@ import { checkLedger } from '../../ledger/check/check-ledger.ts'
 import { chosenLenders } from '../../ledger/check/chosen-lenders.ts'
 import type { CheckedSettings, Finding } from '../../ledger/check/finding.ts'
 import { reportOf } from '../../ledger/check/report.ts'
+import { loansLeftEarlier } from './left-earlier.ts'
 import { throwAwayName } from './throw-away.ts'
 import { tryWrites } from './try-writes.ts'
 
@@ -52,22 +53,31 @@ async function withWrites(settings: CheckedSettings, lenders: Lender[], read: Fi
     return { findings: read, left: [] }
   }
   const name = throwAwayName()
-  if (!(await isWanted(settings, name))) {
+  const earlier = await loansLeftEarlier(settings)
+  if (!(await isWanted(settings, name, earlier))) {
     process.stderr.write('Nothing was written.\n')
-    return { findings: read, left: [] }
+    return { findings: read, left: earlier.map(one => `the loan ${one} of an earlier check`) }
   }
-  const { findings, left } = await tryWrites(settings, lender, name)
+  const { findings, left } = await tryWrites(settings, lender, name, earlier)
   const isReplaced = ({ check, lender }: Finding) =>
     findings.some(one => one.check === check && one.lender === lender)
   return { findings: [...read.filter(one => !isReplaced(one)), ...findings], left }
 }
 
 /** Without an answer, as where nobody is asked, nothing is written. */
-async function isWanted({ LEDGER_TENANT, LEDGER_URL }: CheckedSettings, name: string) {
+async function isWanted(
+  { LEDGER_TENANT, LEDGER_URL }: CheckedSettings,
+  name: string,
+  earlier: string[],
+): Promise<boolean> {
   const asking = createInterface({ input: process.stdin })
   process.stderr.write(
     `This creates a client and a loan named ${name} at ${new URL(LEDGER_URL).host}, tenant ${LEDGER_TENANT}, with a repayment of 1. ` +
-      'The loan is removed if the ledger’s user may undo its transactions; the client stays. Type yes to go on: ',
+      'The loan is removed if the ledger’s user may undo its transactions; the client stays. ' +
+      (earlier.length === 0
+        ? ''
+        : `Earlier checks that did not end left ${earlier.join(', ')}: these loans are removed too. `) +
+      'Type yes to go on: ',
   )
   try {
     for await (const line of asking) return line.trim().toLowerCase() === 'yes'

@@ -8,8 +8,11 @@ const PRINCIPAL = 10_000
 const REPAYMENTS = 12
 const RATE = 12
 
-/** Of the client, the loan and the repayment. Nobody else's begins so. */
-export const throwAwayName = () => `loanops-check-${randomBytes(4).toString('hex')}`
+/** Nobody else's names begin so. */
+export const THROW_AWAY = 'loanops-check-'
+
+/** Of the client, the loan and the repayment. */
+export const throwAwayName = () => `${THROW_AWAY}${randomBytes(4).toString('hex')}`
 
 /** What each operation is asked for, within the limits of the lender's product. */
 export async function throwAwayData(reference: Reference, lender: Lender, name: string) {

@@ -40,15 +40,25 @@ type Step = {
 /** While a call under the same key still runs. */
 const TOO_EARLY = 425
 
-/** Writes a throw-away client and loan as the service does, and removes what the ledger lets it remove. */
-export async function tryWrites(settings: Settings, lender: Lender, name: string): Promise<Tried> {
+/**
+ * Writes a throw-away client and loan as the service does, and removes what the ledger lets it remove.
+ * @param earlier names of loans that are removed too
+ */
+export async function tryWrites(
+  settings: Settings,
+  lender: Lender,
+  name: string,
+  earlier: string[] = [],
+): Promise<Tried> {
   const ledger = openLedger(settings)
   try {
     const findings = await written(ledger, settings, lender, name).catch(error => {
       if (error instanceof LedgerTrouble) return [notTried(error.message)]
       throw error
     })
-    return { findings, left: await cleanUp(ledger, name) }
+    const left: string[] = []
+    for (const one of [...earlier, name]) left.push(...(await cleanUp(ledger, one)))
+    return { findings, left }
   } finally {
     await ledger.close()
   }

@@ -1,0 +1,32 @@
+import { LedgerTrouble } from '../../ledger/answer.ts'
+import { openLedger } from '../../ledger/client.ts'
+import { ifReadable } from '../../ledger/if-readable.ts'
+import { findLoan } from '../../ledger/loan-calls.ts'
+import { ledgerPath } from '../../ledger/path.ts'
+import type { LedgerSettings } from '../../ledger/send.ts'
+import { THROW_AWAY } from './throw-away.ts'
+
+/** Each check leaves a client, however it ended: more than anybody will have. */
+const AT_MOST = '1000'
+// The ledger compares it by LIKE.
+const CLIENTS = ledgerPath(['clients'], { externalId: `${THROW_AWAY}%`, limit: AT_MOST })
+type Page = { pageItems?: { externalId?: string }[] }
+
+/** @returns the names of the loans that checks left which ended before they could remove them */
+export async function loansLeftEarlier(settings: LedgerSettings): Promise<string[]> {
+  const ledger = openLedger(settings)
+  try {
+    const page = await ifReadable(ledger.read<Page>(CLIENTS))
+    const left: string[] = []
+    for (const { externalId = '' } of page?.pageItems ?? [])
+      if (externalId.startsWith(THROW_AWAY) && (await findLoan(ledger, externalId)))
+        left.push(externalId)
+    return left
+  } catch (error) {
+    // The check that follows says why the ledger cannot be read.
+    if (error instanceof LedgerTrouble) return []
+    throw error
+  } finally {
+    await ledger.close()
+  }
+}
