@@ -27,9 +27,15 @@ export function howToProve(known: Known, accounts: GatewayAccount[]): string | u
       : { validateSignature: true, secretEnv: `${lender}_${gateway.toUpperCase()}_SECRET` }
     return `${lender}/${gateway}: ${JSON.stringify({ [lender]: { [gateway]: proof } })}`
   })
+  const settings = known.gateways.flatMap(({ name, secretSetting }) =>
+    secretSetting !== undefined && pairs.some(({ gateway }) => gateway === name)
+      ? [`${secretSetting} holds a secret for all lenders of ${name}.`]
+      : [],
+  )
   return [
     'WEBHOOK_TRUST is required, but nothing proves the webhook events of these lenders and gateways. Write into LENDERS_FILE, for example:',
     ...lines,
+    ...settings,
     'Instead of these members, "allowedCidrs": ["203.0.113.0/24"] proves them too, "confirm": true has the gateway asked, and "trust": "unverified" takes them unproven. LENDERS_DEFAULT applies to all of these pairs. Example: LENDERS_DEFAULT={"confirm": true}',
   ].join('\n')
 }

@@ -73,7 +73,8 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
     case 'misconfigured':
       return {
         ...retryUnwritten(claim, answer, 'ledger_credentials'),
-        nextTryMs: ASK_AGAIN_MS,
+        // What the ledger stored under the key says nothing about its set-up now.
+        nextTryMs: answer.isFromStore ? FIRST_RETRY_MS : ASK_AGAIN_MS,
         wantsNewKey: answer.isFromStore || answer.isRecorded,
       }
     case 'unknown':

@@ -57,6 +57,29 @@ t.test(
   },
 )
 
+t.test('a refusal that the ledger stored does not outlast the correction', async t => {
+  const flags = ['no-permission=ACTIVATE_CLIENT']
+  const { call, ledger } = await startTestService(t, {}, { flags })
+  const client = newName('C')
+  const id = await submit(call, 'CLIENT_CREATE', clientData(client))
+  await until(
+    async () => (await listed(call, client, id)).waiting_for === 'ledger_credentials',
+    'it waits for the permission',
+  )
+  const granted = await fetch(`${ledger.url}/roles/1/permissions`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Basic ${btoa('mifos:password')}`,
+      'fineract-platform-tenantid': 'default',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ permissions: { ACTIVATE_CLIENT: true } }),
+  })
+  t.equal(granted.status, 200)
+  await call('POST', '/api/ledger/check')
+  t.match(await ending(call, id, BEFORE_NEXT_TRY_SECONDS), { status: 'success' })
+})
+
 t.test('an amount that a product’s currency cannot hold waits for the currency', async t => {
   const { call, create, waits } = await start(t, ['decimals=0'])
   const before = await create({ lenderConfig: 'LENDER_02', principal: 10_000.5 })

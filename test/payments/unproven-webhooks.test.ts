@@ -85,6 +85,7 @@ t.test('where trust is required, the start lists each pair with what to write', 
     lines[1],
     'LENDER_01/gateway_a: {"LENDER_01":{"gateway_a":{"validateSignature":true,"secretEnv":"LENDER_01_GATEWAY_A_SECRET"}}}',
   )
+  t.match(refusal({}), /^GATEWAY_A_WEBHOOK_SECRET holds a secret for all lenders of gateway_a\.$/m)
   for (const [, written = ''] of refusal({}).matchAll(/: (\{"LENDER.*)$/gm))
     t.doesNotThrow(
       () =>
