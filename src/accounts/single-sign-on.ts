@@ -50,7 +50,9 @@ export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogge
     try {
       return await issuer()
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'the issuer of single sign-on does not answer')
+      const trouble =
+        anotherIssuer(error)?.message ?? 'the issuer of single sign-on does not answer as one'
+      log.warn({ reason: reasonOf(error) }, trouble)
       throw new IssuerUnavailable({ cause: error })
     }
   }
@@ -89,6 +91,16 @@ export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogge
   }
 }
 
+/** The cause of the library's refusal. */
+type Mismatch = { attribute: string; body: { issuer?: string } }
+
+/** The library's refusal of an issuer that calls itself otherwise, and ours. */
+function anotherIssuer(error: unknown): AnotherIssuer | undefined {
+  if (error instanceof AnotherIssuer) return error
+  const cause = (error as Error).cause as Partial<Mismatch> | undefined
+  return cause?.attribute === 'issuer' ? new AnotherIssuer(String(cause.body?.issuer)) : undefined
+}
+
 /** Asks once for all who log in at the same time, and again after an hour or a failure. */
 function knownIssuer(settings: SignOnSettings): () => Promise<openid.Configuration> {
   let known: { until: number; configuration: Promise<openid.Configuration> } | undefined
@@ -103,9 +115,9 @@ function knownIssuer(settings: SignOnSettings): () => Promise<openid.Configurati
   }
 }
 
-function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
+async function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
   const client = { client_secret: clientSecret, [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
-  return openid.discovery(issuer, clientId, client, undefined, {
+  const configuration = await openid.discovery(issuer, clientId, client, undefined, {
     timeout: TIMEOUT_SECONDS,
     [openid.customFetch]: boundedFetch(),
     // The library does not check the signature of a token that came straight from the issuer unless asked to.
@@ -114,6 +126,17 @@ function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
       ...(issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : []),
     ],
   })
+  const found = configuration.serverMetadata().issuer
+  if (!URL.canParse(found) || new URL(found).href !== issuer.href) throw new AnotherIssuer(found)
+  return configuration
+}
+
+/** The library takes an issuer of many tenants, such as Entra's `common`, each of which could give itself roles here. */
+class AnotherIssuer extends Error {
+  readonly code = 'ANOTHER_ISSUER'
+  constructor(issuer: string) {
+    super(`OIDC_ISSUER must be what the issuer calls itself, ${issuer}`)
+  }
 }
 
 function boundedFetch(): openid.CustomFetch {

@@ -332,6 +332,43 @@ t.test(
   },
 )
 
+t.test(
+  'an issuer that calls itself otherwise, or speaks for many tenants, is refused and named in the log',
+  async t => {
+    for (const itsName of [
+      'http://127.0.0.1:1/realms/lender',
+      'https://login.example.com/{tenantid}/v2.0',
+    ]) {
+      const other = await startIssuer(t, ROLES)
+      other.instead = (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ issuer: itsName, authorization_endpoint: `${other.url}/auth` }))
+      const lines: string[] = []
+      const log = {
+        warn: (_: object, line: string) => lines.push(line),
+      } as unknown as FastifyBaseLogger
+      for (const issuer of [other.url, `${other.url}/.well-known/openid-configuration`]) {
+        const { signOn: own } = service.config
+        if (own === undefined) throw new Error('no single sign-on')
+        const signOn = { ...own, issuer: new URL(issuer) }
+        await t.rejects(openSingleSignOn(signOn, log).begin(`${url}/console/login/callback`), {
+          code: 'UNAVAILABLE',
+        })
+        t.equal(lines.pop(), `OIDC_ISSUER must be what the issuer calls itself, ${itsName}`)
+      }
+    }
+  },
+)
+
+t.test('the browser’s Back after a login leads to the console', async t => {
+  issuer.person = { sub: 'backer', preferred_username: 'backer', roles: 'desk' }
+  const { callback, browse } = await issuer.logIn(url)
+  const back = await asIn(await browse(callback))(callback)
+  t.equal(back.status, 303)
+  t.equal(back.headers.get('location'), '/console')
+})
+
 t.test('no login leads out of the console', async t => {
   for (const next of [
     'https://evil.example',

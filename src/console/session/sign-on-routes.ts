@@ -19,6 +19,7 @@ import { answerPage } from '../frame/answer.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
 import { signOnCookie } from './cookie.ts'
 import { loginPage } from './login-page.ts'
+import { sessionIn } from './session.ts'
 
 const CALLBACK_PATH = '/console/login/callback'
 
@@ -63,7 +64,11 @@ export function signOnRoutes(
         const kept = keptIn(request)
         // Used once, whatever becomes of it.
         signOnCookie.drop(request, reply)
-        if (kept === undefined) throw new SignOnRefused()
+        if (kept === undefined) {
+          // The browser's Back leads here again after a login.
+          if ((await sessionIn(request)) !== undefined) return reply.redirect('/console', 303)
+          throw new SignOnRefused()
+        }
         const url = callbackUrl(request)
         url.search = new URL(request.url, url).search
         const claims = await signOn.finish(url, kept)
