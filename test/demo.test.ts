@@ -9,8 +9,9 @@ t.test(
       encoding: 'utf8',
     })
     t.equal(status, 0, stderr)
+    t.match(stdout, /names no loan: 1,500.00 posted by its reference/)
     t.match(stdout, /the ledger's books: repayment 4584/)
-    t.match(stdout, /reconciliation of 2026-02-13: captured 5584.00, posted 5584.00, balanced/)
+    t.match(stdout, /reconciliation of 2026-02-13: captured 7084.00, posted 7084.00, balanced/)
     t.match(stdout, /All as promised/)
   },
 )

@@ -7,6 +7,8 @@ const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
 const DAY = '2026-02-13'
 const PAID_AT = `${DAY}T10:00:00+05:30`
+/** Names no loan. */
+const TRANSFER = { id: 'pay_DEMO0000000003', amount: 150_000 }
 /** Its webhook comes; the other one's never does. */
 const REPORTED = { id: 'pay_DEMO0000000001', amount: 458_400 }
 const UNREPORTED = { id: 'pay_DEMO0000000002', amount: 100_000 }
@@ -67,6 +69,7 @@ async function drive(url: string, token: string, { ledgerUrl, gatewayUrl }: Othe
     utr_payment_id: 'UTR2026011300001',
   })
   await payment(call)
+  await transfer(call)
   await books(ledgerUrl)
   await reconcile(call, gatewayUrl)
 }
@@ -78,6 +81,20 @@ async function payment(call: Call) {
   const batchAt = performance.now()
   await post(call, REPORTED.id)
   printStep('batch: raw → base → core → repayment posted', batchAt)
+}
+
+/** A transfer that names no loan, into a virtual account that is registered for it. */
+async function transfer(call: Call) {
+  const at = performance.now()
+  const account = { virtual_account: { entity: { id: 'va_DEMO', notes: [] } } }
+  const reference = '/references/gateway_a/virtual_account/va_DEMO'
+  await call('PUT', reference, { external_loan_id: 'L-DEMO' }, 201)
+  await call('POST', '/webhooks/gateway_a?lender=LENDER_02', captured(TRANSFER, [], account))
+  await post(call, TRANSFER.id)
+  printStep(
+    'transfer into a virtual account that names no loan: 1,500.00 posted by its reference',
+    at,
+  )
 }
 
 async function post(call: Call, id: string) {
@@ -95,13 +112,14 @@ function ended(call: Call, path: string, what: string) {
 /** Compares the day with what the gateway says, and brings in what its webhooks did not. */
 async function reconcile(call: Call, gatewayUrl: string) {
   const gateway = caller(`${gatewayUrl}/sandbox-gateway`, {})
-  const notes = { loan_id: 'L-DEMO', lender: 'LENDER_02' }
-  for (const payment of [REPORTED, UNREPORTED])
+  const lender = 'LENDER_02'
+  const named = { loan_id: 'L-DEMO', lender }
+  for (const payment of [REPORTED, TRANSFER, UNREPORTED])
     await gateway('PUT', '/payments', {
       gateway: 'gateway_a',
       ...payment,
       created_at: PAID_AT,
-      notes,
+      notes: payment === TRANSFER ? { lender } : named,
     })
   const fetchAt = performance.now()
   const window = { from: `${DAY}T00:00:00+05:30`, to: '2026-02-14T00:00:00+05:30' }
@@ -110,7 +128,7 @@ async function reconcile(call: Call, gatewayUrl: string) {
   await post(call, UNREPORTED.id)
   printStep('backfill: 1,000.00 whose webhook never came is found and posted', fetchAt)
   const checkAt = performance.now()
-  for (const { id } of [REPORTED, UNREPORTED])
+  for (const { id } of [REPORTED, TRANSFER, UNREPORTED])
     await call('POST', `/payments/gateway_a/${id}/check`, undefined)
   const { days } = await call('GET', `/reconciliation?from=${DAY}&to=${DAY}`)
   const [day] = days
@@ -143,7 +161,11 @@ async function books(ledgerUrl: string) {
 }
 
 /** As gateway A sends it: the amount in paise. */
-function captured() {
+function captured(
+  { id, amount } = REPORTED,
+  notes: object = { external_loan_id: 'L-DEMO' },
+  beside = {},
+) {
   return {
     entity: 'event',
     account_id: 'acc_DEMO',
@@ -152,15 +174,16 @@ function captured() {
     payload: {
       payment: {
         entity: {
-          id: REPORTED.id,
+          id,
           entity: 'payment',
-          amount: REPORTED.amount,
+          amount,
           currency: 'INR',
           status: 'captured',
-          notes: { external_loan_id: 'L-DEMO' },
+          notes,
           created_at: Math.floor(Date.parse(PAID_AT) / 1000),
         },
       },
+      ...beside,
     },
     created_at: Math.floor(Date.parse('2026-02-13T10:00:05+05:30') / 1000),
   }

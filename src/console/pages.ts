@@ -23,6 +23,7 @@ import { suspensePage } from './payments/suspense-page.ts'
 import { migrationActions } from './portfolio/migration-actions.ts'
 import { migrationPage } from './portfolio/migration-page.ts'
 import { portfolioPage } from './portfolio/portfolio-page.ts'
+import { referencesPage } from './references/references-page.ts'
 import { gatewayActions } from './runs/gateway-actions.ts'
 import { runsPages } from './runs/runs-pages.ts'
 import { sourceActions } from './runs/source-actions.ts'
@@ -41,6 +42,7 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   paymentPage,
   paymentActions,
   suspensePage,
+  referencesPage,
   booksPage,
   bucketPage,
   settlementPage,

@@ -33,6 +33,9 @@ const DONE = {
   requeued: 'The jobs are back in their queue.',
   reread: 'The next batch reprocesses these events.',
   withdrawn: 'The report is withdrawn with its rows.',
+  referenceAdded: 'The reference is registered; the next batch matches what waits for it.',
+  referenceRemoved: 'The reference is removed with all its periods.',
+  referencesUploaded: 'The references of the file are registered.',
   fetching: 'The fetch has been requested.',
 } as const
 

@@ -9,6 +9,7 @@ import { whileAsked } from '../../http/while-asked.ts'
 import { assign } from '../../payments/assign.ts'
 import { noteOn } from '../../payments/note.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
+import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { resolutionValidator } from '../../payments/resolution.ts'
 import { resolve } from '../../payments/resolve.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
@@ -21,7 +22,15 @@ const assignSchema = {
   params,
   querystring: kindQuery,
   body: Type.Object(
-    { external_loan_id: ExternalId, note: Type.Optional(Note), if_match: text },
+    {
+      external_loan_id: ExternalId,
+      note: Type.Optional(Note),
+      if_match: text,
+      // A form has one value per name.
+      ...Object.fromEntries(
+        REFERENCE_KINDS.map(kind => [`remember_${kind}`, Type.Optional(Type.Literal('true'))]),
+      ),
+    },
     closed,
   ),
 }
@@ -50,9 +59,17 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/assign',
       { schema: assignSchema },
       async (request, reply) => {
-        const { external_loan_id: loan, note, if_match: ifMatch } = request.body
+        const { external_loan_id: loan, note, if_match: ifMatch, ...rest } = request.body
+        const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in rest)
         const name = nameOf(request)
-        await assign(db, { ...name, loan, note, asker: askerFor(request), ifMatch })
+        await assign(db, {
+          ...name,
+          loan,
+          note,
+          kinds: kinds.length > 0 ? kinds : undefined,
+          asker: askerFor(request),
+          ifMatch,
+        })
         return reply.redirect(back(request, 'assigned'), 303)
       },
     )

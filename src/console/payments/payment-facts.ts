@@ -18,6 +18,8 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['Next try', payment.next_try_at === null ? null : formats.time(payment.next_try_at)],
     ['Amount', amount(payment.amount, payment.currency)],
     ['Loan', loan === null ? null : html`<a href="${loanPath(loan)}">${loan}</a>`],
+    ['Loan named by', payment.matched_by === null ? null : words(payment.matched_by)],
+    ['Suggested loan', payment.suggested_loan],
     ['Note', around.note === null ? null : html`“${around.note}”, by ${around.notedBy}`],
     ['Lender', payment.lender],
     ['Gateway', words(payment.gateway)],

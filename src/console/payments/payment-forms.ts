@@ -2,10 +2,17 @@ import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { isAssignable } from '../../payments/assign.ts'
 import { etagOf } from '../../payments/precondition.ts'
+import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import type { PaymentContext } from './payment-context.ts'
 import { type PaymentItem, paymentPath } from './payments-page.ts'
 
-export function paymentForms(payment: PaymentItem, version: string, role: Role): Html {
+export function paymentForms(
+  payment: PaymentItem,
+  version: string,
+  { refs }: Pick<PaymentContext, 'refs'>,
+  role: Role,
+): Html {
   if (role === 'viewer') return nothing
   const { state, kind, reason, objection } = payment
   const [path = '', query] = paymentPath(payment).split('?')
@@ -13,7 +20,7 @@ export function paymentForms(payment: PaymentItem, version: string, role: Role):
   const canResolve = state === 'suspense' || objection !== null || isDecided(payment)
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
-${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, seen) : nothing}
+${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
@@ -24,9 +31,18 @@ ${state === 'posted' ? checkForm(action('check')) : nothing}
 
 const isDecided = ({ state }: PaymentItem) => state === 'handled' || state === 'dismissed'
 
-function assignForm(action: string, { external_loan_id: loan }: PaymentItem, seen: Html): Html {
+function assignForm(
+  action: string,
+  { external_loan_id: loan, suggested_loan }: PaymentItem,
+  refs: PaymentContext['refs'],
+  seen: Html,
+): Html {
   return html`<form method="post" action="${action}">${seen}<h3>Assign to a loan</h3>
-<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? suggested_loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+${refs.map(
+  ({ kind, value, others }) =>
+    html`<label><input type="checkbox" name="remember_${kind}" value="true"> remember ${words(kind)} ${value}${others === 0 ? nothing : html` <small>(${others} more payments wait with it)</small>`}</label>`,
+)}
 <label>Note <input name="note" maxlength="1000" placeholder="How you know"></label>
 <p><small>The next batch posts it to this loan.</small></p>
 <button type="submit">Assign</button></form>`

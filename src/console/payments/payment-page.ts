@@ -60,7 +60,7 @@ ${live(
 <p class="bar">${refreshLink(request.url)}</p>
 ${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
 )}
-${paymentForms(payment, version, request.user.role)}
+${paymentForms(payment, version, around, request.user.role)}
 ${eventList(events, { withBodies, url: request.url }, formats)}`
       return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
     })

@@ -51,7 +51,8 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
     columns: paymentColumns(context),
     load: query => suspenseFirst(query, one => findPayments(db, one, zone)),
     count: filter => countUpTo(db, somePayments(filter, zone)),
-    above: filter => suspenseByReason(db, filter),
+    above: async filter =>
+      html`${await suspenseByReason(db, filter)}<p><a href="/console/references">References</a>: which loan a virtual account, mandate or link belongs to</p>`,
     below: (filter, role) => bulkForm('payments', filter, role),
   }
 }

@@ -1,5 +1,6 @@
 export const REASONS_IN_WORDS: Record<string, string> = {
-  no_loan_named: 'No event names a loan. Find out whose payment it is, and assign it.',
+  no_loan_named:
+    'No event names a loan. Find out whose payment it is, and assign it, or register one of its references.',
   loan_unknown:
     'The ledger has no such loan. It is retried for seven days; or assign it to the right loan.',
   loan_not_active:
@@ -21,7 +22,8 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   ledger_refused:
     'The ledger refused the repayment. It is retried for seven days; or assign or resolve it.',
   unknown_event: 'LoanOps does not know this event type. Resolve it, or have the type added.',
-  awaiting_review: 'The lender wants each payment reviewed. Assign or resolve it.',
+  awaiting_review:
+    'The lender wants each payment reviewed, or only its customer or payer suggests a loan. Assign or resolve it.',
   not_at_gateway: 'The gateway does not have this payment as the event says.',
   missing_at_ledger:
     'The ledger no longer has its repayment. Assign or resolve it to post it again.',

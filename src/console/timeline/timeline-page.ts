@@ -74,6 +74,7 @@ async function timeline(
   return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
 <p class="bar">${client === null ? nothing : html`<span>Client <a href="${clientPath(client)}">${client}</a></span>`}
 <a role="button" class="secondary outline" href="${path}?ledger=now&amp;refresh=off">What is at the ledger now</a>
+${subject.kind === 'loan' ? html`<a href="/console/references?loan=${encodeURIComponent(subject.id)}">References</a>` : nothing}
 ${ledger === 'now' ? nothing : refreshLink(request.url)}</p>
 ${now}
 ${live(

@@ -10,20 +10,24 @@ type Found = Static<typeof Reference>
 const columns = sql`gateway, kind, value, external_loan_id, valid_from::text as valid_from, valid_until::text as valid_until,
   created_by, created_at`
 
-type ReferenceFilter = { loan?: string; gateway?: string; kind?: string }
+export type ReferenceFilter = { loan?: string; gateway?: string; kind?: string }
 
-/** Newest first. */
-export async function findReferences(
-  db: Database,
-  { loan, gateway, kind, limit, cursor }: ReferenceFilter & { limit: number; cursor?: string },
-) {
+export function matchingReferences({ loan, gateway, kind }: ReferenceFilter) {
   const where = [sql`true`]
   if (loan !== undefined) where.push(sql`external_loan_id = ${loan}`)
   if (gateway !== undefined) where.push(sql`gateway = ${gateway}`)
   if (kind !== undefined) where.push(sql`kind = ${kind}`)
-  if (cursor !== undefined) where.push(sql`id < ${idBefore(cursor)}`)
+  return sql.join(where, sql` and `)
+}
+
+/** Newest first. */
+export async function findReferences(
+  db: Database,
+  { limit, cursor, ...filter }: ReferenceFilter & { limit: number; cursor?: string },
+) {
+  const before = cursor === undefined ? sql`true` : sql`id < ${idBefore(cursor)}`
   const { rows } = await sql<{ id: string }>`
-    select id, ${columns} from core.reference where ${sql.join(where, sql` and `)}
+    select id, ${columns} from core.reference where ${matchingReferences(filter)} and ${before}
      order by id desc limit ${limit + 1}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
   return { references: page.map(({ id: _, ...row }) => asJson<Found>(row)), next_cursor }

@@ -36,7 +36,7 @@ const putSchema = {
   ),
   response: { 200: Put, 201: Put },
 }
-const referenceFilters = {
+export const referenceFilters = {
   loan: Type.Optional(ExternalId),
   gateway: Type.Optional(oneOf(GATEWAYS)),
   kind: Type.Optional(oneOf(REFERENCE_KINDS)),

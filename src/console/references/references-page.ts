@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { sql } from 'kysely'
+import { template } from '../../csv/template.ts'
+import { csvDownload } from '../../http/csv-download.ts'
+import { IsoDay } from '../../http/day-fields.ts'
+import { acceptFiles, takeFile } from '../../http/multipart.ts'
+import { Conflict } from '../../http/problem.ts'
+import { closed } from '../../http/schemas.ts'
+import { ExternalId } from '../../http/text-fields.ts'
+import { deleteReference } from '../../payments/references/delete-reference.ts'
+import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
+import { putReference } from '../../payments/references/put-reference.ts'
+import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/reference-file.ts'
+import { ReferenceParams } from '../../payments/references/reference-record.ts'
+import { referenceFilters } from '../../payments/references/routes.ts'
+import { uploadReferences } from '../../payments/references/upload-references.ts'
+import { words } from '../frame/formats.ts'
+import { type DoneKey, donePath } from '../frame/notice.ts'
+import { countUpTo } from '../lists/count.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
+import type { PageContext } from '../page-context.ts'
+import { askerFor } from '../session/asker-for.ts'
+import { loanPath } from '../timeline/subject-path.ts'
+import { referenceForms } from './reference-forms.ts'
+
+const PATH = '/console/references'
+const day = Type.Optional(IsoDay)
+const name = ReferenceParams.properties
+const addSchema = {
+  body: Type.Object(
+    {
+      ...name,
+      external_loan_id: ExternalId,
+      valid_from: day,
+      valid_until: day,
+      replace: Type.Optional(Type.Literal('true')),
+    },
+    closed,
+  ),
+}
+const removeSchema = { body: Type.Object(name, closed) }
+const MAX_NAMED = 20
+
+export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, portfolio, fileTypes } = context
+  const place = { others: fileTypes.portfolio, templateUrl: `${PATH}/template.csv` }
+  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  return async app => {
+    await app.register(acceptFiles)
+    await app.register(listRoutes(db, referenceList(context)))
+
+    app.get('/references/template.csv', async (_, reply) =>
+      csvDownload(reply, 'references.csv').send(template(referenceFile)),
+    )
+
+    app.post('/references/add', { schema: addSchema }, async (request, reply) => {
+      const { replace, ...reference } = request.body
+      const how = { replace: replace === 'true' }
+      await putReference(db, reference, askerFor(request), how)
+      return reply.redirect(back(reference, 'referenceAdded'), 303)
+    })
+
+    app.post('/references/remove', { schema: removeSchema }, async (request, reply) => {
+      await deleteReference(db, request.body, askerFor(request))
+      return reply.redirect(donePath(PATH, 'referenceRemoved'), 303)
+    })
+
+    app.post('/references/upload', long, async (request, reply) => {
+      const { rows, valid_rows, errors } = await takeFile(request, [], REFERENCE_LIMIT, file =>
+        uploadReferences(db, place, file, askerFor(request)),
+      )
+      if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
+      const named = errors.slice(0, MAX_NAMED).map(({ line, reason }) => `line ${line}: ${reason}`)
+      throw new Conflict(`${valid_rows} of ${rows} rows are registered. ${named.join('. ')}`)
+    })
+  }
+}
+
+const back = ({ external_loan_id: loan }: { external_loan_id: string }, done: DoneKey) =>
+  donePath(`${PATH}?loan=${encodeURIComponent(loan)}`, done)
+
+type Row = Static<typeof ReferenceParams> &
+  Awaited<ReturnType<typeof findReferences>>['references'][number]
+
+function referenceList({ db, formats }: PageContext): List<typeof referenceFilters, Row> {
+  return {
+    path: '/references',
+    title: 'References',
+    filters: referenceFilters,
+    cursor: ['uuid'],
+    empty:
+      'No reference matches. What says which loan a virtual account, a mandate or a link belongs to appears here.',
+    columns: [
+      { name: 'value', title: 'Value', isId: true },
+      { name: 'kind', title: 'Kind', cell: row => words(row.kind) },
+      { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
+      {
+        name: 'external_loan_id',
+        title: 'Loan',
+        isId: true,
+        cell: row => html`<a href="${loanPath(row.external_loan_id)}">${row.external_loan_id}</a>`,
+      },
+      { name: 'valid_from', title: 'From' },
+      { name: 'valid_until', title: 'Until' },
+      { name: 'created_by', title: 'Registered by' },
+      timeColumn(formats, 'created_at', 'Registered'),
+    ],
+    async load(query) {
+      const { references, next_cursor } = await findReferences(db, query)
+      return { rows: references as Row[], next_cursor }
+    },
+    count: filter =>
+      countUpTo(db, sql`select from core.reference where ${matchingReferences(filter)}`),
+    below: (filter, role) => (role === 'viewer' ? null : referenceForms(filter)),
+  }
+}
