@@ -1,4 +1,4 @@
--- Nothing more happens to it by itself, and nobody has to decide about it.
+-- Whether a payment is closed: no batch will change it and no decision is pending.
 create or replace function core.is_closed(t core.transaction) returns boolean language sql stable as $$
   select t.state in ('posted', 'failed', 'returned', 'handled', 'dismissed') and t.objection is null
      and not exists (select from core.unjudged_payment u

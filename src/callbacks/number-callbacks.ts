@@ -55,7 +55,7 @@ async function bodyOf(trx: Trx, callback: NumberedCallback): Promise<string> {
   }
 }
 
-/** It takes no number: those that follow it on its subject leave no gap. */
+/** A failed callback gets no sequence number, so its subject's sequence has no gap. */
 async function giveUp(db: Database, { callback, message, cause }: Unbuildable): Promise<void> {
   const reason = `${message}: ${publicError(cause as Error).message}`
   await sql`

@@ -23,7 +23,7 @@ export function resetConfirmation(username: string): Html {
 <p>The account gets a new password, which is shown once, on the next page, and must be changed at the next login. All its
 sessions, here and at the API, end at once.</p>
 <form class="box" method="post" action="${resetPath(username)}">
-<button type="submit">Reset password</button> <a href="${ACCOUNTS_PATH}">Do nothing</a></form>`
+<button type="submit">Reset password</button> <a href="${ACCOUNTS_PATH}">Go back</a></form>`
 }
 
 export function resetDone(username: string, password: string): Html {
@@ -40,7 +40,7 @@ export function disableConfirmation(username: string, asker: string): Html {
 at the API, end at once. Its actions stay in the audit.</p>
 ${username === asker ? html`<p class="alert" role="alert">This is your own account: you will be logged out and cannot log in with it again.</p>` : nothing}
 <form class="box" method="post" action="${disablePath(username)}">
-<button type="submit">Disable</button> <a href="${ACCOUNTS_PATH}">Do nothing</a></form>`
+<button type="submit">Disable</button> <a href="${ACCOUNTS_PATH}">Go back</a></form>`
 }
 
 export function registerForm(): Html {

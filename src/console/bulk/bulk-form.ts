@@ -6,7 +6,7 @@ import { type About, DECISION_NAMES, DECISIONS } from './decisions.ts'
 export function bulkForm(about: About, filter: object, role: Role): Html {
   if (role === 'viewer') return nothing
   const names = DECISION_NAMES.filter(name => DECISIONS[name].about === about)
-  return html`<h2>All that match</h2>
+  return html`<h2>Bulk action</h2><p class="hint">For every row that matches the filter.</p>
 <form class="box" action="/console/bulk">
 ${Object.entries(filter).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label>Decision <select name="decision">${names.map(name => html`<option value="${name}">${DECISIONS[name].label}</option>`)}</select></label>

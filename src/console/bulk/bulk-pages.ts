@@ -47,7 +47,7 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
       requireNote(request.query)
       const counted = await countItems(db, itemsOf(request.query))
       const body = confirmation(request.query, counted)
-      return answerPage(request, reply, { title: 'All that match', body })
+      return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
     app.post('/bulk', { schema: { body: Confirmed } }, async (request, reply) => {
@@ -65,7 +65,7 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
     app.get('/bulk/:id', { schema: progressSchema }, async (request, reply) => {
       const bulk = await findBulk(db, request.params.id)
       const body = bulkProgress(bulk, request, formats)
-      return answerPage(request, reply, { title: 'All that match', body })
+      return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
     app.post('/bulk/:id/stop', { schema: ofOne }, async (request, reply) => {

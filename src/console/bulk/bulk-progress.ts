@@ -28,5 +28,5 @@ ${
     ? html`<form method="post" action="/console/bulk/${bulk.id}/stop"><button type="submit" class="secondary">Stop</button></form>`
     : nothing
 }`
-  return html`<h1>All that match</h1>${live(request.url, isRunning ? {} : { refresh: 'off' }, content)}`
+  return html`<h1>Bulk action</h1>${live(request.url, isRunning ? {} : { refresh: 'off' }, content)}`
 }

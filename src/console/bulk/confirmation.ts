@@ -13,13 +13,13 @@ export function confirmation(
   const { about, effect } = DECISIONS[decision]
   const back = `/console/${about}?${new URLSearchParams(filter as Record<string, string>)}`
   if (count === 0)
-    return html`<h1>All that match</h1><p>This decision applies to none of the matching ${about}.</p><p><a href="${back}">Back to the list</a></p>`
+    return html`<h1>Bulk action</h1><p>This decision applies to none of the matching ${about}.</p><p><a href="${back}">Back to the list</a></p>`
   if (count > MAX_BULK_ITEMS)
-    return html`<h1>All that match</h1><p>More than ${inDigits(MAX_BULK_ITEMS)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
-  return html`<h1>All that match</h1>
+    return html`<h1>Bulk action</h1><p>More than ${inDigits(MAX_BULK_ITEMS)} ${about} match: narrow the filter.</p><p><a href="${back}">Back to the list</a></p>`
+  return html`<h1>Bulk action</h1>
 <p class="big"><strong>${inDigits(count)}</strong> ${about}</p>
 <p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: “${note}”.`} You can stop it while it runs; decisions already made remain.</p>
 <form class="box" method="post" action="/console/bulk">
 ${Object.entries({ ...wanted, count, digest, id: newId() }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<button type="submit">Confirm for ${inDigits(count)}</button> <a href="${back}">Do nothing</a></form>`
+<button type="submit">Confirm for ${inDigits(count)}</button> <a href="${back}">Go back</a></form>`
 }

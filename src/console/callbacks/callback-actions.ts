@@ -61,5 +61,5 @@ function confirmation(replay: Static<typeof Replay>, callbacks: number) {
 <p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${from} to ${to} will be sent again, under the same ids.</p>
 <form class="box" method="post" action="/console/callbacks/replay">
 ${Object.entries({ ...replay, state }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Do nothing</a></form>`
+<button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Go back</a></form>`
 }

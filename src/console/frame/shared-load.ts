@@ -1,4 +1,4 @@
-/** What takes long to load stays longer: loading may delay fewer than the slowest hundredth of the API's calls. */
+/** Slow loads are cached longer, so that loading takes at most 0.5 % of the time. */
 const MAX_SHARE_OF_TIME = 0.005
 
 /** Loads at most once per `freshMs`, however many viewers; less often, up to `maxAgeMs`, if loading takes long. */

@@ -13,7 +13,7 @@ const CODES = {
   externalIds: ['client_external_id', 'loan_external_id'],
 }
 const MAX_ID_CHARACTERS = 100
-/** None may be before the one above it. */
+/** In chronological order; each may equal the one before. */
 const DAYS = [
   'client_activation_date',
   'submitted_on_date',
