@@ -134,6 +134,15 @@ t.test('the command needs no database, and ends with 0, 1 or 2', async t => {
   t.equal(away.code, 2)
 })
 
+t.test('for people, the command says once what is alike, and last what breaks', async t => {
+  const { printed } = await command(await sandbox(t, 'no-product=LENDER_03'))
+  const lines = printed.split('\n')
+  t.equal(lines.filter(line => line.startsWith('ok       currency')).length, 1)
+  const unknown = lines.filter(line => line.includes('the ledger lacks the product'))
+  t.match(unknown, [/^unknown {2}currency, product_limits, .* \(LENDER_03\)/])
+  t.match(lines.slice(-6), [/^breaks +product \(LENDER_03\)/, /expected/, /remedy/, '', /^1 break/])
+})
+
 t.test('the lenders in LENDERS_FILE are checked, and all with --all-lenders', async t => {
   const file = lendersFile(t, { LENDER_02: {} })
   const url = await sandbox(t, 'no-product=LENDER_03')

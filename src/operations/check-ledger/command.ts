@@ -6,6 +6,7 @@ import { checkLedger } from '../../ledger/check/check-ledger.ts'
 import { chosenLenders } from '../../ledger/check/chosen-lenders.ts'
 import type { CheckedSettings, Finding } from '../../ledger/check/finding.ts'
 import { reportOf } from '../../ledger/check/report.ts'
+import { inWords } from './in-words.ts'
 import { loansLeftEarlier } from './left-earlier.ts'
 import { throwAwayName } from './throw-away.ts'
 import { tryWrites } from './try-writes.ts'
@@ -85,16 +86,4 @@ async function isWanted(
   } finally {
     asking.close()
   }
-}
-
-function inWords(findings: Finding[], left: string[] | undefined): string {
-  const lines = findings.flatMap(({ check, lender, state, found, expected, remedy }) => [
-    `${state.padEnd(8)} ${check}${lender === null ? '' : ` (${lender})`}: ${found}`,
-    ...(state === 'ok' ? [] : [`         expected: ${expected}`]),
-    ...(remedy === null ? [] : [`         remedy: ${remedy}`]),
-  ])
-  const of = (state: Finding['state']) => findings.filter(one => one.state === state).length
-  const counts = `${of('breaks')} break, ${of('differs')} differ, ${of('unknown')} unknown, ${of('ok')} ok`
-  const stays = left?.map(what => `left at the ledger: ${what}`) ?? []
-  return [...lines, '', ...stays, counts].join('\n')
 }
