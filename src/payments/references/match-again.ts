@@ -4,8 +4,10 @@ import { lockSettling } from '../lock-settling.ts'
 
 /** Values of which the payments are looked up together. */
 const CHANGES_AT_ONCE = 1_000
+/** Each look-up reads all that wait with these values. */
+const FOUND_AT_ONCE = 10_000
 /** Some 100 ms of work: nobody else settles or decides about payments meanwhile. */
-const PAYMENTS_AT_ONCE = 500
+const PAYMENTS_AT_ONCE = 250
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 type Changes = { gateway: string; keys: (string | null)[]; ids: string[] }
@@ -35,23 +37,29 @@ async function nextChanges({ db }: Batch): Promise<Changes[]> {
   return rows
 }
 
-/** @returns the last payment of this step, null at the end */
+/** @returns the last payment of those found, null at the end */
 async function settleNext(
-  { db }: Batch,
+  batch: Batch,
   gateway: string,
   keys: Changes['keys'],
   after: string,
 ): Promise<string | null> {
-  return db.transaction().execute(async trx => {
+  const found = await batch.db.transaction().execute(async trx => {
     // First, so that whatever was settled with the references of before is seen.
     await lockSettling(trx)
     const { rows } = await sql<{ id: string; gateway_payment_id: string }>`
-      select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${PAYMENTS_AT_ONCE})`.execute(
+      select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(
       trx,
     )
-    const payments = rows.map(row => row.gateway_payment_id)
-    if (payments.length > 0)
-      await sql`select core.settle(${gateway}, ${payments}::text[], true)`.execute(trx)
-    return rows.length < PAYMENTS_AT_ONCE ? null : (rows.at(-1)?.id ?? null)
+    return rows
   })
+  for (let i = 0; i < found.length; i += PAYMENTS_AT_ONCE) {
+    batch.check()
+    const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
+    await batch.db.transaction().execute(async trx => {
+      await lockSettling(trx)
+      await sql`select core.settle(${gateway}, ${payments}::text[], true)`.execute(trx)
+    })
+  }
+  return found.length < FOUND_AT_ONCE ? null : (found.at(-1)?.id ?? null)
 }
