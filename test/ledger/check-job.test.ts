@@ -36,7 +36,7 @@ t.test('a worker checks the ledger at start, and says once what breaks', async t
   await call('POST', '/api/ledger/check')
   const said = lines.map(line => JSON.parse(line)).filter(({ check }) => check !== undefined)
   t.match(said, [
-    { ...finding, level: 40, msg: /does not accept LEDGER_USERNAME.*LEDGER_PASSWORD/ },
+    { ...finding, level: 40, msg: /refuses its user or the password.*LEDGER_PASSWORD/ },
   ])
   t.equal(said.length, 1)
 })
