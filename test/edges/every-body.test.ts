@@ -26,6 +26,8 @@ const PARAMETERS: Record<string, string> = {
   tracking_id: 'LOAN_CREATE%7C019a0000-0000-7000-8000-000000000000',
   gateway: 'gateway_a',
   gateway_payment_id: 'pay_1',
+  kind: 'order',
+  value: 'order_1',
   username: 'asha.rao',
   id: '019a0000-0000-7000-8000-000000000000',
 }
@@ -39,7 +41,9 @@ t.test(
         await sql`
         select (select count(*) from loanops.operation) as operations, (select count(*) from loanops.account) as accounts,
                (select count(*) from loanops.audit) as audit, (select count(*) from loanops.migration) as migrations,
-               (select count(*) from loanops.ledger_pause) as pauses`.execute(db)
+               (select count(*) from ops.reference) as "references", (select count(*) from loanops.ledger_pause) as pauses`.execute(
+          db,
+        )
       ).rows
     const before = await stored()
     const openapi = (await call('GET', '/openapi.json')).body
@@ -47,7 +51,7 @@ t.test(
       ({ path, requestBody }) =>
         requestBody?.content['application/json'] && !path.includes('/webhooks/'),
     )
-    t.equal(endpoints.length, 14)
+    t.equal(endpoints.length, 15)
     for (const { method, path } of endpoints) {
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name] ?? 'x')
       for (const [what, body] of Object.entries(BROKEN)) {
