@@ -34,11 +34,11 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
     note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
       const calls = [...(waiting.get(gateway) ?? []), callOf(request, reply)]
       waiting.set(gateway, calls.slice(-KEPT_CALLS))
-      timer ??= setTimeout(save, SAVE_AFTER_MS)
+      timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
     },
+    /** What is still in memory is lost: a stop must not wait for a connection that an upload may hold. */
     async close(): Promise<void> {
       clearTimeout(timer)
-      save()
       await saving
     },
   }
