@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { ACTS } from '../src/config/acts.ts'
 import { readClientSettings, readConfig } from '../src/config/config.ts'
 import { SECRET_SETTINGS } from '../src/config/secrets.ts'
 import { Settings } from '../src/config/settings.ts'
@@ -545,6 +546,15 @@ t.test(
     ])
   },
 )
+
+t.test('the acts of persons are a list of acts that exist', async t => {
+  const acts = (PERSON_REQUIRED: string) => readConfig(env({ PERSON_REQUIRED })).PERSON_REQUIRED
+  t.same(acts(''), [])
+  t.same(acts(ACTS.join()), ACTS)
+  t.same(acts('payment.post, bulk,'), ['payment.post', 'bulk'])
+  for (const PERSON_REQUIRED of ['payment.pay', 'Bulk', 'bulk;payment.post', ','])
+    t.match(complaints({ PERSON_REQUIRED }), [/^PERSON_REQUIRED is invalid: the acts/])
+})
 
 t.test('single sign-on needs its settings, HTTPS and roles that exist', async t => {
   const OIDC_ROLES = '{"desk": "operator"}'

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
+import { type Act, actsOf } from './acts.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import {
@@ -14,8 +15,9 @@ import {
   type SharedSecrets,
 } from './lenders.ts'
 import { LOOPBACK } from './loopback.ts'
+import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
-import { isHeaderValue, text, trimmed, troubleIn } from './setting-formats.ts'
+import { text, trimmed, troubleIn } from './setting-formats.ts'
 import { warningsOf } from './setting-warnings.ts'
 import { Settings } from './settings.ts'
 import { shownSettings } from './shown-settings.ts'
@@ -25,9 +27,10 @@ import { howToProve } from './webhook-trust.ts'
 
 export type Config = Omit<
   Static<typeof Settings>,
-  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY'
+  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY' | 'PERSON_REQUIRED'
 > & {
   INTERNAL_TOKEN: InternalToken[]
+  PERSON_REQUIRED: Act[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   callbacks: CallbackSettings | undefined
@@ -91,6 +94,7 @@ export function readConfig(
   return {
     ...settings,
     INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
+    PERSON_REQUIRED: actsOf(settings.PERSON_REQUIRED),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
@@ -263,36 +267,4 @@ function standardOf({ LENDERS_DEFAULT: given = '' }: NodeJS.ProcessEnv) {
     const property = Settings.properties.LENDERS_DEFAULT
     throw new ConfigError(complaint('LENDERS_DEFAULT', property, true), { cause: error })
   }
-}
-
-/** @param named receives the names of the settings that the file names */
-function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): SecretReader {
-  const setting = (name: string) => {
-    named.add(name)
-    return env[name]
-  }
-  return {
-    secretsIn: name => secretsOf(name, setting(name)),
-    valueIn: name => headerValueOf(name, setting(name)?.trim()),
-  }
-}
-
-function headerValueOf(name: string, text = ''): string {
-  const trouble =
-    troubleIn(text) ??
-    (text === '' || isHeaderValue(text) ? undefined : NOT_SENT) ??
-    weaknessOf('GATEWAY_A_API_SECRET', text)
-  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
-  return text
-}
-
-const NOT_SENT = 'contains characters that no header may have'
-
-function secretsOf(name: string, text = ''): string[] {
-  const trouble = troubleIn(text) ?? weaknessOf('GATEWAY_A_WEBHOOK_SECRET', text)
-  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
-  const secrets = listOf(text)
-  if (text !== '' && secrets.length === 0)
-    throw new Error(`${name} contains no secret, only blanks and commas`)
-  return secrets
 }

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { accessSettings } from './access-settings.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { eachOf, MAY_BE_NAMED, text, wholeNumber } from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
@@ -59,6 +60,7 @@ export const Settings = Type.Object({
     'los:a-long-random-text',
     { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
+  ...accessSettings,
   JWT_SECRET: text(
     'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
     'another-long-random-text-of-32-characters',

@@ -1,0 +1,35 @@
+import type { SecretReader } from './lenders.ts'
+import { listOf, weaknessOf } from './secrets.ts'
+import { isHeaderValue, troubleIn } from './setting-formats.ts'
+
+/** @param named receives the names of the settings that the file names */
+export function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): SecretReader {
+  const setting = (name: string) => {
+    named.add(name)
+    return env[name]
+  }
+  return {
+    secretsIn: name => secretsOf(name, setting(name)),
+    valueIn: name => headerValueOf(name, setting(name)?.trim()),
+  }
+}
+
+function headerValueOf(name: string, text = ''): string {
+  const trouble =
+    troubleIn(text) ??
+    (text === '' || isHeaderValue(text) ? undefined : NOT_SENT) ??
+    weaknessOf('GATEWAY_A_API_SECRET', text)
+  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
+  return text
+}
+
+const NOT_SENT = 'contains characters that no header may have'
+
+function secretsOf(name: string, text = ''): string[] {
+  const trouble = troubleIn(text) ?? weaknessOf('GATEWAY_A_WEBHOOK_SECRET', text)
+  if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
+  const secrets = listOf(text)
+  if (text !== '' && secrets.length === 0)
+    throw new Error(`${name} contains no secret, only blanks and commas`)
+  return secrets
+}
