@@ -215,11 +215,12 @@ create table core.link_event (
   link_id text not null,
   source text not null,
   raw_id uuid not null,
-  external_loan_id text not null,
+  external_loan_id text,
   lender text not null,
   verified_by text,
   address inet,
   received_at timestamp with time zone not null,
+  hints jsonb,
   constraint link_event_pkey PRIMARY KEY (gateway, link_id, source, raw_id)
 );
 

@@ -8,6 +8,7 @@ create or replace function base.gateway_a_references(hints jsonb) returns text[]
   select array_remove(array[
     'virtual_account:' || (hints ->> 'virtual_account'),
     'virtual_account:' || base.upi_id(hints ->> 'account_number'),
+    'virtual_account:' || base.upi_id(hints ->> 'account_address'),
     'mandate:' || (hints ->> 'mandate'),
     'mandate:' || (hints ->> 'subscription_id'),
     'order:' || (hints ->> 'order_id'),
@@ -26,6 +27,8 @@ create or replace function base.gateway_b_references(hints jsonb) returns text[]
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints #>> '{order_tags,cf_link_id}'),
     'payment_link:' || (hints #>> '{order_tags,link_id}'),
+    -- Of its link's event.
+    'payment_link:' || (hints ->> 'link_id'),
     'customer:' || (hints ->> 'customer_id'),
     'payer:' || base.upi_id(hints ->> 'remitter_vpa'),
     'payer:' || base.upi_id(hints ->> 'remitter_account')], null)

@@ -98,8 +98,8 @@ begin
       on conflict do nothing
       returning raw_id, kind, status, gateway_payment_id, hints #>> '{order_tags,cf_link_id}' as link_id
     ), of_link as (
-      insert into core.link_event (gateway, link_id, source, raw_id, external_loan_id, lender, verified_by, address, received_at)
-      select $2, payment_id, $1, raw_id, external_loan_id, $3, verified_by, address, received_at
+      insert into core.link_event (gateway, link_id, source, raw_id, external_loan_id, lender, verified_by, address, received_at, hints)
+      select $2, payment_id, $1, raw_id, external_loan_id, $3, verified_by, address, received_at, hints
         from read where kind = 'link'
       on conflict do nothing
       returning link_id

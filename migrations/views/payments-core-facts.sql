@@ -19,14 +19,14 @@ create or replace function core.is_trusted(wanted_gateway text, verified_by text
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- Stores that these links' events name the loan of their payments: a few, first those that a stranger cannot send at will.
+-- Stores that these links' events name the loan of their payments, or a reference: a few, first those that a stranger cannot send at will.
 -- Returns the ids of those payments.
 create or replace function core.name_by_link(wanted_gateway text, links text[]) returns text[] language sql volatile as $$
   with named as (
     insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, external_loan_id, lender, verified_by,
-      address, received_at)
+      address, received_at, hints)
     select l.source, l.raw_id, l.gateway, 'payment', p.gateway_payment_id, 'named', l.external_loan_id, l.lender, l.verified_by,
-           l.address, l.received_at
+           l.address, l.received_at, l.hints
       from unnest(links) link (id)
      cross join lateral (
        select * from core.link_event e

@@ -43,7 +43,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
     paid_at timestamptz, named_loan_id text, problem text, hints jsonb, disagreement text, was_made boolean, facts bigint,
-    is_unconfirmed boolean, captured_hints jsonb[])
+    is_unconfirmed boolean, known_hints jsonb[])
   language sql stable as $$
   with weighed as (
     select *, coalesce(bool_or(ignored_for = 'not_confirmed') over same, false)
@@ -92,7 +92,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
          -- If no refund was made, there is nothing to show.
          kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed),
-         array_agg(hints) filter (where kind = 'payment' and status = 'captured' and hints is not null)
+         array_agg(hints) filter (where kind = 'payment' and status in ('captured', 'named') and hints is not null)
     from counted
    group by kind, gateway_payment_id
 $$;
@@ -123,8 +123,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
          s.lender)) l (lender)
      -- Mostly there is one event, and a function with a query costs more than all of this. Not merged into what uses it.
      cross join lateral (
-       select case when cardinality(s.captured_hints) = 1 then base.references_in(wanted_gateway, s.captured_hints[1])
-                   when s.captured_hints is not null then core.references_of(wanted_gateway, s.captured_hints) end
+       select case when cardinality(s.known_hints) = 1 then base.references_in(wanted_gateway, s.known_hints[1])
+                   when s.known_hints is not null then core.references_of(wanted_gateway, s.known_hints) end
        offset 0) r (refs)
      cross join lateral core.match_references(wanted_gateway, r.refs, s.paid_at) m
      order by s.gateway_payment_id

@@ -50,8 +50,9 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'subscription_notes', base.tags_of(payload #> '{subscription,entity,notes}'),
     'virtual_account', base.text_of(payload #> '{virtual_account,entity,id}'),
     'virtual_account_notes', base.tags_of(payload #> '{virtual_account,entity,notes}'),
-    'account_number', coalesce(base.text_of(payload #> '{virtual_account,entity,receivers,0,account_number}'),
-      base.text_of(payload #> '{virtual_account,entity,receivers,0,address}')),
+    -- It may have two receivers: a bank account and a UPI address.
+    'account_number', base.text_of(jsonb_path_query_first(payload, '$.virtual_account.entity.receivers[*].account_number')),
+    'account_address', base.text_of(jsonb_path_query_first(payload, '$.virtual_account.entity.receivers[*].address')),
     'qr_code', base.text_of(payload #> '{qr_code,entity,id}'),
     'qr_code_notes', base.tags_of(payload #> '{qr_code,entity,notes}'),
     'bank_reference', coalesce(base.text_of(payload #> '{bank_transfer,entity,bank_reference}'),

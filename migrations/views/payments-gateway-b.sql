@@ -164,11 +164,14 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
 
--- Which loan a payment link is for. Its payments have events of their own, which may name the link instead of the loan.
+-- Which loan a payment link is for, and the id that its maker gave it. Its payments have events of their own, which may name
+-- only the gateway's id of the link.
 create or replace function base.gateway_b_link(link jsonb) returns base.fact language sql immutable parallel safe as $$
-  select case when base.text_of(link -> 'cf_link_id') is not null and base.loan_of(link -> 'link_notes') is not null
-    then row('link', base.text_of(link -> 'cf_link_id'), null, 'named', null, null, null, base.loan_of(link -> 'link_notes'),
-           null, null)::base.fact end
+  select case when id is not null and coalesce(loan, made_as) is not null
+    then row('link', id, null, 'named', null, null, null, loan, null,
+           base.without_nulls(jsonb_build_object('link_id', made_as)))::base.fact end
+    from (select base.text_of(link -> 'cf_link_id'), base.loan_of(link -> 'link_notes'), base.text_of(link -> 'link_id'))
+         l (id, loan, made_as)
 $$;
 
 -- A credit to a virtual account in the older format: flat, in rupees, in India's time.

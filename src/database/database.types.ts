@@ -199,8 +199,9 @@ export interface CoreLender {
 
 export interface CoreLinkEvent {
   address: string | null;
-  external_loan_id: string;
+  external_loan_id: string | null;
   gateway: string;
+  hints: Json | null;
   lender: string;
   link_id: string;
   raw_id: string;

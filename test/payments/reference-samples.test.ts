@@ -59,5 +59,8 @@ t.test('the references in each documented sample are found', async t => {
        where kind = 'payment' and is_captured order by 1`.execute(db)
     const found = Object.fromEntries(rows.map(({ id, refs }) => [id, refs.toSorted()]))
     t.same(found, REFERENCES[gateway], gateway)
+    const { rows: links } = await sql<{ id: string }>`
+      select hints ->> 'link_id' as id from core.link_event`.execute(db)
+    t.same(links, gateway === 'gateway_b' ? [{ id: 'payment_ps11' }] : [], 'of links')
   }
 })
