@@ -527,6 +527,32 @@ create table loanops.account (
 CREATE UNIQUE INDEX account_of_person ON loanops.account USING btree (oidc_issuer, oidc_subject);
 CREATE UNIQUE INDEX account_username ON loanops.account USING btree (lower(username));
 
+create table loanops.approval (
+  id uuid not null,
+  call text not null,
+  act text not null,
+  subject text not null,
+  amount numeric,
+  currency text,
+  request jsonb not null,
+  facts jsonb not null,
+  fingerprint bytea not null,
+  state text default 'proposed'::text not null,
+  proposed_by text not null,
+  caller text,
+  address inet,
+  request_id text,
+  proposed_at timestamp with time zone default now() not null,
+  note text,
+  decided_by text,
+  decided_at timestamp with time zone,
+  decision_note text,
+  expires_at timestamp with time zone not null,
+  constraint approval_pkey PRIMARY KEY (id),
+  constraint approval_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'expired'::text, 'stale'::text])))
+);
+CREATE UNIQUE INDEX approval_open ON loanops.approval USING btree (act, subject) WHERE (state = 'proposed'::text);
+
 create table loanops.audit (
   id uuid not null,
   at timestamp with time zone default now() not null,
@@ -558,6 +584,7 @@ create table loanops.bulk (
   status text default 'running'::text not null,
   created_at timestamp with time zone default now() not null,
   ended_at timestamp with time zone,
+  approval jsonb,
   constraint bulk_pkey PRIMARY KEY (id),
   constraint bulk_status_check CHECK ((status = ANY (ARRAY['running'::text, 'stopped'::text, 'completed'::text])))
 );

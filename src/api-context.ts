@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
+import type { AnyActCall } from './accounts/approvals/act-call.ts'
 import { statementTypes } from './books/statements/recognise.ts'
 import type { Config } from './config/config.ts'
 import type { FileType } from './csv/file-type.ts'
@@ -16,6 +17,7 @@ import { operationCatalogue } from './operations/catalogue.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
+import { paymentCalls } from './payments/payment-calls.ts'
 import { openWebhookCalls, type WebhookCalls } from './payments/webhook-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
@@ -42,6 +44,8 @@ type Context = Services & {
   limits: typeof httpLimits
   onFinal: OnFinal
   webhookCalls: WebhookCalls
+  /** What a second person may have to approve. */
+  calls: AnyActCall[]
 }
 
 export type Routes = (context: Context) => FastifyPluginAsyncTypebox
@@ -57,7 +61,7 @@ export function apiContext(
     portfolio: portfolioTypes(type => `upload it as a portfolio of ${type}`),
     statements: statementTypes,
   }
-  return {
+  const context = {
     ...services,
     config,
     catalogue,
@@ -68,4 +72,5 @@ export function apiContext(
     onFinal: notifyAll(services.metrics),
     webhookCalls: openWebhookCalls(services.db, log),
   }
+  return { ...context, calls: [paymentCalls(context)].flatMap(Object.values) }
 }

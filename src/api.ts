@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { adminRoutes } from './accounts/admin-routes.ts'
+import { approvalRoutes } from './accounts/approvals/routes.ts'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { openRefusedCalls } from './accounts/refused-calls.ts'
@@ -50,7 +51,7 @@ const ROUTES = {
   callers: {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
-    accounts: [accountRoutes, adminRoutes],
+    accounts: [accountRoutes, adminRoutes, approvalRoutes],
     payments: [
       batchRoutes,
       paymentRoutes,

@@ -1,3 +1,4 @@
+import { APPROVAL_CRASH_POINTS } from './accounts/approvals/crash-points.ts'
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
 import { backfillQueue } from './books/backfill/queue.ts'
@@ -40,6 +41,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  * once the others are ready, and counts one as final only after all accepted it.
  */
 const FEATURES: Feature[] = [
+  { crashPoints: APPROVAL_CRASH_POINTS },
   { ...consoleFeature, jobs: [runBulks] },
   {
     ...operationsFeature,

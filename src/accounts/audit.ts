@@ -7,6 +7,8 @@ export type Asker = {
   caller: string | null
   address: string | null
   requestId: string | null
+  /** Of what a second person approved. */
+  approval?: { approval_id: string; approved_by: string }
 }
 type AuditEntry = Asker & {
   /** What was done: `<feature>.<verb>`, such as `account.register`. */
@@ -18,11 +20,11 @@ type AuditEntry = Asker & {
 
 /** In the transaction that does it: neither exists without the other. */
 export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
-  const { actor, caller, action, subject, address, requestId, detail = {} } = entry
+  const { actor, caller, action, subject, address, requestId, detail, approval } = entry
   await sql`
     insert into loanops.audit (id, actor, caller, action, subject, address, request_id, detail)
     values (${newId()}, ${actor}, ${caller}, ${action}, ${subject}, ${address}, ${requestId},
-            ${JSON.stringify(detail)})`.execute(trx)
+            ${JSON.stringify({ ...detail, ...approval })})`.execute(trx)
 }
 
 /** Does not wait for the disk: only a crash of PostgreSQL could lose it, with everything committed after it. */

@@ -5,6 +5,7 @@ import type { Row } from '../database/row.ts'
 import { Conflict } from '../http/problem.ts'
 import type { Claims } from './access-token.ts'
 import type { Account } from './account.ts'
+import { withdrawAllOf } from './approvals/decide.ts'
 import { forgetFailures } from './attempts.ts'
 import { type Asker, audit } from './audit.ts'
 
@@ -50,8 +51,9 @@ export async function disableAccount(
       update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
       trx,
     )
-    if (numAffectedRows === 1n)
-      await audit(trx, { ...asker, action: 'account.disable', subject: username })
+    if (numAffectedRows === 0n) return
+    await audit(trx, { ...asker, action: 'account.disable', subject: username })
+    await withdrawAllOf(trx, username, asker)
   })
 }
 

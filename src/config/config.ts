@@ -5,6 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type Act, actsOf } from './acts.ts'
+import { type ApprovalRule, approvalRules } from './approval-rules.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import {
@@ -27,10 +28,11 @@ import { howToProve } from './webhook-trust.ts'
 
 export type Config = Omit<
   Static<typeof Settings>,
-  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY' | 'PERSON_REQUIRED'
+  'INTERNAL_TOKEN' | 'JWT_SECRET' | 'TRUST_PROXY' | 'PERSON_REQUIRED' | 'APPROVALS'
 > & {
   INTERNAL_TOKEN: InternalToken[]
   PERSON_REQUIRED: Act[]
+  APPROVALS: ApprovalRule[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
   callbacks: CallbackSettings | undefined
@@ -95,6 +97,7 @@ export function readConfig(
     ...settings,
     INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
     PERSON_REQUIRED: actsOf(settings.PERSON_REQUIRED),
+    APPROVALS: approvalRules(settings.APPROVALS),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
     callbacks: callbacksOf(settings),
@@ -193,14 +196,17 @@ function accountsOf(
   return accounts
 }
 
-/** Only digits count as a number: TypeBox would convert `1e5`, `true` and `1.9` to 1. */
-const WHOLE_NUMBER = /^\s*\d{1,15}\s*$/
+/** TypeBox would convert `1e5` and `true` to 1, and `1.9` to a whole number. */
+const NUMBERS: Record<string, RegExp> = {
+  integer: /^\s*\d{1,15}\s*$/,
+  number: /^\s*\d{1,15}(\.\d{1,15})?\s*$/,
+}
 
 function converted<T extends TSchema>(schema: T, given: Record<string, string | undefined>) {
   return Object.fromEntries(
     Object.entries(given).map(([name, text = '']) => {
       const property: TSchema = schema.properties[name]
-      const isMalformed = property.type === 'integer' && !WHOLE_NUMBER.test(text)
+      const isMalformed = NUMBERS[property.type]?.test(text) === false
       return [name, isMalformed ? text : Value.Convert(property, text)]
     }),
   )

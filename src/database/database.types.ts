@@ -438,6 +438,29 @@ export interface LoanopsAccount {
   username: string;
 }
 
+export interface LoanopsApproval {
+  act: string;
+  address: string | null;
+  amount: Numeric | null;
+  call: string;
+  caller: string | null;
+  currency: string | null;
+  decided_at: Timestamp | null;
+  decided_by: string | null;
+  decision_note: string | null;
+  expires_at: Timestamp;
+  facts: Json;
+  fingerprint: Buffer;
+  id: string;
+  note: string | null;
+  proposed_at: Generated<Timestamp>;
+  proposed_by: string;
+  request: Json;
+  request_id: string | null;
+  state: Generated<string>;
+  subject: string;
+}
+
 export interface LoanopsAudit {
   action: string;
   actor: string;
@@ -454,6 +477,7 @@ export interface LoanopsAudit {
 export interface LoanopsBulk {
   actor: string;
   address: string | null;
+  approval: Json | null;
   created_at: Generated<Timestamp>;
   decision: string;
   ended_at: Timestamp | null;
@@ -768,6 +792,7 @@ export interface DB {
   "core.unjudged_payment": CoreUnjudgedPayment;
   "core.unreadable_item": CoreUnreadableItem;
   "loanops.account": LoanopsAccount;
+  "loanops.approval": LoanopsApproval;
   "loanops.audit": LoanopsAudit;
   "loanops.bulk": LoanopsBulk;
   "loanops.bulk_item": LoanopsBulkItem;

@@ -4,6 +4,7 @@ export const TAGS = {
   operations: 'Operations on clients and loans, and their tracking',
   migration: 'Portfolios as CSV files',
   account: 'Accounts of people',
+  approvals: 'What a second person must approve',
   payments: 'Payments, refunds and chargebacks, and the batches that post them',
   books: 'What the gateways’ own records say, and where the money is',
   callbacks: 'The list of callbacks, and sending them again',

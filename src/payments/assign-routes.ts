@@ -1,15 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Asker } from '../accounts/audit.ts'
-import type { Database } from '../database/database.ts'
 import { answerEach, itemAnswer } from '../http/answer-each.ts'
 import { invalidField } from '../http/problem.ts'
 import { closed, oneOf, optional } from '../http/schemas.ts'
 import { TAKE, trimText } from '../http/take-values.ts'
 import { ExternalId, isExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
+import type { ForCaller } from '../ledger/read-for-caller.ts'
 import { assign } from './assign.ts'
-import { foundPayment } from './find-payments.ts'
+import { paymentCalls } from './payment-calls.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
 import { REFERENCE_KINDS } from './references/reference-record.ts'
@@ -73,10 +75,12 @@ const assignSchema = {
     { external_loan_id: ExternalId, remember: Remember },
     { ...closed, title: 'AssignPaymentRequest' },
   ),
-  response: { 200: Payment },
+  response: { 200: Payment, 202: Proposal },
 }
 
-export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function assignRoutes(context: ForApprovals & ForCaller): FastifyPluginAsyncTypebox {
+  const { db } = context
+  const { assignCall } = paymentCalls(context)
   return async app => {
     app.post('/payments/assign', { schema: assignEachSchema }, async request => {
       const { assignments } = request.body
@@ -93,13 +97,9 @@ export function assignRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebo
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
       { schema: assignSchema },
-      async request => {
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const asker = await askerOf(request)
-        const { external_loan_id: loan, remember: kinds } = request.body
-        const ifMatch = request.headers['if-match']
-        await assign(db, { gateway, paymentId, loan, kinds, asker, ifMatch })
-        return (await foundPayment(db, { gateway, paymentId, kind: 'payment' })).payment
+      async (request, reply) => {
+        const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
+        return answerAct(context, assignCall, await askerOf(request), asked, { reply })
       },
     )
   }

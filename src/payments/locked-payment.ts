@@ -33,10 +33,15 @@ export function paymentStanding(db: Database, name: PaymentName): Promise<Paymen
 
 /** @throws NotFound, or Conflict while an attempt to post it may have arrived */
 export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
-  await lockSettling(trx)
-  const payment = await found(trx, name, sql`for update of t`)
+  const payment = await lockStanding(trx, name)
   refuseUnknownOutcome(payment)
   return payment
+}
+
+/** @throws NotFound */
+export async function lockStanding(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
+  await lockSettling(trx)
+  return found(trx, name, sql`for update of t`)
 }
 
 export function refuseUnknownOutcome({ isUnknown }: PaymentStanding): void {

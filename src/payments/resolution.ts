@@ -1,5 +1,6 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Act } from '../config/acts.ts'
 import { Day } from '../http/day-fields.ts'
 import { Amount, MAX_WHOLE } from '../http/number-fields.ts'
 import { FieldErrors } from '../http/problem.ts'
@@ -65,6 +66,14 @@ export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen], {
 })
 export type PaymentResolution = Static<typeof PaymentResolution>
 export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' }>
+
+/** The act that each outcome is, for those who say who may do what. */
+export const ACT_OF = {
+  post: 'payment.post',
+  handled: 'payment.handled',
+  dismiss: 'payment.dismiss',
+  reopen: 'payment.reopen',
+} as const satisfies Record<PaymentResolution['outcome'], Act>
 
 const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss, reopen: Reopen }
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })

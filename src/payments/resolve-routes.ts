@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import type { Database } from '../database/database.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { closed } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
@@ -9,10 +10,10 @@ import { whileAsked } from '../http/while-asked.ts'
 import type { ForCaller } from '../ledger/read-for-caller.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
+import { paymentCalls } from './payment-calls.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
 import { PaymentResolution, resolutionValidator } from './resolution.ts'
-import { resolve } from './resolve.ts'
 
 const tags = ['payments']
 const resolveSchema = {
@@ -25,7 +26,7 @@ const resolveSchema = {
   querystring: kindQuery,
   headers: IfMatch,
   body: PaymentResolution,
-  response: { 200: Payment },
+  response: { 200: Payment, 202: Proposal },
 }
 const noteSchema = {
   operationId: 'notePayment',
@@ -37,10 +38,9 @@ const noteSchema = {
   response: { 200: Payment },
 }
 
-type Context = ForCaller & { db: Database }
-
-export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function resolveRoutes(context: ForApprovals & ForCaller): FastifyPluginAsyncTypebox {
   const { db } = context
+  const { resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()
 
   return async app => {
@@ -53,12 +53,10 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const resolution = resolutionOf(request.body)
-        const { gateway, gateway_payment_id: paymentId } = request.params
-        const name = { gateway, paymentId, ...request.query }
-        const seen = request.headers['if-match']
-        const asked = { ...context, signal: whileAsked(reply) }
-        const { kind } = await resolve(asked, name, resolution, await askerOf(request), seen)
-        return (await foundPayment(db, { ...name, kind })).payment
+        const named = { ...request.params, ...request.query, if_match: request.headers['if-match'] }
+        const asker = await askerOf(request)
+        const to = { reply, signal: whileAsked(reply) }
+        return answerAct(context, resolveCall, asker, { ...named, ...resolution }, to)
       },
     )
 

@@ -20,21 +20,40 @@ import { reopen } from './reopen.ts'
 import type { Decision, PaymentResolution } from './resolution.ts'
 import { settle } from './settle.ts'
 
+type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
+
 export async function resolve(
   context: ForCaller & { db: Database },
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,
   ifMatch?: string,
-): Promise<Pick<PaymentStanding, 'kind'>> {
-  const { db } = context
-  const seen = await paymentStanding(db, name)
+): Promise<void> {
+  const wanted = { name, resolution, ifMatch }
+  await resolveAsSeen(context.db, await seenFor(context, wanted, asker), wanted, asker)
+}
+
+/** Before any locks, because no batch must wait for the ledger's answer. */
+export async function seenFor(
+  context: ForCaller & { db: Database },
+  { name, resolution, ifMatch }: Wanted,
+  asker: Asker,
+): Promise<PaymentStanding> {
+  const seen = await paymentStanding(context.db, name)
   requireAsSeen(seen, ifMatch, asker)
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
-  // Before the locks, because no batch must wait for the ledger's answer.
   await checkAtLedger(context, seen, resolution)
-  await inTransaction(db, async trx => {
+  return seen
+}
+
+export function resolveAsSeen(
+  db: Database,
+  seen: PaymentStanding,
+  { name, resolution, ifMatch }: Wanted,
+  asker: Asker,
+): Promise<void> {
+  return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
     requireAsSeen(payment, ifMatch, asker)
     refuseUnfit(payment, resolution)
@@ -56,7 +75,6 @@ export async function resolve(
       },
     })
   })
-  return seen
 }
 
 /** What was checked, here and at the ledger, must be what is decided. */

@@ -51,7 +51,7 @@ t.test(
       ({ path, requestBody }) =>
         requestBody?.content['application/json'] && !path.includes('/webhooks/'),
     )
-    t.equal(endpoints.length, 15)
+    t.equal(endpoints.length, 17)
     for (const { method, path } of endpoints) {
       const filled = path.replace(/\{(\w+)\}/g, (_, name) => PARAMETERS[name] ?? 'x')
       for (const [what, body] of Object.entries(BROKEN)) {

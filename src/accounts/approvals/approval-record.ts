@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import { ACTS } from '../../config/acts.ts'
+import { NullableText, oneOf } from '../../http/schemas.ts'
+
+export const APPROVAL_STATES = [
+  'proposed',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'expired',
+  'stale',
+] as const
+
+const Members = Type.Object({}, { additionalProperties: true })
+
+export const Approval = Type.Object(
+  {
+    approval_id: Type.String(),
+    act: oneOf(ACTS),
+    subject: Type.String(),
+    amount: NullableText,
+    currency: NullableText,
+    state: oneOf(APPROVAL_STATES),
+    proposed_by: Type.String(),
+    proposed_at: Type.String(),
+    note: NullableText,
+    decided_by: NullableText,
+    decided_at: NullableText,
+    decision_note: NullableText,
+    expires_at: Type.String(),
+    request: { ...Members, description: 'what was asked for' },
+    facts: { ...Members, description: 'what it was about when it was proposed' },
+  },
+  { title: 'Approval' },
+)
+
+/** The answer of every call whose act a second person must approve. */
+export const Proposal = Type.Object(
+  {
+    approval_id: Type.String(),
+    act: oneOf(ACTS),
+    subject: Type.String(),
+    state: Type.Literal('proposed'),
+    expires_at: Type.String(),
+  },
+  { title: 'Proposal', description: 'Nothing is done yet: somebody else must approve it' },
+)

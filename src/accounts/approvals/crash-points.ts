@@ -1,0 +1,5 @@
+export const APPROVAL_CRASH_POINTS = [
+  'approval.ended',
+  'approval.done',
+  'approval.committed',
+] as const

@@ -1,0 +1,160 @@
+import createError from '@fastify/error'
+import { sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { Conflict } from '../../http/problem.ts'
+import { isUuid } from '../../ids.ts'
+import { type Asker, audit } from '../audit.ts'
+import type { Answer, AnyActCall } from './act-call.ts'
+import { findApproval, noApproval } from './find-approvals.ts'
+import { isSame, requirePerson } from './person.ts'
+import { fingerprintOf } from './propose.ts'
+
+const OwnProposal = createError(
+  'OWN_PROPOSAL',
+  'You proposed this yourself: somebody else must approve it',
+  403,
+)
+const NotProposer = createError('FORBIDDEN', 'Only %s, who proposed this, may withdraw it', 403)
+const Expired = createError('EXPIRED', 'The proposal has expired: propose it again', 409)
+const Stale = createError(
+  'STALE',
+  'What this is about has changed since it was proposed: look at it as it is now, and propose it again',
+  409,
+)
+
+type Decision = { id: string; note?: string | undefined; asker: Asker; signal?: AbortSignal }
+type Context = { db: Database; calls: AnyActCall[] }
+
+/** Does the act in the transaction that ends the approval: both happen, or neither. @returns the act's own answer */
+export async function approve(context: Context, decision: Decision): Promise<Answer> {
+  const { id, signal } = decision
+  const { call: name } = await proposal(context.db, id)
+  const call = context.calls.find(one => one.name === name)
+  if (call === undefined) throw new Conflict(`This version of LoanOps has no call ${name}`)
+  const db = call.db ?? context.db
+  let looked: unknown
+  if (call.look !== undefined) {
+    const { request, proposer } = await unlessStale(db, call, decision, async (_, open) => open)
+    looked = await call.look(request, proposer, signal)
+  }
+  const { request, result } = await unlessStale(db, call, decision, async (trx, open) => {
+    await end(trx, open, 'approved', decision)
+    crashPoint('approval.ended')
+    const result = await call.act(trx, open.proposer, open.request, looked)
+    crashPoint('approval.done')
+    return { request: open.request, result }
+  })
+  crashPoint('approval.committed')
+  return call.answer(request, result)
+}
+
+/** @throws OwnProposal, Stale, which ends the approval, and whatever `work` throws, which does not */
+async function unlessStale<T>(
+  db: Database,
+  call: AnyActCall,
+  decision: Decision,
+  work: (trx: Trx, open: Open) => Promise<T>,
+): Promise<T> {
+  const done = await db.transaction().execute(async trx => {
+    const open = await lockOpen(trx, decision)
+    if (isSame(open.proposedBy, decision.asker.actor)) throw new OwnProposal()
+    if (await isUnchanged(trx, call, open)) return { value: await work(trx, open) }
+    await end(trx, open, 'stale', decision)
+    return undefined
+  })
+  if (done === undefined) throw new Stale()
+  return done.value
+}
+
+async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<boolean> {
+  try {
+    return fingerprintOf(await call.factsOf(trx, open.request)).equals(open.fingerprint)
+  } catch (error) {
+    // What it was about is gone.
+    if ((error as { statusCode?: number }).statusCode === 404) return false
+    throw error
+  }
+}
+
+export function reject(db: Database, decision: Decision): Promise<void> {
+  return db.transaction().execute(async trx => {
+    await end(trx, await lockOpen(trx, decision), 'rejected', decision)
+  })
+}
+
+export function withdraw(db: Database, decision: Decision): Promise<void> {
+  return db.transaction().execute(async trx => {
+    const open = await lockOpen(trx, decision)
+    if (!isSame(open.proposedBy, decision.asker.actor)) throw new NotProposer(open.proposedBy)
+    await end(trx, open, 'withdrawn', decision)
+  })
+}
+
+/** In the transaction that disables an account. */
+export async function withdrawAllOf(trx: Trx, username: string, asker: Asker): Promise<void> {
+  const { rows } = await sql<{ approval_id: string; act: string; subject: string }>`
+    update loanops.approval
+       set state = 'withdrawn', decided_at = now(), decided_by = ${asker.actor}, decision_note = 'The account is disabled'
+     where lower(proposed_by) = lower(${username}) and state = 'proposed'
+    returning id as approval_id, act, subject`.execute(trx)
+  for (const { subject, ...detail } of rows)
+    await audit(trx, { ...asker, action: 'approval.withdraw', subject, detail })
+}
+
+type Stored = Omit<Asker, 'actor'> & {
+  call: string
+  act: Parameters<typeof requirePerson>[2]
+  subject: string
+  proposedBy: string
+  request: object
+  fingerprint: Buffer
+}
+type Open = Stored & { proposer: Asker }
+
+async function proposal(db: Database, id: string, lock = sql``): Promise<Stored> {
+  const { rows } = isUuid(id)
+    ? await sql<Stored>`
+        select call, act, subject, proposed_by as "proposedBy", request, fingerprint, caller, host(address) as address,
+               request_id as "requestId"
+          from loanops.approval where id = ${id} ${lock}`.execute(db)
+    : { rows: [] }
+  if (rows[0] === undefined) throw noApproval(id)
+  return rows[0]
+}
+
+async function lockOpen(trx: Trx, { id, asker }: Decision): Promise<Open> {
+  const stored = await proposal(trx, id, sql`for update`)
+  await requirePerson(trx, asker, stored.act)
+  // A statement of its own: the one that waited for the lock would not see what was decided meanwhile.
+  const { state } = await findApproval(trx, id)
+  if (state === 'expired') throw new Expired()
+  if (state !== 'proposed') throw new Conflict(`The proposal is ${state} already`)
+  const { proposedBy: actor, caller, address, requestId } = stored
+  const approval = { approval_id: id, approved_by: asker.actor }
+  return { ...stored, proposer: { actor, caller, address, requestId, approval } }
+}
+
+const ACTIONS = {
+  approved: 'approval.approve',
+  rejected: 'approval.reject',
+  withdrawn: 'approval.withdraw',
+  stale: 'approval.stale',
+}
+
+async function end(
+  trx: Trx,
+  { act, subject, proposedBy: proposed_by }: Open,
+  state: keyof typeof ACTIONS,
+  {
+    id: approval_id,
+    note = null,
+    asker,
+  }: { id: string; note?: string | null | undefined; asker: Asker },
+): Promise<void> {
+  await sql`
+    update loanops.approval set state = ${state}, decided_by = ${asker.actor}, decided_at = now(), decision_note = ${note}
+     where id = ${approval_id}`.execute(trx)
+  const detail = { approval_id, act, proposed_by, note }
+  await audit(trx, { ...asker, action: ACTIONS[state], subject, detail })
+}

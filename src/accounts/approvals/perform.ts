@@ -1,0 +1,58 @@
+import type { FastifyReply } from 'fastify'
+import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import type { Asker } from '../audit.ts'
+import type { ActCall } from './act-call.ts'
+import { isCovered } from './is-covered.ts'
+import { requirePerson } from './person.ts'
+import { type Proposed, propose } from './propose.ts'
+
+export type ForApprovals = {
+  db: Database
+  config: Pick<Config, 'APPROVALS' | 'APPROVAL_TTL_HOURS'>
+}
+type Performed<Result> = { result: Result } | { proposal: Proposed }
+
+/** Does what was asked for, or proposes it where a second person must approve it. */
+async function perform<Request extends object, Looked, Result>(
+  { db, config }: ForApprovals,
+  call: ActCall<Request, Looked, Result>,
+  asker: Asker,
+  request: Request,
+  signal?: AbortSignal,
+): Promise<Performed<Result>> {
+  const { APPROVALS: rules, APPROVAL_TTL_HOURS: hours } = config
+  const own = call.db ?? db
+  const acts = call.actsOf(request)
+  const looked = (await call.look?.(request, asker, signal)) as Looked
+  if (!rules.some(({ act }) => acts.includes(act)))
+    return { result: await call.act(own, asker, request, looked) }
+  return own.transaction().execute(async trx => {
+    const facts = await call.factsOf(trx, request)
+    if (!isCovered(rules, facts.parts))
+      return { result: await call.act(trx, asker, request, looked) }
+    await requirePerson(trx, asker, facts.act)
+    // What would be refused now is not proposed: the act is tried, and taken back.
+    await sql`savepoint trial`.execute(trx)
+    await call.act(trx, asker, request, looked)
+    await sql`rollback to savepoint trial`.execute(trx)
+    return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
+  })
+}
+
+/** The act's own answer, or 202 with the proposal. */
+export async function answerAct<Request extends object, Looked, Result>(
+  context: ForApprovals,
+  call: ActCall<Request, Looked, Result>,
+  asker: Asker,
+  request: Request,
+  { reply, signal }: { reply: FastifyReply; signal?: AbortSignal },
+): Promise<never> {
+  const performed = await perform(context, call, asker, request, signal)
+  const { status, body } =
+    'proposal' in performed
+      ? { status: 202, body: performed.proposal }
+      : await call.answer(request, performed.result)
+  return reply.code(status).send(body) as never
+}

@@ -1,0 +1,103 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { ACTS } from '../../config/acts.ts'
+import type { Database } from '../../database/database.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
+import { Id, Note } from '../../http/text-fields.ts'
+import { whileAsked } from '../../http/while-asked.ts'
+import { askerOf } from '../actor.ts'
+import type { AnyActCall } from './act-call.ts'
+import { APPROVAL_STATES, Approval } from './approval-record.ts'
+import { approve, reject, withdraw } from './decide.ts'
+import { findApproval, findApprovals } from './find-approvals.ts'
+
+const tags = ['approvals']
+const security = [{ internalToken: [], bearer: [] }]
+const params = Type.Object({ id: Id })
+const refusals = ['PERSON_REQUIRED', 'CONFLICT', 'EXPIRED']
+const approvalFilters = {
+  state: Type.Optional(oneOf(APPROVAL_STATES)),
+  act: Type.Optional(oneOf(ACTS)),
+}
+const listSchema = {
+  operationId: 'listApprovals',
+  tags,
+  summary: 'Lists what was proposed for approval by a second person, newest first',
+  querystring: Type.Object({ ...approvalFilters, ...listQuery('uuid') }, closed),
+  response: {
+    200: Type.Object(
+      { approvals: Type.Array(Approval), next_cursor: nullable(Type.String()) },
+      { title: 'ApprovalList' },
+    ),
+  },
+}
+const oneSchema = {
+  operationId: 'getApproval',
+  tags,
+  summary: 'Returns a proposal, what was asked for, and what became of it',
+  params,
+  response: { 200: Approval },
+}
+const decisionBody = Type.Object({ note: optional(Note) }, { ...closed, title: 'ApprovalDecision' })
+const approveSchema = {
+  operationId: 'approve',
+  'x-refusals': [...refusals, 'OWN_PROPOSAL', 'STALE'],
+  tags,
+  summary: 'Does what somebody else proposed, and answers as the call itself does',
+  description: 'The status and the body are those of the call that was proposed.',
+  security,
+  params,
+  body: decisionBody,
+}
+const rejectSchema = {
+  operationId: 'rejectApproval',
+  'x-refusals': refusals,
+  tags,
+  summary: 'Ends a proposal; nothing is done',
+  security,
+  params,
+  body: decisionBody,
+  response: { 200: Approval },
+}
+const withdrawSchema = {
+  operationId: 'withdrawApproval',
+  'x-refusals': refusals,
+  tags,
+  summary: 'Takes back one’s own proposal',
+  security,
+  params,
+  response: { 200: Approval },
+}
+
+type Context = { db: Database; calls: AnyActCall[] }
+
+export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db } = context
+  return async app => {
+    app.get('/approvals', { schema: listSchema }, request => findApprovals(db, request.query))
+
+    app.get('/approvals/:id', { schema: oneSchema }, request => findApproval(db, request.params.id))
+
+    app.post('/approvals/:id/approve', { schema: approveSchema }, async (request, reply) => {
+      const { id } = request.params
+      const asker = await askerOf(request)
+      const { note } = request.body
+      const decision = { id, note, asker, signal: whileAsked(reply) }
+      const { status, body } = await approve(context, decision)
+      return reply.code(status).send(body)
+    })
+
+    app.post('/approvals/:id/reject', { schema: rejectSchema }, async request => {
+      const { id } = request.params
+      await reject(db, { id, note: request.body.note, asker: await askerOf(request) })
+      return findApproval(db, id)
+    })
+
+    app.post('/approvals/:id/withdraw', { schema: withdrawSchema }, async request => {
+      const { id } = request.params
+      await withdraw(db, { id, asker: await askerOf(request) })
+      return findApproval(db, id)
+    })
+  }
+}
