@@ -132,7 +132,7 @@ test('a lender with credentials of its own is asked for with those', async t => 
 })
 
 test('the gateway of the lender that has the loan now is asked, not of the one that had it', async t => {
-  await service.loan('L-moved', { product: 7, until: 'submitted' })
+  await service.loan('L-moved', { product: 7, until: 'created' })
   await has(B, '82', { notes: { loan_id: 'L-moved' } })
   await webhook(B, paidB('82', { loan: 'L-moved' }))
   await batch()

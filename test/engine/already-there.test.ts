@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ledgerLoanBody } from '../support/ledger-loan.ts'
 import {
   approval,
   atLedger,
@@ -9,7 +10,6 @@ import {
   givenCharge,
   LATER_DAY,
   ledgerLoan,
-  ledgerLoanBody,
   loanData,
   newName,
   writesOn,
@@ -158,7 +158,7 @@ t.test('a result found by reading has the fields of the ledger’s own answer', 
   const charged = async () => {
     const { id } = await atLedger(service, 'GET', `/clients/external-id/${await client()}`)
     const subject = newName('L')
-    await atLedger(service, 'POST', '/loans', { ...ledgerLoanBody(subject, id), charges })
+    await atLedger(service, 'POST', '/loans', { ...ledgerLoanBody(subject, id, DAY), charges })
     return subject
   }
   const terms = { loanTermFrequency: 24, loanTermFrequencyType: 'weeks', numberOfRepayments: 6 }
@@ -250,5 +250,8 @@ function approveElsewhere(service: TestService, loan: string) {
 async function submitElsewhere(service: TestService, loan: string, client: string) {
   const { id } = await atLedger(service, 'GET', `/clients/external-id/${client}`)
 
-  return atLedger(service, 'POST', '/loans', { ...ledgerLoanBody(loan, id), principal: 99_000 })
+  return atLedger(service, 'POST', '/loans', {
+    ...ledgerLoanBody(loan, id, DAY),
+    principal: 99_000,
+  })
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { AMBIGUOUS, BEFORE, type FirstAnswer, TURNED_AWAY } from '../support/first-answers.ts'
+import { ledgerLoanBody } from '../support/ledger-loan.ts'
 import {
   approval,
   atLedger,
@@ -10,7 +11,6 @@ import {
   disbursal,
   type LoggedWrite,
   ledgerLoan,
-  ledgerLoanBody,
   loanData,
   newName,
 } from '../support/loans.ts'
@@ -39,7 +39,7 @@ async function loanCreation(service: TestService, command?: 'approve' | 'none'):
   const clientId = await ledgerClient(service, client)
   const subject = newName('L')
   const approve = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
-  if (command) await atLedger(service, 'POST', '/loans', ledgerLoanBody(subject, clientId))
+  if (command) await atLedger(service, 'POST', '/loans', ledgerLoanBody(subject, clientId, DAY))
   if (command === 'approve')
     await atLedger(service, 'POST', `/loans/external-id/${subject}?command=approve`, approve)
   return { data: loanData(subject, client), subject }

@@ -15,7 +15,7 @@ const HIDDEN =
 t.test('what the ledger hides from our user is neither absent nor refused', async t => {
   const service = await serviceOfBranch(t)
   const { call } = service
-  await service.loan('L-HEAD', { until: 'submitted' })
+  await service.loan('L-HEAD', { until: 'created' })
   const approving = await submit(call, 'LOAN_APPROVE', approval('L-HEAD'))
   const deleting = await submit(call, 'LOAN_DELETE', { external_loan_id: 'L-HEAD' })
   const applying = await submit(call, 'LOAN_CREATE', loanData('L-NEW', 'C-HEAD'))
@@ -50,7 +50,7 @@ t.test('what the ledger hides from our user is neither absent nor refused', asyn
 t.test('a list that may leave something out does not prove that it is absent', async t => {
   const service = await serviceOfBranch(t)
   const { call } = service
-  await service.loan('LN/HEAD', { until: 'submitted' })
+  await service.loan('LN/HEAD', { until: 'created' })
   for (const loan of ['LN/HEAD', 'LN/404']) {
     const approving = await submit(call, 'LOAN_APPROVE', approval(loan))
     const shown = await until(async () => {

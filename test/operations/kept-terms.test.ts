@@ -1,14 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { ledgerLoanBody } from '../support/ledger-loan.ts'
 import { lendersFile } from '../support/lenders-file.ts'
-import {
-  atLedger,
-  clientData,
-  givenCharge,
-  LATER_DAY,
-  ledgerLoanBody,
-  newName,
-} from '../support/loans.ts'
+import { atLedger, clientData, DAY, givenCharge, LATER_DAY, newName } from '../support/loans.ts'
 import { listed, submit } from '../support/operations.ts'
 import { givenProduct } from '../support/products.ts'
 import { operate, startTestService } from '../support/service.ts'
@@ -42,7 +36,7 @@ const { service, clientId, productId, charges } = await start()
 
 async function givenLoanWith(terms: object): Promise<string> {
   const externalId = newName('L')
-  const body = { ...ledgerLoanBody(externalId, clientId), productId, ...terms }
+  const body = { ...ledgerLoanBody(externalId, clientId, DAY), productId, ...terms }
   const { loanId } = await atLedger(service, 'POST', '/loans', body)
   if (loanId === undefined) throw new Error(`no loan with ${JSON.stringify(terms)}`)
   return externalId

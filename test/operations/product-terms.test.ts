@@ -1,12 +1,13 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { ledgerLoanBody } from '../support/ledger-loan.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import {
   atLedger,
   clientData,
   control,
+  DAY,
   givenCharge,
-  ledgerLoanBody,
   loanData,
   newName,
 } from '../support/loans.ts'
@@ -78,7 +79,7 @@ t.test(
       `/loans/template?templateType=individual&clientId=${clientId}&productId=${service.productId}`,
     )
     await atLedger(service, 'POST', '/loans', {
-      ...ledgerLoanBody(theirs, clientId),
+      ...ledgerLoanBody(theirs, clientId, DAY),
       productId: service.productId,
       graceOnPrincipalPayment: template.graceOnPrincipalPayment,
       graceOnInterestPayment: template.graceOnInterestPayment,

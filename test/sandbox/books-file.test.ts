@@ -28,7 +28,7 @@ async function start(t: Test, booksFile: string) {
 t.test('every answered write is in the books exactly once after a kill -9', async t => {
   const booksFile = join(t.testdir(), 'books')
   const first = await start(t, booksFile)
-  for (const loan of ['L-0', 'L-1', 'L-2', 'L-3']) await first.activeLoan(loan)
+  for (const loan of ['L-0', 'L-1', 'L-2', 'L-3']) await first.loan(loan)
   const answered: string[] = []
   const callers = [0, 1, 2, 3].map(async loan => {
     for (let i = 0; ; i++) {
@@ -60,7 +60,7 @@ t.test('every answered write is in the books exactly once after a kill -9', asyn
 t.test('a last line cut off by a kill is ignored', async t => {
   const booksFile = join(t.testdir(), 'books')
   const first = await start(t, booksFile)
-  await first.activeLoan('L-1')
+  await first.loan('L-1')
   await first.repay('L-1', 'R-1', { key: 'a' }, 1)
   await first.kill()
   appendFileSync(booksFile, '{"transactions":[{"id":9')

@@ -6,7 +6,7 @@ async function setup(t: Test, seed = 1) {
   const sandbox = await startSandbox({ port: 0, seed })
   t.teardown(() => sandbox.close())
   const ledger = driver(sandbox.url)
-  await ledger.activeLoan('L-1')
+  await ledger.loan('L-1')
   const control = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(sandbox.controlUrl + path, {
       method,
@@ -96,8 +96,8 @@ t.test('a write that awaits a second person’s approval gets 200 and has no eff
 })
 
 t.test('one loan can be made to hang while the others are answered', async t => {
-  const { activeLoan, repay, control } = await setup(t)
-  await activeLoan('L-2')
+  const { loan, repay, control } = await setup(t)
+  await loan('L-2')
   await control('PUT', '/faults', [{ kind: 'hang', match: { externalId: 'L-1', on: 'writes' } }])
   const caller = new AbortController()
   const hanging = t.rejects(repay('L-1', 'R-1', { signal: caller.signal }))

@@ -5,8 +5,8 @@ import { driver } from '../support/ledger-driver.ts'
 t.test('of eight concurrent equal calls one takes effect, and all get its answer', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const { activeLoan, repay, call } = driver(sandbox.url)
-  await activeLoan('L-1')
+  const { loan: givenLoan, repay, call } = driver(sandbox.url)
+  await givenLoan('L-1')
   const calls = Array.from({ length: 8 }, () =>
     repay('L-1', 'R-1', { key: 'k', fault: { kind: 'latency', ms: 20 } }),
   )
@@ -24,9 +24,9 @@ t.test('of eight concurrent equal calls one takes effect, and all get its answer
 t.test('an empty key is a valid key, shared by the whole ledger', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const { activeLoan, repay } = driver(sandbox.url)
-  await activeLoan('L-1')
-  await activeLoan('L-2')
+  const { loan, repay } = driver(sandbox.url)
+  await loan('L-1')
+  await loan('L-2')
   t.match(await repay('L-1', 'R-1', { key: '' }), { status: 200, fromStore: false })
   t.match(await repay('L-2', 'R-2', { key: '' }), {
     fromStore: true,
@@ -37,7 +37,7 @@ t.test('an empty key is a valid key, shared by the whole ledger', async t => {
 t.test('of four concurrent creates with one external id, one succeeds', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const { activeLoan } = driver(sandbox.url)
-  const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => activeLoan('L-1')))
+  const { loan } = driver(sandbox.url)
+  const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => loan('L-1')))
   t.equal(outcomes.filter(outcome => outcome.status === 'fulfilled').length, 1)
 })

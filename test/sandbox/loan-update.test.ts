@@ -8,8 +8,8 @@ const WEEKLY = { loanTermFrequencyType: 1, repaymentFrequencyType: 1 }
 async function setup(t: Test, terms: object = {}) {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const { call, submittedLoan } = driver(sandbox.url)
-  const body = await submittedLoan('L-1', { interestRatePerPeriod: 12, ...terms })
+  const { call, loan } = driver(sandbox.url)
+  const body = await loan('L-1', { until: 'created', interestRatePerPeriod: 12, ...terms })
   const update = (changed: object) => call('PUT', PATH, { ...body, ...changed })
   const command = (name: string, fields: object) => call('POST', `${PATH}?command=${name}`, fields)
   const read = async () => (await call('GET', `${PATH}?associations=all`)).body

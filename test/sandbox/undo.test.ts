@@ -5,8 +5,8 @@ import { DATES, driver } from '../support/ledger-driver.ts'
 t.test('of two undos with one reversal id the second is refused and undoes nothing', async t => {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
-  const { activeLoan, call, repay, repayment } = driver(sandbox.url)
-  await activeLoan('L-1')
+  const { loan, call, repay, repayment } = driver(sandbox.url)
+  await loan('L-1')
   const undo = (externalId: string) =>
     call('POST', `/loans/external-id/L-1/transactions/external-id/${externalId}?command=undo`, {
       transactionDate: '2024-02-15',

@@ -6,7 +6,7 @@ async function setup(t: Test) {
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())
   const ledger = driver(sandbox.url)
-  await ledger.activeLoan('L-1')
+  await ledger.loan('L-1')
   return { sandbox, ...ledger }
 }
 
@@ -68,7 +68,7 @@ t.test('the business date can be set, and "future" follows it', async t => {
 })
 
 t.test('a reset empties books, keys and counters', async t => {
-  const { sandbox, repay, activeLoan } = await setup(t)
+  const { sandbox, repay, loan } = await setup(t)
   await repay('L-1', 'R-1', { key: 'k' })
   await fetch(`${sandbox.controlUrl}/reset`, { method: 'POST' })
   const { clients, loans, transactions, log, counters } = await booksAt(sandbox.controlUrl)
@@ -77,6 +77,6 @@ t.test('a reset empties books, keys and counters', async t => {
     { clients: [], loans: [], transactions: [], log: [] },
   )
   t.strictSame(counters.calls, {})
-  await activeLoan('L-1')
+  await loan('L-1')
   t.match(await repay('L-1', 'R-1', { key: 'k' }), { status: 200, fromStore: false })
 })

@@ -1,7 +1,7 @@
 import type { booksView } from '../../src/sandbox/books-view.ts'
 import type { Traffic } from '../../src/sandbox/http/traffic.ts'
 import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
-import { MONTHLY_TERMS } from './monthly-terms.ts'
+import { type LoanState, makeLedgerLoan } from './ledger-loan.ts'
 
 export type Books = ReturnType<typeof booksView> & {
   log: LoggedWrite[]
@@ -18,6 +18,9 @@ export type Reply = {
   fromStore: boolean
   body: any
 }
+
+/** Of the product LENDER_0<product>, with other members of its body. */
+type LoanOptions = { until?: LoanState; product?: number; [term: string]: unknown }
 
 export type Extra = {
   key?: string
@@ -73,54 +76,15 @@ export function driver(url: string) {
     )
   const repayment = (loan: string, externalId: string) =>
     call('GET', `/loans/external-id/${loan}/transactions/external-id/${externalId}`)
-  return {
-    call,
-    repay,
-    repayment,
-    submittedLoan: (loan: string, terms: object = {}) => submittedLoan(call, loan, terms),
-    activeLoan: (loan: string) => activeLoan(call, loan),
+  const loan = async (
+    externalId: string,
+    { until = 'disbursed', product = 2, ...others }: LoanOptions = {},
+  ) => {
+    const post = async (path: string, body: object) =>
+      (await call('POST', path, { ...body, ...DATES })).body
+    const terms = { productId: product, principal: 12_000, interestRatePerPeriod: 0, ...others }
+    const body = await makeLedgerLoan(post, externalId, { until, day: '2024-01-15', terms })
+    return { ...body, ...DATES }
   }
-}
-
-type Call = (method: string, path: string, body?: object) => Promise<Reply>
-
-/** The body that created the loan, to be sent again as an update. */
-async function submittedLoan(call: Call, externalId: string, terms: object): Promise<object> {
-  const client = await call('POST', '/clients', {
-    officeId: 1,
-    legalFormId: 1,
-    firstname: 'Asha',
-    lastname: 'Rao',
-    active: true,
-    activationDate: '2023-01-05',
-    ...DATES,
-  })
-  const loan = {
-    ...MONTHLY_TERMS,
-    clientId: client.body.clientId,
-    productId: 2,
-    externalId,
-    principal: 12_000,
-    interestRatePerPeriod: 0,
-    submittedOnDate: '2024-01-15',
-    expectedDisbursementDate: '2024-01-15',
-    ...DATES,
-    ...terms,
-  }
-  refuseFailure(await call('POST', '/loans', loan))
-  return loan
-}
-
-async function activeLoan(call: Call, externalId: string): Promise<void> {
-  await submittedLoan(call, externalId, {})
-  const path = `/loans/external-id/${externalId}?command`
-  const replies = [
-    await call('POST', `${path}=approve`, { approvedOnDate: '2024-01-15', ...DATES }),
-    await call('POST', `${path}=disburse`, { actualDisbursementDate: '2024-01-15', ...DATES }),
-  ]
-  for (const reply of replies) refuseFailure(reply)
-}
-
-function refuseFailure(reply: Reply): void {
-  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body))
+  return { call, repay, repayment, loan }
 }

@@ -1,4 +1,4 @@
-import { MONTHLY_TERMS } from './monthly-terms.ts'
+import { type LoanState, makeLedgerLoan } from './ledger-loan.ts'
 import { type Call, operate, type TestService } from './service.ts'
 
 let made = 0
@@ -34,10 +34,7 @@ export const disbursal = (external_loan_id: string) => ({
 })
 
 /** Creates a client and a loan in the state `until`. @returns the loan's external id */
-export async function givenLoan(
-  call: Call,
-  until: 'created' | 'approved' | 'disbursed' = 'created',
-): Promise<string> {
+export async function givenLoan(call: Call, until: LoanState = 'created'): Promise<string> {
   const client = newName('C')
   const loan = newName('L')
   await given(call, 'CLIENT_CREATE', clientData(client))
@@ -109,38 +106,13 @@ export type LoggedWrite = {
 /** Creates a loan directly at the ledger, for tests that do not care how it got there. @returns its external id */
 export async function ledgerLoan(
   service: Pick<TestService, 'ledger'>,
-  until: 'created' | 'approved' | 'disbursed' = 'created',
+  until: LoanState = 'created',
 ): Promise<string> {
   const externalId = newName('L')
-  const client = {
-    officeId: 1,
-    legalFormId: 1,
-    firstname: 'Asha',
-    lastname: 'Rao',
-    externalId: newName('C'),
-    active: true,
-    activationDate: DAY,
-  }
-  const { clientId } = await atLedger(service, 'POST', '/clients', client)
-  await atLedger(service, 'POST', '/loans', ledgerLoanBody(externalId, clientId))
-  const approve = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
-  const path = `/loans/external-id/${externalId}?command`
-  if (until !== 'created') await atLedger(service, 'POST', `${path}=approve`, approve)
-  if (until === 'disbursed')
-    await atLedger(service, 'POST', `${path}=disburse`, { actualDisbursementDate: DAY })
+  const post = (path: string, body: object) => atLedger(service, 'POST', path, body)
+  await makeLedgerLoan(post, externalId, { until, day: DAY, client: { externalId: newName('C') } })
   return externalId
 }
-
-export const ledgerLoanBody = (externalId: string, clientId: number) => ({
-  ...MONTHLY_TERMS,
-  clientId,
-  productId: 1,
-  externalId,
-  principal: 50_000,
-  interestRatePerPeriod: 18,
-  submittedOnDate: DAY,
-  expectedDisbursementDate: DAY,
-})
 
 /** Defines a charge at the ledger, by default a fixed amount on a day that the loan names. @returns its number */
 export async function givenCharge(

@@ -3,7 +3,6 @@ import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { capturedA, signedA } from './gateway-events.ts'
 import { booksAt, driver } from './ledger-driver.ts'
-import { MONTHLY_TERMS } from './monthly-terms.ts'
 import { type Call, type Preparation, startTestService, type TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -45,9 +44,7 @@ export function withLedger<Service extends TestService>(service: Service) {
   return {
     ...service,
     ledgerCall: ledger.call,
-    /** Creates a loan of the product LENDER_0<product> at the ledger, in the state `until`. */
-    loan: (externalId: string, options: LoanOptions = {}) =>
-      makeLoan(ledger.call, externalId, options),
+    loan: ledger.loan,
     webhook: webhooks(service.url),
     batch: () => runBatch(service.call),
     payment: async (id: unknown, gateway = 'gateway_a') =>
@@ -141,50 +138,6 @@ export async function allSaved(db: Database): Promise<void> {
     )
     return rows.length === 0 ? true : undefined
   }, 'the events are saved')
-}
-
-type LoanOptions = {
-  until?: 'submitted' | 'approved' | 'active'
-  product?: number
-  principal?: number
-}
-
-async function makeLoan(
-  call: ReturnType<typeof driver>['call'],
-  externalId: string,
-  { until: state = 'active', product = 2, principal = 12_000 }: LoanOptions,
-): Promise<void> {
-  const client = await call('POST', '/clients', {
-    officeId: 1,
-    legalFormId: 1,
-    firstname: 'Asha',
-    lastname: 'Rao',
-    active: true,
-    activationDate: '2023-01-05',
-    ...DATES,
-  })
-  const made = await call('POST', '/loans', {
-    ...MONTHLY_TERMS,
-    clientId: client.body.clientId,
-    productId: product,
-    externalId,
-    principal,
-    interestRatePerPeriod: 0,
-    submittedOnDate: '2024-01-15',
-    expectedDisbursementDate: '2024-01-15',
-    ...DATES,
-  })
-  if (made.status !== 200) throw new Error(JSON.stringify(made.body))
-  const command = async (name: string, body: object) => {
-    const done = await call('POST', `/loans/external-id/${externalId}?command=${name}`, {
-      ...body,
-      ...DATES,
-    })
-    if (done.status !== 200) throw new Error(JSON.stringify(done.body))
-  }
-  if (state === 'submitted') return
-  await command('approve', { approvedOnDate: '2024-01-15' })
-  if (state === 'active') await command('disburse', { actualDisbursementDate: '2024-01-15' })
 }
 
 /** Disburses a loan that was made `approved`. */
