@@ -571,7 +571,24 @@ CREATE INDEX audit_actor ON loanops.audit USING btree (actor, at);
 CREATE INDEX audit_at ON loanops.audit USING btree (at);
 CREATE INDEX audit_subject ON loanops.audit USING btree (subject, at);
 CREATE TRIGGER audit_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_await_seal AFTER INSERT ON loanops.audit FOR EACH ROW EXECUTE FUNCTION await_seal();
 CREATE TRIGGER audit_stamp BEFORE INSERT ON loanops.audit FOR EACH ROW EXECUTE FUNCTION stamp_audit();
+
+create table loanops.audit_seal (
+  "position" bigint not null,
+  audit_id uuid not null,
+  inserted_at timestamp with time zone not null,
+  chain bytea not null,
+  constraint audit_seal_audit_id_key UNIQUE (audit_id),
+  constraint audit_seal_pkey PRIMARY KEY ("position")
+);
+CREATE TRIGGER audit_seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON loanops.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table loanops.audit_unsealed (
+  id uuid not null,
+  inserted_at timestamp with time zone not null,
+  constraint audit_unsealed_pkey PRIMARY KEY (id)
+);
 
 create table loanops.bulk (
   id uuid not null,

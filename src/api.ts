@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { adminRoutes } from './accounts/admin-routes.ts'
 import { approvalRoutes } from './accounts/approvals/routes.ts'
+import { auditRoutes } from './accounts/audit-chain/routes.ts'
 import { forCallers } from './accounts/for-callers.ts'
 import { requireInternalToken } from './accounts/internal-token.ts'
 import { openRefusedCalls } from './accounts/refused-calls.ts'
@@ -51,7 +52,7 @@ const ROUTES = {
   callers: {
     operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
     portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
-    accounts: [accountRoutes, adminRoutes, approvalRoutes],
+    accounts: [accountRoutes, adminRoutes, approvalRoutes, auditRoutes],
     payments: [
       batchRoutes,
       paymentRoutes,

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { verifyFromCommand } from './accounts/audit-chain/verify-command.ts'
 import { createAdmin } from './accounts/create-admin.ts'
 import {
   reset,
@@ -34,6 +35,7 @@ const OPTIONS = {
   since: { type: 'string' },
   write: { type: 'boolean' },
   tenant: { type: 'string' },
+  head: { type: 'string' },
 } as const
 
 const { values: flags, positionals } = commandLine()
@@ -78,6 +80,9 @@ async function command(name: string | undefined): Promise<void> {
     case 'check-ledger':
       process.exitCode = await checkFromCommand(process.env, flags)
       return
+    case 'verify-audit':
+      process.exitCode = await verifyFromCommand(readDatabaseUrl(process.env), flags.head)
+      return
     case 'after-restore':
       return runAfterRestore(process.env, flags.since)
     case 'migrate-portfolio':
@@ -87,7 +92,7 @@ async function command(name: string | undefined): Promise<void> {
       })
     default:
       throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, after-restore, migrate-portfolio; without one, a role is run`,
+        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, verify-audit, after-restore, migrate-portfolio; without one, a role is run`,
       )
   }
 }

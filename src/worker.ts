@@ -1,4 +1,5 @@
 import { APPROVAL_CRASH_POINTS } from './accounts/approvals/crash-points.ts'
+import { sealAudit } from './accounts/audit-chain/seal-audit.ts'
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
 import { backfillQueue } from './books/backfill/queue.ts'
@@ -42,6 +43,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  */
 const FEATURES: Feature[] = [
   { crashPoints: APPROVAL_CRASH_POINTS },
+  { jobs: [sealAudit] },
   { ...consoleFeature, jobs: [runBulks] },
   {
     ...operationsFeature,

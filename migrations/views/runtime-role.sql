@@ -38,6 +38,8 @@ begin
     -- Only for the functions that make and register a raw table, which call it as the owner.
     execute format('revoke execute on function raw.watch(text) from public, %I', role_name);
     execute format('revoke update, delete on loanops.audit, core.lender from %I', role_name);
+    -- Written only by functions of the owner.
+    execute format('revoke insert, update, delete on loanops.audit_seal, loanops.audit_unsealed from %I', role_name);
     execute format('revoke insert, update, delete on core.gateway from %I', role_name);
     execute format('revoke insert, update, delete on loanops.migration_applied, loanops.views_applied from %I', role_name);
   end loop;

@@ -474,6 +474,18 @@ export interface LoanopsAudit {
   subject: string;
 }
 
+export interface LoanopsAuditSeal {
+  audit_id: string;
+  chain: Buffer;
+  inserted_at: Timestamp;
+  position: Int8;
+}
+
+export interface LoanopsAuditUnsealed {
+  id: string;
+  inserted_at: Timestamp;
+}
+
 export interface LoanopsBulk {
   actor: string;
   address: string | null;
@@ -794,6 +806,8 @@ export interface DB {
   "loanops.account": LoanopsAccount;
   "loanops.approval": LoanopsApproval;
   "loanops.audit": LoanopsAudit;
+  "loanops.audit_seal": LoanopsAuditSeal;
+  "loanops.audit_unsealed": LoanopsAuditUnsealed;
   "loanops.bulk": LoanopsBulk;
   "loanops.bulk_item": LoanopsBulkItem;
   "loanops.callback": LoanopsCallback;

@@ -1,7 +1,7 @@
 /**
  * Any numbers, as long as every process uses the same ones and nothing else does. The views have 7405315
- * (payments-raw.sql), 7405316 (payments-core.sql), 7405318 (report-callbacks.sql) and 7405319
- * (ledger-shares.sql).
+ * (payments-raw.sql), 7405316 (payments-core.sql), 7405318 (report-callbacks.sql), 7405319
+ * (ledger-shares.sql) and 7405323 (accounts.sql).
  */
 export const LOCKS = {
   migration: 7_405_313,

@@ -5,6 +5,7 @@ export const TAGS = {
   migration: 'Portfolios as CSV files',
   account: 'Accounts of people',
   approvals: 'What a second person must approve',
+  audit: 'Proof that the record of who did what was not changed',
   payments: 'Payments, refunds and chargebacks, and the batches that post them',
   books: 'What the gateways’ own records say, and where the money is',
   callbacks: 'The list of callbacks, and sending them again',

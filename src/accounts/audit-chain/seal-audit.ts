@@ -1,0 +1,38 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
+import { auditHead } from './audit-head.ts'
+
+const EVERY_MS = 60_000
+/** Even on a busy machine they take less than the time that a statement has. */
+const ROWS_PER_STATEMENT = 500
+
+/** Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */
+export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
+  let loggedOn = ''
+  return startLoop(
+    async () => {
+      const sealed = await sealSome(db)
+      if (sealed === ROWS_PER_STATEMENT) return 0
+      const today = new Date().toISOString().slice(0, 10)
+      const head = today === loggedOn ? undefined : await auditHead(db)
+      if (head) {
+        log.info(head, 'the audit is sealed up to this row')
+        loggedOn = today
+      }
+      return EVERY_MS
+    },
+    {
+      everyMs: EVERY_MS,
+      onError: error => log.error({ err: error }, 'the audit could not be sealed'),
+    },
+  )
+}
+
+async function sealSome(db: Database): Promise<number> {
+  const { rows } = await sql<{ sealed: number }>`
+    select loanops.seal_audit(${ROWS_PER_STATEMENT}) as sealed`.execute(db)
+  return rows[0]?.sealed ?? 0
+}

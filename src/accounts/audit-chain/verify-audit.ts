@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { AuditHead } from './audit-head.ts'
+
+/** Whatever the length of the audit, no more are read at once. */
+const ROWS_PER_STATEMENT = 10_000
+
+const WRONG = {
+  follows: 'does not follow from the row before it: it was changed or inserted, or others were',
+  after: 'comes after a row that was removed',
+  last: 'was removed',
+  past: 'was inserted later than it says',
+  unsealed: 'was inserted around the chain',
+}
+type Wrong = { wrongId: string | null; wrong: keyof typeof WRONG | null }
+type Page = AuditHead & Wrong & { position: string; rows: number }
+type Verified = { sealed: number; unsealed: number; head: AuditHead | undefined }
+
+/**
+ * Independent of every function that the owner could replace.
+ * @param kept a head that was kept elsewhere
+ * @returns how many rows there are, or the first one that is not as it was sealed, in words
+ */
+export async function verifyAudit(db: Database, kept?: AuditHead): Promise<Verified | string> {
+  let sealed = 0
+  let head: Page | undefined
+  for (;;) {
+    const page = await readPage(db, head)
+    if (page === undefined) break
+    if (page.wrong) return inWords(page)
+    sealed += page.rows
+    head = page
+  }
+  const { unsealed, ...wrong } = await readUnsealed(db)
+  if (wrong.wrong) return inWords(wrong)
+  return (kept && (await wrongHead(db, kept))) ?? { sealed, unsealed, head }
+}
+
+function inWords({ wrongId, wrong }: Wrong): string {
+  return `Row ${wrongId} ${WRONG[wrong ?? 'follows']}.`
+}
+
+async function readPage(db: Database, before: Page | undefined): Promise<Page | undefined> {
+  const { position = '0', chain = '' } = before ?? {}
+  const { rows } = await sql<Page>`
+    with page as (
+      select * from loanops.audit_seal where position > ${position} order by position limit ${ROWS_PER_STATEMENT}
+    ), link as (
+      select s.*, a.id, a.at, lag(s.position, 1, ${position}::bigint) over place as position_before,
+             sha256(lag(s.chain, 1, decode(${chain}, 'hex')) over place || convert_to(jsonb_build_array(
+               a.id, extract(epoch from a.at), a.actor, a.caller, a.action, a.subject, a.address, a.request_id,
+               a.session_role, a.detail)::text, 'UTF8')) as expected
+        from page s left join loanops.audit a on a.id = s.audit_id
+      window place as (order by s.position)
+    ), judged as (
+      select *, case when id is null then 'last' when position <> position_before + 1 then 'after'
+                     when chain <> expected then 'follows' when at <> inserted_at then 'past' end as wrong
+        from link
+    ), found as (
+      select *, (select s.audit_id from loanops.audit_seal s join loanops.audit a on a.id = s.audit_id
+                  where judged.id is null and s.position > judged.position order by s.position limit 1) as present
+        from judged where wrong is not null order by position limit 1
+    )
+    select audit_id as id, encode(chain, 'hex') as chain, position, (select count(*)::integer from page) as rows,
+           (select coalesce(present, audit_id) from found) as "wrongId",
+           (select case when present is null then wrong else 'after' end from found) as wrong
+      from page order by position desc limit 1`.execute(db)
+  return rows[0]
+}
+
+async function readUnsealed(db: Database): Promise<Wrong & Pick<Verified, 'unsealed'>> {
+  const { rows } = await sql<Wrong & Pick<Verified, 'unsealed'>>`
+    with judged as (
+      select id, case when a.id is null then 'last' when u.id is null then 'unsealed'
+                      when a.at <> u.inserted_at then 'past' end as wrong
+        from loanops.audit_unsealed u
+        full join (select * from loanops.audit
+                    where not exists (select from loanops.audit_seal where audit_id = audit.id)) a using (id)
+    )
+    select count(*)::integer as unsealed, min(id::text) filter (where wrong is not null) as "wrongId",
+           (array_agg(wrong order by id) filter (where wrong is not null))[1] as wrong
+      from judged`.execute(db)
+  return rows[0] ?? { unsealed: 0, wrongId: null, wrong: null }
+}
+
+async function wrongHead(db: Database, { id, chain }: AuditHead): Promise<string | undefined> {
+  const { rows } = await sql<{ chain: string }>`
+    select encode(chain, 'hex') as chain from loanops.audit_seal where audit_id = ${id}`.execute(db)
+  const [seal] = rows
+  if (!seal) return `Row ${id} of --head is not sealed here: the end of the audit was cut off.`
+  if (seal.chain === chain) return undefined
+  return `Row ${id} of --head is sealed with another chain: the whole chain was computed anew.`
+}
