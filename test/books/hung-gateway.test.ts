@@ -26,9 +26,18 @@ t.test('a gateway that does not answer shows in the metrics, through all tries',
   t.same(await asked, {})
 })
 
+t.test('a response beyond the limit ends the call at once, and the next one is made', async t => {
+  const beyond = `"${'x'.repeat(16 * 1024 * 1024)}"`
+  const { gateway, answers } = await callerThrough(t, { timeoutMs: 10_000 })
+  answers.push(beyond, '{"the": "next"}')
+  await t.rejects(gateway.call(ASK), /the response is too large/)
+  t.same(await gateway.call(ASK), { the: 'next' })
+})
+
 /** A caller of a gateway, the path between them, and the metric that shows its unanswered calls. */
-async function callerThrough(t: Test) {
-  const server = createServer((_, response) => response.end('{}'))
+async function callerThrough(t: Test, patience = {}) {
+  const answers: string[] = []
+  const server = createServer((_, response) => response.end(answers.shift() ?? '{}'))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const path = await openPath({ host: '127.0.0.1', port })
@@ -38,7 +47,7 @@ async function callerThrough(t: Test) {
     during: <T>(call: () => Promise<T>) => unanswered.during('gateway_a', call),
   }
   const url = `http://127.0.0.1:${path.port}`
-  const gateway = openGatewayCaller(url, {}, follower, PATIENCE)
+  const gateway = openGatewayCaller(url, {}, follower, { ...PATIENCE, ...patience })
   t.teardown(async () => {
     await gateway.close()
     path.close()
@@ -48,5 +57,5 @@ async function callerThrough(t: Test) {
     const text = await registry.metrics()
     return Number(/^loanops_unanswered_seconds\{of="gateway_a"\} (\S+)/m.exec(text)?.[1])
   }
-  return { path, gateway, shown }
+  return { path, gateway, shown, answers }
 }

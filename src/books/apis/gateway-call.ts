@@ -60,7 +60,12 @@ export function openGatewayCaller(
   { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
-  const pool = new Pool(origin, { connections: atOnce, pipelining: 1, allowH2: false })
+  const pool = new Pool(origin, {
+    connections: atOnce,
+    pipelining: 1,
+    allowH2: false,
+    maxResponseSize: MAX_BODY_BYTES,
+  })
   const stopping = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
 
@@ -81,6 +86,7 @@ export function openGatewayCaller(
     },
   }
 
+  /** Cockatiel's retries do not end while they wait: a stop would take a minute. */
   async function untilAnswered(call: Call): Promise<unknown> {
     for (let tries = 0; ; tries++) {
       const answer = await traceGatewayCall(follower?.trace, call, hostname, once).catch(
@@ -171,20 +177,14 @@ class Busy extends Error {
   }
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
+async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
   try {
-    for await (const chunk of body) {
-      bytes += chunk.length
-      if (bytes > MAX_BODY_BYTES) throw new UnexpectedAnswer('the response is too large')
-      chunks.push(chunk)
-    }
+    return await body.text()
   } catch (error) {
-    if (error instanceof UnexpectedAnswer) throw error
+    if (error instanceof errors.ResponseExceededMaxSizeError)
+      throw new UnexpectedAnswer('the response is too large')
     throw new Busy('the response was cut off', { cause: error })
   }
-  return Buffer.concat(chunks).toString()
 }
 
 /** In seconds or as a date. Gateway B has its own header, in seconds. */
