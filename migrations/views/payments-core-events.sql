@@ -85,7 +85,8 @@ begin
          when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
          when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
          else b.problem end) found (problem)
-       where raw_id = any($4)
+       -- Not as a value, whose thousands of elements the planner would look at.
+       where raw_id = any((select $4)::uuid[])
          -- Zero registers a mandate, which is not a payment.
          and not (kind = 'payment' and amount is not distinct from 0)
     ), noted as (
@@ -111,7 +112,7 @@ begin
     ), counted as (
       select r.event_type, count(*) as events, max(r.received_at) as last_at, coalesce(max(weight), 0) as weight
         from raw.%1$I r left join weighed w on w.raw_id = r.id
-       where r.id = any($4)
+       where r.id = any((select $4)::uuid[])
        group by r.event_type
     )
     select (select array_agg(distinct gateway_payment_id) from noted), (select jsonb_agg(counted) from counted),
