@@ -4,7 +4,7 @@ import { readbackCounters } from './readback-counters.ts'
 import { readbackGauges } from './readback-gauges.ts'
 
 export const booksFeature: Feature = {
-  gauges: [({ metrics, patient, log }) => readbackGauges(metrics.registry, patient, log)],
+  gauges: [readbackGauges],
   counters: readbackCounters,
   crashPoints: READBACK_CRASH_POINTS,
 }

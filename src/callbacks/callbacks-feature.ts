@@ -7,7 +7,7 @@ import { purgeCallbacks } from './purge-callbacks.ts'
 
 /** Triggers in the database record what must be reported, in the transaction in which it becomes true. */
 export const callbacksFeature: Feature = {
-  gauges: [({ metrics, patient, log }) => callbackGauges(metrics.registry, patient, log)],
+  gauges: [callbackGauges],
   counters: callbackCounters,
   report: callbackReport,
   crashPoints: CALLBACK_CRASH_POINTS,

@@ -6,10 +6,8 @@ import type { Feature } from './feature.ts'
 import { purgeAttempts } from './purge-attempts.ts'
 
 export const engineFeature: Feature = {
-  gauges: [
-    ({ metrics, patient, log }) => engineGauges(metrics.registry, patient, log),
-    ({ metrics, patient, log }) => clockGauge(metrics.registry, patient, log),
-  ],
+  gauges: engineGauges,
+  jobs: [({ metrics, patient, log }) => clockGauge(metrics.registry, patient, log)],
   report: clockReport,
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,

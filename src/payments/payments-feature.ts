@@ -12,10 +12,8 @@ import { unrecordedGauge } from './unrecorded-gauge.ts'
 export const paymentsFeature: Feature = {
   prepare: knowLenders,
   operations: (db, config) => [repayment(db, config)],
-  gauges: [
-    ({ metrics, patient, log }) => paymentGauges(metrics.registry, patient, log),
-    ({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log),
-  ],
+  gauges: paymentGauges,
+  jobs: [({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log)],
   counters: paymentCounters,
   report: webhookReport,
   crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS],

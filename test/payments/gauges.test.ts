@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
+import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { unrecordedGauge } from '../../src/payments/unrecorded-gauge.ts'
 import { capturedA, refundA } from '../support/gateway-events.ts'
@@ -14,7 +15,7 @@ t.test(
     const registry = new Registry()
     const warnings: string[] = []
     const log = { warn: (_: object, message: string) => void warnings.push(message) }
-    const gauges = paymentGauges(registry, service.db, log, 20)
+    const gauges = measure(paymentGauges, { registry, db: service.db, log }, 20)
     t.teardown(() => gauges.stop())
     const telling = (line: RegExp) =>
       until(async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
+import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
@@ -110,7 +111,11 @@ t.test(
       t.equal(await objection(id), 'events_disagree', id)
     t.equal(await objection('pay_same'), null)
     const registry = new Registry()
-    const gauges = paymentGauges(registry, service.db, { warn: () => undefined })
+    const gauges = measure(paymentGauges, {
+      registry,
+      db: service.db,
+      log: { warn: () => undefined },
+    })
     t.teardown(() => gauges.stop())
     await until(async () => {
       const text = await registry.metrics()

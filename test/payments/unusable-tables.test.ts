@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
+import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { paymentService } from '../support/payments.ts'
@@ -32,7 +33,11 @@ t.test('a raw table that cannot become a source is reported, and stops no batch'
   t.equal(rows.length, 3, 'a table of another kind is nobody’s problem')
 
   const registry = new Registry()
-  const gauges = paymentGauges(registry, service.db, { warn: () => undefined }, 20)
+  const gauges = measure(
+    paymentGauges,
+    { registry, db: service.db, log: { warn: () => undefined } },
+    20,
+  )
   t.teardown(() => gauges.stop())
   await until(async () => {
     const text = await registry.metrics()

@@ -13,7 +13,7 @@ export const backfillFeature: Feature = {
         `${unreadable.gateway.toUpperCase()}_API_URL: this version has no client for the API of this gateway`,
       )
   },
-  gauges: [({ metrics, patient, log }) => backfillGauges(metrics.registry, patient, log)],
+  gauges: [backfillGauges],
   counters: backfillCounters,
   crashPoints: BACKFILL_CRASH_POINTS,
 }

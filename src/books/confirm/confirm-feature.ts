@@ -3,6 +3,6 @@ import { confirmGauges } from './confirm-gauges.ts'
 import { CONFIRM_CRASH_POINTS } from './crash-points.ts'
 
 export const confirmFeature: Feature = {
-  gauges: [({ metrics, patient, log }) => confirmGauges(metrics.registry, patient, log)],
+  gauges: [confirmGauges],
   crashPoints: CONFIRM_CRASH_POINTS,
 }

@@ -1,0 +1,13 @@
+import { sql } from 'kysely'
+import type { Measured } from '../ops/measured.ts'
+
+export const ledgerFindingsGauges: Measured = {
+  metrics: {
+    findings: {
+      name: 'loanops_ledger_findings',
+      help: 'What the last check of the ledger’s set-up found',
+      labels: ['check', 'state'],
+    },
+  },
+  query: sql`select "check", state, count(*) as findings from ops.ledger_finding group by "check", state`,
+}

@@ -1,0 +1,61 @@
+import type { RawBuilder } from 'kysely'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Database } from '../database/database.ts'
+import type { Log } from '../log.ts'
+import type { Job } from '../queue/job.ts'
+import { measureEvery } from './measure-every.ts'
+
+type Metric = {
+  name: string
+  help: string
+  labels?: readonly string[]
+  /** Counted in the database, by whichever process did what is counted. */
+  isTotal?: true
+}
+
+/** Metrics read from the database. Each row of the query has a column for each label and metric; equal labels add up. */
+export type Measured = {
+  metrics: Record<string, Metric>
+  query: RawBuilder<unknown>
+}
+
+export function measure(
+  measured: Measured[],
+  { registry, db, log }: { registry: Registry; db: Database; log: Pick<Log, 'warn'> },
+  everyMs?: number,
+): Job {
+  const shows = measured.map(({ metrics, query }) => {
+    const show = Object.entries(metrics).map(metric => openMetric(metric, registry))
+    return async () => {
+      const { rows } = await query.execute(db)
+      for (const one of show) one(rows as Row[])
+    }
+  })
+  return measureEvery(
+    async () => {
+      for (const show of shows) await show()
+    },
+    log,
+    everyMs,
+  )
+}
+
+type Row = Record<string, string | number | null>
+
+function openMetric([column, metric]: [string, Metric], registry: Registry): (rows: Row[]) => void {
+  const { name, help, labels = [], isTotal } = metric
+  const opened = new (isTotal ? Counter : Gauge)({
+    name,
+    help,
+    labelNames: labels,
+    registers: [registry],
+  })
+  return rows => {
+    opened.reset()
+    for (const row of rows) {
+      const value = row[column]
+      const series = Object.fromEntries(labels.map(label => [label, String(row[label])]))
+      if (value != null) opened.inc(series, Number(value))
+    }
+  }
+}
