@@ -7,8 +7,7 @@ export function crashPoint(point: string): void {
 }
 
 /** `claim.committed:3` kills on the third pass; with `:SIGSTOP` the process freezes instead. */
-export function armCrashPoints(text: string | undefined, points: readonly string[]): void {
-  if (!text) return
+export function armCrashPoints(text: string, points: readonly string[]): void {
   const left = new Map(text.split(',').map(order => parsed(order, points)))
   pass = point => {
     const order = left.get(point)

@@ -1,21 +1,7 @@
 import { parseArgs } from 'node:util'
-import { verifyFromCommand } from './accounts/audit-chain/verify-command.ts'
-import { createAdmin } from './accounts/create-admin.ts'
-import {
-  reset,
-  runAfterRestore,
-  runEmbedded,
-  runMigrate,
-  runReceiver,
-  runRole,
-  runSandboxes,
-} from './commands.ts'
 import { ConfigError, readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
-import { checkFromCommand } from './operations/check-ledger/command.ts'
-import { migratePortfolio } from './portfolio/command/migrate-portfolio.ts'
-import { allCrashPoints } from './worker.ts'
 
 const OPTIONS = {
   version: { type: 'boolean' },
@@ -40,7 +26,7 @@ const OPTIONS = {
 
 const { values: flags, positionals } = commandLine()
 try {
-  armCrashPoints(process.env.LOANOPS_CRASH_AT, allCrashPoints)
+  await armCrash(process.env.LOANOPS_CRASH_AT)
   await command(positionals[0])
 } catch (error) {
   ended(error)
@@ -60,36 +46,61 @@ function ended(error: unknown): never {
   process.exit(1)
 }
 
+async function armCrash(at: string | undefined): Promise<void> {
+  if (at) armCrashPoints(at, (await import('./worker.ts')).allCrashPoints)
+}
+
+/** Each imports its own code: loading all of it takes longer than most commands. */
 async function command(name: string | undefined): Promise<void> {
   switch (name) {
-    case undefined:
+    case undefined: {
       if (flags.version) return void process.stdout.write(`${version}\n`)
+      const { runEmbedded, runRole } = await import('./commands.ts')
       return flags.embedded
         ? runEmbedded(process.env, flags)
         : void (await runRole(process.env, flags.role))
+    }
+    case 'create-admin': {
+      const { createAdmin } = await import('./accounts/create-admin.ts')
+      return createAdmin(readDatabaseUrl(process.env), flags.username)
+    }
+    case 'check-ledger': {
+      const { checkFromCommand } = await import('./operations/check-ledger/command.ts')
+      process.exitCode = await checkFromCommand(process.env, flags)
+      return
+    }
+    case 'verify-audit': {
+      const { verifyFromCommand } = await import('./accounts/audit-chain/verify-command.ts')
+      process.exitCode = await verifyFromCommand(readDatabaseUrl(process.env), flags.head)
+      return
+    }
+    case 'migrate-portfolio': {
+      const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')
+      return migratePortfolio(process.env, positionals.slice(1), {
+        isDryRun: flags['dry-run'] === true,
+        skipInvalid: flags['skip-invalid'] === true,
+      })
+    }
+    default:
+      return otherCommand(name)
+  }
+}
+
+async function otherCommand(name: string): Promise<void> {
+  const { reset, runAfterRestore, runMigrate, runReceiver, runSandboxes } = await import(
+    './commands.ts'
+  )
+  switch (name) {
     case 'migrate':
       return runMigrate(process.env, flags['one-login'])
-    case 'create-admin':
-      return createAdmin(readDatabaseUrl(process.env), flags.username)
     case 'reset':
       return reset(flags)
     case 'sandbox':
       return runSandboxes(flags)
     case 'receive-callbacks':
       return runReceiver(process.env, flags)
-    case 'check-ledger':
-      process.exitCode = await checkFromCommand(process.env, flags)
-      return
-    case 'verify-audit':
-      process.exitCode = await verifyFromCommand(readDatabaseUrl(process.env), flags.head)
-      return
     case 'after-restore':
       return runAfterRestore(process.env, flags.since)
-    case 'migrate-portfolio':
-      return migratePortfolio(process.env, positionals.slice(1), {
-        isDryRun: flags['dry-run'] === true,
-        skipInvalid: flags['skip-invalid'] === true,
-      })
     default:
       throw new ConfigError(
         `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, verify-audit, after-restore, migrate-portfolio; without one, a role is run`,

@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { processEnv } from '../support/process.ts'
 import { caller, testEnv } from '../support/service.ts'
 
 const LEDGER = 'http://127.0.0.1:9/api/v1'
@@ -87,7 +88,7 @@ function createAdmin(url: string, flags: string[], input: string) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [resolve('src/main.ts'), 'create-admin', ...flags],
-    { encoding: 'utf8', input, env: { DATABASE_URL: url } },
+    { encoding: 'utf8', input, env: { ...processEnv, DATABASE_URL: url } },
   )
   return { status, output: stdout + stderr }
 }

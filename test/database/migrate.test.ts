@@ -14,6 +14,7 @@ import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { processEnv } from '../support/process.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
 /** Longer than any statement takes in a migrate with nothing to do. */
@@ -24,7 +25,7 @@ t.test('npm run migrate waits for a database that is not up yet', async t => {
   const late = new URL(ownerUrl)
   late.port = String(await freePort(0))
   const migrating = spawn(process.execPath, ['src/main.ts', 'migrate'], {
-    env: { PATH: process.env.PATH, DATABASE_URL: late.href },
+    env: { ...processEnv, DATABASE_URL: late.href },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => migrating.kill('SIGKILL'))

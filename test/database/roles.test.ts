@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { migrate } from '../../src/database/migrate.ts'
 import { allQueues } from '../../src/worker.ts'
+import { processEnv } from '../support/process.ts'
 import { connected, startServer } from '../support/separate-postgres.ts'
 
 t.test('an owner with createrole creates the runtime role at the first migrate', async t => {
@@ -41,7 +42,7 @@ t.test(
 )
 
 async function runMigrate(url: string, ...flags: string[]) {
-  const env = { PATH: process.env.PATH, DATABASE_URL: url }
+  const env = { ...processEnv, DATABASE_URL: url }
   return promisify(execFile)(process.execPath, ['src/main.ts', 'migrate', ...flags], { env }).then(
     ({ stdout: printed }) => ({ code: 0, printed }),
     ({ code, stdout: printed }) => ({ code, printed }),

@@ -9,6 +9,7 @@ import { newId } from '../../src/ids.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
 import { booksOf } from '../support/books.ts'
 import { makePortfolio } from '../support/portfolio.ts'
+import { processEnv } from '../support/process.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const { loansCsv, repaymentsCsv } = makePortfolio({ clients: 2, loans: 6, repayments: 20 }, 3)
@@ -170,7 +171,7 @@ async function startAnswering(t: Test, record: object) {
 }
 
 function runCommand(url: string, args: string[]) {
-  const env = { PATH: process.env.PATH, LOANOPS_URL: url, INTERNAL_TOKEN: `los:${TOKEN}` }
+  const env = { ...processEnv, LOANOPS_URL: url, INTERNAL_TOKEN: `los:${TOKEN}` }
   const command = ['src/main.ts', 'migrate-portfolio', ...args]
   return new Promise<{ code: number; output: string }>(resolve => {
     execFile(process.execPath, command, { env }, (error, stdout, stderr) =>

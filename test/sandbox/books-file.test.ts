@@ -6,13 +6,14 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { booksAt, driver } from '../support/ledger-driver.ts'
+import { processEnv } from '../support/process.ts'
 
 const ENTRY = fileURLToPath(new URL('../support/sandbox-process.ts', import.meta.url))
 
 async function start(t: Test, booksFile: string) {
   const child: ChildProcess = spawn(process.execPath, [ENTRY, '0', booksFile], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH: process.env.PATH },
+    env: processEnv,
   })
   t.teardown(() => child.kill('SIGKILL'))
   if (!child.stdout) throw new Error('no output')

@@ -12,10 +12,16 @@ export type Service = {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
+/** What a process of a test needs besides its settings. */
+export const processEnv = {
+  PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+}
+
 /** Starts the service as a process: `node src/main.ts --role …`. */
 export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.ProcessEnv): Service {
   const child = spawn(process.execPath, ['src/main.ts', '--role', role], {
-    env: { ...env, PATH: process.env.PATH },
+    env: { ...env, ...processEnv },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const said: string[] = []
