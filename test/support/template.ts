@@ -21,6 +21,7 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await client.query(
       `create role ${WORKER.user} login password '${WORKER.password}' in role loanops_worker`,
     )
+    await postponeMaintenance(databaseUrl(serverUrl, TEMPLATE))
     await compact(databaseUrl(serverUrl, TEMPLATE))
     await letIn(client)
     // The first connection after a change of tables writes down what every other one reads at its start: the copies have it.
@@ -29,6 +30,19 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await first.end()
     // PostgreSQL copies a template only while nobody is connected to it.
     await client.query(`alter database ${TEMPLATE} with allow_connections false`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Of the queue's tables, once a minute. In a fresh database it is due at once, and takes as long as the service's start. */
+async function postponeMaintenance(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query(`
+      update pgboss.queue set maintain_on = now() + interval '1 day';
+      update pgboss.version set reindex_on = now() + interval '1 day'`)
   } finally {
     await client.end()
   }
