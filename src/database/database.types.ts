@@ -559,6 +559,17 @@ export interface LoanopsEndedLogin {
   id: string;
 }
 
+export interface LoanopsLastWebhookCall {
+  address: string | null;
+  at: Timestamp | null;
+  event_type: string | null;
+  gateway: string | null;
+  id: string | null;
+  lender: string | null;
+  reason: string | null;
+  status: number | null;
+}
+
 export interface LoanopsLedgerFinding {
   check: string;
   checked_at: Timestamp;
@@ -815,6 +826,7 @@ export interface DB {
   "loanops.callback_receiver": LoanopsCallbackReceiver;
   "loanops.callback_subject": LoanopsCallbackSubject;
   "loanops.ended_login": LoanopsEndedLogin;
+  "loanops.last_webhook_call": LoanopsLastWebhookCall;
   "loanops.ledger_finding": LoanopsLedgerFinding;
   "loanops.ledger_pause": LoanopsLedgerPause;
   "loanops.ledger_share": LoanopsLedgerShare;

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Of each gateway. */
+/** Of each gateway, as the view `last_webhook_call` chooses them. */
 export const KEPT_CALLS = 20
 
 export type WebhookCall = {
+  gateway: Gateway
   at: Date
   address: string | null
   status: number
@@ -16,7 +17,7 @@ export type WebhookCall = {
 }
 
 /** Deletes what is no longer among the last. */
-export async function saveCalls(db: Database, calls: (WebhookCall & { gateway: Gateway })[]) {
+export async function saveCalls(db: Database, calls: WebhookCall[]) {
   await sql`
     insert into loanops.webhook_call (gateway, at, address, status, event_type, lender, reason)
     select gateway, at, address, status, event_type, lender, reason
@@ -27,10 +28,7 @@ export async function saveCalls(db: Database, calls: (WebhookCall & { gateway: G
     delete from loanops.webhook_call
      where id = any(array(
        select id from loanops.webhook_call
-        where at < now() - interval '1 day'
-           or id not in (select kept.id from (select distinct gateway from loanops.webhook_call) g
-                          cross join lateral (select id from loanops.webhook_call c where c.gateway = g.gateway
-                                               order by at desc limit ${KEPT_CALLS}) kept)
+        where id not in (select id from loanops.last_webhook_call)
         order by id for update skip locked))`.execute(db)
 }
 
@@ -38,10 +36,11 @@ export async function saveCalls(db: Database, calls: (WebhookCall & { gateway: G
 export async function lastWebhookCalls(
   db: Database,
   gateway: Gateway | null,
-): Promise<WebhookCall[]> {
-  const { rows } = await sql<WebhookCall>`
-    select at, host(address) as address, status, event_type, lender, reason from loanops.webhook_call
-     where gateway = coalesce(${gateway}, gateway) and at > now() - interval '1 day'
-     order by at desc limit ${KEPT_CALLS}`.execute(db)
+): Promise<Omit<WebhookCall, 'gateway'>[]> {
+  const { rows } = await sql<Omit<WebhookCall, 'gateway'>>`
+    select at, host(address) as address, status, event_type, lender, reason
+      from loanops.last_webhook_call
+     where gateway = coalesce(${gateway}, gateway)
+     order by at desc`.execute(db)
   return rows
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from '../accounts/address.ts'
 import type { Database } from '../database/database.ts'
+import { addressKey } from '../http/address-key.ts'
 import type { Log } from '../log.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { UNKNOWN } from './payment-event.ts'
@@ -24,7 +25,8 @@ export type WebhookCalls = ReturnType<typeof openWebhookCalls>
 /** Keeps the last calls, in memory for a moment and then in a table that all processes share. */
 export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   const known = new WeakMap<FastifyRequest, Known>()
-  const waiting = new Map<Gateway, WebhookCall[]>()
+  /** Stored and refused ones of each gateway apart, and by address, so that no flood pushes out the calls of others. */
+  const waiting = new Map<string, Map<string, WebhookCall[]>>()
   let timer: NodeJS.Timeout | undefined
   let saving = Promise.resolve()
 
@@ -32,8 +34,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
     learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
     /** An onResponse hook. */
     note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
-      const calls = [...(waiting.get(gateway) ?? []), callOf(request, reply)]
-      waiting.set(gateway, calls.slice(-KEPT_CALLS))
+      wait(callOf(gateway, request, reply))
       timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
     },
     /** What is still in memory is lost: a stop must not wait for a connection that an upload may hold. */
@@ -43,9 +44,24 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
     },
   }
 
-  function callOf(request: FastifyRequest, { statusCode: status }: FastifyReply): WebhookCall {
+  function wait(call: WebhookCall): void {
+    const alike = `${call.gateway} ${call.status === 200}`
+    const addresses = waiting.get(alike) ?? new Map<string, WebhookCall[]>()
+    waiting.set(alike, addresses)
+    const address = addressKey(call.address)
+    addresses.set(address, [...(addresses.get(address) ?? []), call].slice(-KEPT_CALLS))
+    const [oldest = address] = addresses.keys()
+    if (addresses.size > KEPT_CALLS) addresses.delete(oldest)
+  }
+
+  function callOf(
+    gateway: Gateway,
+    request: FastifyRequest,
+    { statusCode: status }: FastifyReply,
+  ): WebhookCall {
     const { lender, eventType, reason } = known.get(request) ?? { lender: UNKNOWN, eventType: null }
     return {
+      gateway,
       at: new Date(),
       address: addressOf(request),
       status,
@@ -57,7 +73,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
 
   function save(): void {
     timer = undefined
-    const calls = [...waiting].flatMap(([gateway, of]) => of.map(call => ({ gateway, ...call })))
+    const calls = [...waiting.values()].flatMap(addresses => [...addresses.values()].flat())
     waiting.clear()
     if (calls.length === 0) return
     saving = saving

@@ -14,13 +14,19 @@ const B = '/api/webhooks/gateway_b'
 const EVENT = JSON.stringify(capturedA({ loan: 'L-1' }))
 const KEPT = 20
 
-type Call = { status: number; reason: string | null; lender: string; event_type: string | null }
+type Call = {
+  address: string
+  status: number
+  reason: string | null
+  lender: string
+  event_type: string | null
+}
 
-async function startSigned(t: Test) {
+async function startSigned(t: Test, more: NodeJS.ProcessEnv = {}) {
   const LENDERS_FILE = lendersFile(t, {
     LENDER_02: { gateway_b: { validateSignature: true, secretEnv: 'TWO_B_SECRET' } },
   })
-  const changes = { LENDERS_FILE, GATEWAY_A_WEBHOOK_SECRET: 's', TWO_B_SECRET: 'b' }
+  const changes = { LENDERS_FILE, GATEWAY_A_WEBHOOK_SECRET: 's', TWO_B_SECRET: 'b', ...more }
   const service = await startTestService(t, { ROLE: 'api', ...changes })
   const post = async (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
     (await fetch(service.url + path, { method: 'POST', body, headers })).status
@@ -111,6 +117,24 @@ t.test('the last twenty calls of each gateway are kept, from every process, for 
     async () => (await sql`select from loanops.webhook_call`.execute(db)).rows.length === 1,
   )
   t.pass('older ones are deleted')
+})
+
+t.test('a flood of refused calls pushes out neither stored calls nor those of others', async t => {
+  const service = await startSigned(t, { TRUST_PROXY: '127.0.0.1' })
+  const { post, calls } = service
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  t.equal(await post(A, EVENT, { ...signedA('s', EVENT), ...from('192.0.2.1') }), 200)
+  t.equal(await post(A, EVENT, { ...signedA('other', EVENT), ...from('192.0.2.1') }), 401)
+  for (let i = 0; i < KEPT; i++) await post(A, '[]', from('198.51.100.7'))
+  const kept = async () => {
+    const listed = await calls('gateway_a', KEPT)
+    return listed.filter(({ address }) => address === '192.0.2.1').map(({ status }) => status)
+  }
+  t.same(await kept(), [401, 200], 'those of one address')
+  for (let i = 0; i < 2 * KEPT; i++) await post(A, '[]', from(`2001:db8:0:${i}::1`))
+  await post(B, '[]', from('192.0.2.9'))
+  await calls('gateway_b', 1)
+  t.same(await kept(), [200], 'those of more addresses than are kept')
 })
 
 t.test('the sources page of the console shows the last calls', async t => {
