@@ -1,9 +1,14 @@
-// npm run production-check: runs what docs/installing.md prints, with the PostgreSQL of npm and with the systemd, nginx, psql and
-// PgBouncer of this machine. What is not installed is named and left out.
+// npm run production-check: runs what docs/installing.md prints, with the PostgreSQL of npm and with the systemd, nginx, Prometheus, psql
+// and PgBouncer of this machine. What is not installed is named and left out.
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { get } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -17,6 +22,23 @@ const LEDGER = 'http://127.0.0.1:9/api/v1'
 const PASSWORD = 'test'
 const ENDS_WITHIN_MS = 60_000
 const STARTS_WITHIN_MS = 10_000
+const WEBHOOK = '/api/webhooks/gateway_a?lender=LENDER_02'
+const WEBHOOKS = /^\/api\/webhooks\/gateway_[ab]$/
+/** nginx decides by the path that it has decoded and shortened. */
+const NOT_PUBLIC = [
+  '/api/webhooks/check',
+  '/api/webhooks/%63heck?gateway=gateway_a',
+  '/api/webhooks/gateway_a/../check',
+  '/api/webhooks/..%2fpayments',
+  '/api/payments/..%2fwebhooks/gateway_a',
+  '/console/loans/..%2f..%2fapi%2fwebhooks%2fgateway_b',
+  '/api/payments',
+  '/api/migration/templates/loans.csv',
+  '/console/login',
+  '//metrics',
+  '/api/webhooks/../../readyz',
+  '/%64ocs/',
+]
 const page = readFileSync(resolve(ROOT, 'docs/installing.md'), 'utf8')
 
 const poolers: ChildProcess[] = []
@@ -26,7 +48,8 @@ chmodSync(folder, 0o755)
 const postgres = await startPostgres({ folder: join(folder, 'postgres'), password: PASSWORD })
 try {
   await check('systemd-analyze', verifyUnit)
-  await check('nginx', verifyNginx)
+  await check('nginx', tryNginx)
+  await check('promtool', verifyPrometheus)
   await check('psql', setUpDatabase)
   await check('pgbouncer', tryPoolers)
 } finally {
@@ -60,14 +83,53 @@ function verifyUnit(): string {
   return 'systemd-analyze accepts the unit'
 }
 
-function verifyNginx(): string {
-  const site = block('nginx').replace(/\/etc\/ssl\/\S+(?=;)/g, PEM)
-  const path = write('nginx.conf', `pid ${folder}/nginx.pid;\nevents {}\nhttp {\n${site}}\n`)
-  const { status, stderr } = spawnSync('nginx', ['-t', '-c', path, '-p', folder], {
-    encoding: 'utf8',
-  })
+/** The site in front of a server that answers with the path that it got. This machine's address is none of the LOS's. */
+async function tryNginx(): Promise<string> {
+  const port = await freePort(0)
+  const server = createServer((request, response) => response.end(request.url))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port: behind } = server.address() as AddressInfo
+  const site = block('nginx')
+    .replace(/\/etc\/ssl\/\S+(?=;)/g, PEM)
+    .replace(/127\.0\.0\.1:300\d/g, `127.0.0.1:${behind}`)
+    .replace('listen 443', `listen 127.0.0.1:${port}`)
+  const path = write(
+    'nginx.conf',
+    `pid ${folder}/nginx.pid;\nerror_log stderr;\ndaemon off;\nevents {}\nhttp {\naccess_log off;\n${site}}\n`,
+  )
+  const nginx = spawn('nginx', ['-c', path, '-p', folder], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const said = text(nginx.stderr)
+  try {
+    const until = Date.now() + STARTS_WITHIN_MS
+    while ((await passedOn(port, WEBHOOK).catch(() => '')) !== WEBHOOK) {
+      if (nginx.exitCode !== null || Date.now() > until) throw new Error(await said)
+      await sleep(100)
+    }
+    for (const path of NOT_PUBLIC) {
+      const passed = await passedOn(port, path)
+      if (passed !== null && !WEBHOOKS.test(passed)) throw new Error(`the public reaches ${path}`)
+    }
+    return 'nginx accepts the site, and lets the public reach nothing but the webhooks'
+  } finally {
+    nginx.kill()
+    server.close()
+  }
+}
+
+/** @returns the path that arrives behind nginx, null where nginx refuses it */
+async function passedOn(port: number, path: string): Promise<string | null> {
+  const request = get({ port, path, host: '127.0.0.1', rejectUnauthorized: false })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  const body = await text(response)
+  return response.statusCode === 200 ? body : null
+}
+
+function verifyPrometheus(): string {
+  const path = write('prometheus.yml', block('yaml').replaceAll('/opt/loanops', ROOT))
+  const { status, stderr } = spawnSync('promtool', ['check', 'config', path], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
-  return 'nginx accepts the site'
+  return 'promtool accepts the targets and the rules'
 }
 
 async function setUpDatabase(): Promise<string> {
