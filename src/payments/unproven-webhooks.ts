@@ -29,7 +29,11 @@ export function showUnproven(
   log.warn(`Webhook events are not authenticated for ${unproven.join('; ')}: ${remedy}`)
 }
 
-export async function webhookReport(_ask: Ask, config: Known) {
-  const unproven = unprovenPairs(config).map(({ lender, gateway }) => `${lender}/${gateway}`)
-  return { webhooks: { unproven } }
+/** Lenders are named on OPS_PORT alone: without it anybody may ask, and would learn whose events to forge. */
+export async function webhookReport(_ask: Ask, config: Known & Pick<Config, 'OPS_PORT'>) {
+  const isPublic = config.OPS_PORT === undefined
+  const unproven = unprovenPairs(config).map(({ lender, gateway }) =>
+    isPublic ? gateway : `${lender}/${gateway}`,
+  )
+  return { webhooks: { unproven: [...new Set(unproven)] } }
 }

@@ -1,9 +1,12 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { showUnproven } from '../../src/payments/unproven-webhooks.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { startTestService, testEnv } from '../support/service.ts'
+
+type Ready = { status: string; webhooks?: { unproven: string[] } }
 
 const URLS = ['postgres://u:p@127.0.0.1/d', 'http://127.0.0.1:1/api/v1'] as const
 const CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
@@ -53,20 +56,31 @@ t.test('there is no warning where something proves all events', async t => {
   )
 })
 
-t.test('a gauge and readyz count the same lenders and gateways', async t => {
+t.test('a gauge and readyz count no lender that is taken as it is', async t => {
   const changes = { LENDERS_DEFAULT: '{"trust": "unverified"}' }
   const { metrics } = shown({})
   t.match(await metrics, /^loanops_webhooks_unproven\{gateway="gateway_b"\} 9$/m)
   t.match(await shown(changes).metrics, /^loanops_webhooks_unproven\{gateway="gateway_b"\} 0$/m)
   const service = await startTestService(t, { ROLE: 'api', WEBHOOK_TRUST: 'required', ...changes })
   t.match((await service.call('GET', '/readyz')).body, { webhooks: { unproven: [] } })
-  const open = await startTestService(t, { ROLE: 'api', GATEWAY_A_WEBHOOK_SECRET: 's' })
-  const { body } = await open.call('GET', '/readyz')
-  t.same(
-    body.webhooks.unproven,
-    CODES.map(code => `${code}/gateway_b`),
-  )
 })
+
+t.test(
+  'readyz names the lenders on the port for operators, and elsewhere the gateway alone',
+  async t => {
+    const changes = { ROLE: 'api', GATEWAY_A_WEBHOOK_SECRET: 's' }
+    const readyz = async (url: string) => (await (await fetch(`${url}/readyz`)).json()) as Ready
+    const open = await startTestService(t, changes)
+    t.same((await readyz(open.url)).webhooks?.unproven, ['gateway_b'])
+    const opsPort = await freePort(0)
+    const apart = await startTestService(t, { ...changes, OPS_PORT: `${opsPort}` })
+    t.same(await readyz(apart.url), { status: 'ready' })
+    t.same(
+      (await readyz(`http://127.0.0.1:${opsPort}`)).webhooks?.unproven,
+      CODES.map(code => `${code}/gateway_b`),
+    )
+  },
+)
 
 t.test('where trust is required, the start lists each pair with what to write', async t => {
   const start = (changes: NodeJS.ProcessEnv) => config({ WEBHOOK_TRUST: 'required', ...changes })
