@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import type { Batch } from '../batch.ts'
 import { lockSettling } from '../lock-settling.ts'
 
-/** Values of which the payments are looked up together. */
-const CHANGES_AT_ONCE = 1_000
-/** Each look-up reads all that wait with these values. */
+/** Values of which the payments are looked up together: each look-up reads all that wait to be posted. */
+const CHANGES_AT_ONCE = 5_000
 const FOUND_AT_ONCE = 10_000
 /** Some 100 ms of work: nobody else settles or decides about payments meanwhile. */
 const PAYMENTS_AT_ONCE = 250
@@ -44,15 +43,12 @@ async function settleNext(
   keys: Changes['keys'],
   after: string,
 ): Promise<string | null> {
-  const found = await batch.db.transaction().execute(async trx => {
-    // First, so that whatever was settled with the references of before is seen.
-    await lockSettling(trx)
-    const { rows } = await sql<{ id: string; gateway_payment_id: string }>`
-      select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(
-      trx,
-    )
-    return rows
-  })
+  // Once, so that whatever was settled with the references of before is seen; the look-up itself holds up nobody.
+  await batch.db.transaction().execute(lockSettling)
+  const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
+    select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(
+    batch.db,
+  )
   for (let i = 0; i < found.length; i += PAYMENTS_AT_ONCE) {
     batch.check()
     const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
