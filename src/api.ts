@@ -36,7 +36,6 @@ import { opsRoutes } from './ops/routes.ts'
 import { assignRoutes } from './payments/assign-routes.ts'
 import { batchRoutes } from './payments/batch-routes.ts'
 import { referenceRoutes } from './payments/references/routes.ts'
-import { referenceUploadRoutes } from './payments/references/upload-routes.ts'
 import { resolveRoutes } from './payments/resolve-routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookCheckRoutes } from './payments/webhook-check-routes.ts'
@@ -59,7 +58,6 @@ const ROUTES = {
       assignRoutes,
       resolveRoutes,
       referenceRoutes,
-      referenceUploadRoutes,
       webhookCheckRoutes,
     ],
     books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],

@@ -54,8 +54,7 @@ export function assign(
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await keepNote(trx, payment, note, asker)
     await settle(trx, [payment])
-    if (kinds !== undefined)
-      await remember(trx, { payment: payment.id, gateway, loan, kinds }, asker)
+    if (kinds !== undefined) await remember(trx, { payment: payment.id, loan, kinds }, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.assign',

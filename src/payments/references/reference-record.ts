@@ -47,6 +47,8 @@ export const Reference = Type.Object(
   },
   { title: 'Reference' },
 )
+export type Reference = Static<typeof Reference>
+export type Period = Pick<Reference, 'external_loan_id' | 'valid_from' | 'valid_until'>
 
 export type NewReference = ReferenceName & {
   external_loan_id: string

@@ -20,6 +20,7 @@ const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 const MAX_LISTED = 100
 
 type Line = { line: number; reference: NewReference }
+type Refused = { line: number; reason: string }
 type Place = { others: FileType[]; templateUrl: string }
 
 /** Stores each valid row as a call of its own would, in the order of the file; repeating it changes nothing. */
@@ -29,7 +30,8 @@ export async function uploadReferences(
   file: UploadedFile,
   asker: Asker,
 ) {
-  const result = { rows: 0, valid_rows: 0, invalid_rows: 0, errors: [] as Refused[] }
+  const counts = { rows: 0, valid_rows: 0, invalid_rows: 0 }
+  const errors: Refused[] = []
   let columns: string[] = []
   try {
     await readCsv(decode(file.bytes), BATCH_SIZE, {
@@ -38,25 +40,24 @@ export async function uploadReferences(
         columns = columnsOf(header, referenceFile, templateUrl)
       },
       async rows(batch) {
-        result.rows += batch.length
+        counts.rows += batch.length
         const refused: Refused[] = []
         const lines = batch.flatMap(row => lineOf(row, columns, refused))
-        for (const round of inRounds(lines)) refused.push(...(await keep(db, round, asker)))
+        refused.push(...(await keep(db, lines, asker)))
         refused.sort((a, b) => a.line - b.line)
-        result.invalid_rows += refused.length
-        result.valid_rows += batch.length - refused.length
-        result.errors.push(...refused.slice(0, MAX_LISTED - result.errors.length))
+        counts.invalid_rows += refused.length
+        counts.valid_rows += batch.length - refused.length
+        errors.push(...refused.slice(0, MAX_LISTED - errors.length))
       },
     })
-    if (result.rows === 0) throw noRows()
+    if (counts.rows === 0) throw noRows()
   } finally {
     // An interrupted file has stored its first rows, too.
-    if (result.valid_rows > 0) await note(db, result, file, asker)
+    const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
+    if (counts.valid_rows > 0) await auditAlone(db, { ...entry, detail: counts })
   }
-  return result
+  return { ...counts, errors }
 }
-
-type Refused = { line: number; reason: string }
 
 function lineOf({ line, cells: came }: CsvRow, columns: string[], refused: Refused[]): Line[] {
   const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
@@ -68,48 +69,21 @@ function lineOf({ line, cells: came }: CsvRow, columns: string[], refused: Refus
   return []
 }
 
-/** Lines with the same value, whatever its case, come one after the other. */
-function inRounds(lines: Line[]): Line[][] {
-  const rounds: Line[][] = []
-  const times = new Map<string, number>()
-  for (const one of lines) {
-    const { gateway, kind, value } = one.reference
-    const key = `${gateway} ${kind} ${value.toLowerCase()}`
-    const time = times.get(key) ?? 0
-    times.set(key, time + 1)
-    rounds[time] = [...(rounds[time] ?? []), one]
-  }
-  return rounds
-}
-
 function keep(db: Database, lines: Line[], { actor }: Asker): Promise<Refused[]> {
   return db.transaction().execute(async trx => {
     await lockAllReferences(trx)
-    const stored = await storeReferences(
-      trx,
-      lines.map(({ reference }) => reference),
-      actor,
-    )
-    return lines.flatMap(({ line }, i) => {
-      const other = stored[i]?.other ?? null
-      return other === null ? [] : [{ line, reason: belongsTo(other) }]
-    })
-  })
-}
-
-type Counts = { rows: number; valid_rows: number; invalid_rows: number }
-
-function note(
-  db: Database,
-  { rows, valid_rows, invalid_rows }: Counts,
-  file: UploadedFile,
-  asker: Asker,
-) {
-  const detail = { rows, valid_rows, invalid_rows }
-  return auditAlone(db, {
-    ...asker,
-    action: 'reference.upload',
-    subject: file.name ?? 'file',
-    detail,
+    const refused: Refused[] = []
+    for (let left = lines; left.length > 0; ) {
+      const references = left.map(({ reference }) => reference)
+      const outcomes = await storeReferences(trx, references, actor)
+      const later: Line[] = []
+      for (const [i, { other, is_later }] of outcomes.entries()) {
+        const one = left[i] as Line
+        if (is_later) later.push(one)
+        else if (other !== null) refused.push({ line: one.line, reason: belongsTo(other) })
+      }
+      left = later
+    }
+    return refused
   })
 }
