@@ -23,6 +23,6 @@ export type PageContext = {
   metrics: Metrics
   onFinal: OnFinal
   portfolio: Portfolio
-  fileTypes: { portfolio: FileType[] }
+  fileTypes: { portfolio: FileType[]; statements: FileType[] }
   formats: Formats
 }

@@ -9,7 +9,7 @@ import { isSafe } from '../session/cross-origin.ts'
 import { keepEndedForm } from '../session/ended-form.ts'
 import { answerPage } from './answer.ts'
 import { reasonOf } from './field-error.ts'
-import { type Html, nothing } from './html.ts'
+import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
@@ -109,10 +109,15 @@ async function answerPart(request: FastifyRequest, reply: FastifyReply, problem:
 
 function alert({ status, detail, fields, isOpen }: Problem): Html {
   const advice = status !== 503 ? '' : isOpen ? OPEN : '. Try again in a few seconds.'
+  const [first, ...lines] = detail.split('\n')
   // The detail of an invalid request repeats its fields.
   return html`<div class="alert" role="alert">${
     fields === undefined
-      ? html`<p>${detail}${advice}</p>`
-      : html`<p>Nothing was changed:</p><ul>${fields.map(field => html`<li>${reasonOf(field)}</li>`)}</ul>`
+      ? html`<p>${first}${advice}</p>${listOf(lines)}`
+      : html`<p>Nothing was changed:</p>${listOf(fields.map(reasonOf))}`
   }</div>`
+}
+
+function listOf(items: Content[]): Html {
+  return items.length === 0 ? nothing : html`<ul>${items.map(item => html`<li>${item}</li>`)}</ul>`
 }

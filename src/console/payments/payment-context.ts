@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { ReferenceKind } from '../../payments/references/reference-record.ts'
-
-const MAX_OTHERS = 1_000
+import { MAX_COUNTED } from '../lists/count.ts'
 
 export type PaymentContext = {
   note: string | null
@@ -11,8 +10,8 @@ export type PaymentContext = {
   /** The tracking id of its last repayment. */
   repayment: string | null
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
-  /** Its references, while it is in suspense, each with how many other payments wait with it. */
-  refs: { kind: ReferenceKind; value: string; others: number }[]
+  /** Its references, while it is in suspense, and how many other payments wait with them. */
+  refs: { kind: ReferenceKind; values: string[]; others: number }[]
   statement: {
     status: string
     amount: string
@@ -33,13 +32,13 @@ export async function paymentContext(
            (select coalesce(json_agg(json_build_object('gateway', a.gateway, 'gateway_payment_id', a.gateway_payment_id, 'kind', a.kind)), '[]')
               from core.transaction a
              where a.of_payment_id = t.gateway_payment_id and a.gateway = t.gateway and a.kind <> 'payment') as against,
-           (select coalesce(json_agg(json_build_object(
-                     'kind', split_part(ref, ':', 1), 'value', substr(ref, strpos(ref, ':') + 1), 'others', (
-                       select count(*) from (select from core.transaction o
-                                              where o.refs @> array[ref] and o.gateway = t.gateway and o.id <> t.id
-                                                and o.state = 'suspense' and o.reason = 'no_loan_named'
-                                              limit ${MAX_OTHERS}) other))), '[]')
-              from unnest(t.refs) ref where t.state = 'suspense') as refs,
+           (select coalesce(json_agg(json_build_object('kind', kind, 'values', own.values, 'others', (
+                     select count(*) from (select from core.transaction o
+                                            where o.refs && own.refs and o.gateway = t.gateway and o.id <> t.id
+                                              and o.state = 'suspense' and o.reason = 'no_loan_named'
+                                            limit ${MAX_COUNTED + 1}) other))), '[]')
+              from (select split_part(ref, ':', 1), array_agg(ref), array_agg(substr(ref, strpos(ref, ':') + 1))
+                      from unnest(t.refs) ref where t.state = 'suspense' group by 1) own (kind, refs, values)) as refs,
            (select json_build_object('status', s.status, 'amount', s.amount::text, 'currency', s.currency,
                                      'captured_at', s.captured_at, 'source', s.source)
               from ops.statement s

@@ -4,6 +4,7 @@ import { isAssignable } from '../../payments/assign.ts'
 import { etagOf } from '../../payments/precondition.ts'
 import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { countText } from '../lists/count.ts'
 import type { PaymentContext } from './payment-context.ts'
 import { type PaymentItem, paymentPath } from './payments-page.ts'
 
@@ -40,12 +41,18 @@ function assignForm(
   return html`<form method="post" action="${action}">${seen}<h3>Assign to a loan</h3>
 <label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? suggested_loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
 ${refs.map(
-  ({ kind, value, others }) =>
-    html`<label><input type="checkbox" name="remember_${kind}" value="true"> remember ${words(kind)} ${value}${others === 0 ? nothing : html` <small>(${others} more payments wait with it)</small>`}</label>`,
+  ref =>
+    html`<label><input type="checkbox" name="remember_${ref.kind}" value="true"> remember ${words(ref.kind)} ${aboutReference(ref)}</label>`,
 )}
 <label>Note <input name="note" maxlength="1000" placeholder="How you know"></label>
 <p><small>The next batch posts it to this loan.</small></p>
 <button type="submit">Assign</button></form>`
+}
+
+function aboutReference({ kind, values, others }: PaymentContext['refs'][number]): string {
+  const suggests = kind === 'customer' || kind === 'payer' ? ', which only suggests a loan' : ''
+  const waiting = others === 1 ? '1 more payment waits' : `${countText(others)} more payments wait`
+  return `${values.join(' and ')}${suggests}${others === 0 ? '' : ` (${waiting} with it)`}`
 }
 
 function resolveForm(action: string, payment: PaymentItem, seen: Html): Html {

@@ -1,3 +1,4 @@
+import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
@@ -6,7 +7,6 @@ import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
-import { Conflict } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { deleteReference } from '../../payments/references/delete-reference.ts'
@@ -16,7 +16,7 @@ import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/refere
 import { ReferenceParams } from '../../payments/references/reference-record.ts'
 import { referenceFilters } from '../../payments/references/routes.ts'
 import { uploadReferences } from '../../payments/references/upload-references.ts'
-import { words } from '../frame/formats.ts'
+import { ofAll, words } from '../frame/formats.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
@@ -43,11 +43,14 @@ const addSchema = {
   ),
 }
 const removeSchema = { body: Type.Object(name, closed) }
-const MAX_NAMED = 20
+const InvalidRows = createError('INVALID_ROWS', '%s', 422)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, portfolio, fileTypes } = context
-  const place = { others: fileTypes.portfolio, templateUrl: `${PATH}/template.csv` }
+  const place = {
+    others: [...fileTypes.portfolio, ...fileTypes.statements],
+    templateUrl: `${PATH}/template.csv`,
+  }
   const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
   return async app => {
     await app.register(acceptFiles)
@@ -74,8 +77,10 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
         uploadReferences(db, place, file, askerFor(request)),
       )
       if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
-      const named = errors.slice(0, MAX_NAMED).map(({ line, reason }) => `line ${line}: ${reason}`)
-      throw new Conflict(`${valid_rows} of ${rows} rows are registered. ${named.join('. ')}`)
+      const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)
+      throw new InvalidRows(
+        [`${ofAll(valid_rows, rows)} rows are registered.`, ...lines].join('\n'),
+      )
     })
   }
 }
