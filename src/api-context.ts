@@ -5,6 +5,7 @@ import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import type { AnyActCall } from './accounts/approvals/act-call.ts'
 import { statementTypes } from './books/statements/recognise.ts'
 import type { Config } from './config/config.ts'
+import { bulkCall } from './console/bulk/bulk-call.ts'
 import type { FileType } from './csv/file-type.ts'
 import type { Database } from './database/database.ts'
 import type { Watch } from './database/watch.ts'
@@ -14,6 +15,7 @@ import type { httpLimits } from './http/limits.ts'
 import type { Ledger } from './ledger/client.ts'
 import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
+import { operationCalls } from './operations/operation-calls.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
@@ -35,6 +37,7 @@ export type Services = {
 }
 
 type Context = Services & {
+  log: FastifyBaseLogger
   config: Config
   accounts: Accounts
   portfolio: Portfolio
@@ -63,6 +66,7 @@ export function apiContext(
   }
   const context = {
     ...services,
+    log,
     config,
     catalogue,
     limits,
@@ -72,5 +76,11 @@ export function apiContext(
     onFinal: notifyAll(services.metrics),
     webhookCalls: openWebhookCalls(services.db, log),
   }
-  return { ...context, calls: [paymentCalls(context)].flatMap(Object.values) }
+  return {
+    ...context,
+    calls: [
+      ...[paymentCalls(context), operationCalls(context)].flatMap(Object.values),
+      bulkCall(context),
+    ],
+  }
 }

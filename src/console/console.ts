@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { countOpenApprovals } from '../accounts/approvals/find-approvals.ts'
 import { logLosses, openDatabase } from '../database/database.ts'
 import { closeQuery } from '../http/validator.ts'
 import { serveAssets } from './frame/assets.ts'
@@ -20,6 +21,10 @@ declare module 'fastify' {
     isForViewers?: boolean
     /** A transfer, exempt from the time limit of a page. */
     takesLong?: boolean
+  }
+  interface FastifyInstance {
+    /** How many proposals are open; absent where no act needs approval. */
+    openApprovals?: () => Promise<number>
   }
   interface FastifyRequest {
     /** By `performance.now()`. */
@@ -60,6 +65,7 @@ export function consoleRoutes(
     })
     app.addHook('onClose', () => db.destroy())
     app.decorateRequest('startedAt', 0)
+    if (config.APPROVALS.length > 0) app.decorate('openApprovals', () => countOpenApprovals(db))
     app.addHook('onRoute', route => {
       route.schema = { ...route.schema, hide: true }
       closeQuery(route)

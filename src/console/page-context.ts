@@ -1,5 +1,7 @@
+import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { AnyActCall } from '../accounts/approvals/act-call.ts'
 import type { Config } from '../config/config.ts'
 import type { FileType } from '../csv/file-type.ts'
 import type { Database } from '../database/database.ts'
@@ -23,6 +25,8 @@ export type PageContext = {
   metrics: Metrics
   onFinal: OnFinal
   portfolio: Portfolio
+  calls: AnyActCall[]
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   formats: Formats
+  log: FastifyBaseLogger
 }

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { accountsPage } from './accounts/accounts-page.ts'
 import { passwordPage } from './accounts/password-page.ts'
+import { approvalPage } from './approvals/approval-page.ts'
+import { approvalsPage } from './approvals/approvals-page.ts'
 import { auditPage } from './audit/audit-page.ts'
 import { booksPage } from './books/books-page.ts'
 import { bucketPage } from './books/bucket-page.ts'
@@ -59,6 +61,8 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   gatewayActions,
   sourcesPage,
   sourceActions,
+  approvalsPage,
+  approvalPage,
   auditPage,
   accountsPage,
   passwordPage,

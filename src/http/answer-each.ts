@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyError, FastifyRequest } from 'fastify'
+import type { FastifyError } from 'fastify'
+import type { Log } from '../log.ts'
 import { problemOf } from './problem.ts'
 import { nullable } from './schemas.ts'
 
@@ -8,11 +9,14 @@ export const itemAnswer = {
   code: nullable(Type.String()),
   detail: nullable(Type.String()),
 }
-type ItemAnswer = { status: number; code: string | null; detail: string | null }
+export type ItemAnswer = { status: number; code: string | null; detail: string | null }
+
+type ForItems = Pick<Log, 'error'>
 
 /** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */
 export async function answerEach<Item>(
-  request: FastifyRequest,
+  log: ForItems,
+  { requestId }: { requestId: string | null },
   items: Item[],
   status: number,
   call: (item: Item) => Promise<unknown>,
@@ -20,13 +24,15 @@ export async function answerEach<Item>(
   const answers: ItemAnswer[] = []
   for (const item of items) {
     const last = answers.at(-1)
-    answers.push(last?.status === 503 ? last : await answered(request, status, () => call(item)))
+    answers.push(
+      last?.status === 503 ? last : await answered({ log, requestId }, status, () => call(item)),
+    )
   }
   return answers
 }
 
 async function answered(
-  request: FastifyRequest,
+  { log, requestId }: { log: ForItems; requestId: string | null },
   status: number,
   call: () => Promise<unknown>,
 ): Promise<ItemAnswer> {
@@ -35,7 +41,7 @@ async function answered(
     return { status, code: null, detail: null }
   } catch (error) {
     const { status, code, detail } = problemOf(error as FastifyError)
-    if (status >= 500) request.log.error({ err: error }, 'one item of a request failed')
+    if (status >= 500) log.error({ err: error, reqId: requestId }, 'one item of a request failed')
     return { status, code, detail }
   }
 }

@@ -1,16 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
-import type { Database } from '../database/database.ts'
-import type { OnFinal } from '../engine/finish.ts'
-import { answerEach, itemAnswer } from '../http/answer-each.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { itemAnswer } from '../http/answer-each.ts'
 import { closed } from '../http/schemas.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
-import { cancelOperation } from './cancel.ts'
 import { operationWithAttempts } from './find-operations.ts'
+import { operationCalls } from './operation-calls.ts'
 import { OperateResponse, OperationWithAttempts } from './operation-record.ts'
-import { ResolvedAs, resolveOperation } from './resolve.ts'
+import { ResolvedAs } from './resolve.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from './tracking-id.ts'
 
 const MAX_RESOLUTIONS = 200
@@ -32,7 +31,7 @@ const resolveSchema = {
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
   body: Type.Object({ outcome: ResolvedAs }, { ...closed, title: 'ResolveOperationRequest' }),
-  response: { 202: OperateResponse },
+  response: { 202: Type.Union([OperateResponse, Proposal]) },
 }
 const resolveEachSchema = {
   operationId: 'resolveOperations',
@@ -65,6 +64,7 @@ const resolveEachSchema = {
       },
       { title: 'OperationResults' },
     ),
+    202: Proposal,
   },
 }
 const cancelSchema = {
@@ -74,17 +74,21 @@ const cancelSchema = {
   summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,
   response: {
-    202: Type.Object(
-      { tracking_id: Type.String(), status: Type.Literal('failed') },
-      { title: 'CancelledOperation' },
-    ),
+    202: Type.Union([
+      Type.Object(
+        { tracking_id: Type.String(), status: Type.Literal('failed') },
+        { title: 'CancelledOperation' },
+      ),
+      Proposal,
+    ]),
   },
 }
 
-type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
+type Context = Parameters<typeof operationCalls>[0] & ForApprovals
 
 export function operationControlRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, onFinal } = context
+  const { db } = context
+  const { resolveCall, resolveEachCall, cancelCall } = operationCalls(context)
 
   return async app => {
     app.get('/ledger/operations/:tracking_id', { schema: wholeSchema }, request =>
@@ -95,34 +99,21 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
       '/ledger/operations/:tracking_id/resolve',
       { schema: resolveSchema },
       async (request, reply) => {
-        const { tracking_id } = request.params
-        const asker = await askerOf(request)
-        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
-        return reply.code(202).send({ tracking_id, status: 'processing' })
+        const asked = { ...request.params, ...request.body }
+        return answerAct(context, resolveCall, await askerOf(request), asked, { reply })
       },
     )
 
-    app.post('/ledger/operations/resolve', { schema: resolveEachSchema }, async request => {
-      const { tracking_ids, outcome } = request.body
-      const asker = await askerOf(request)
-      const answers = await answerEach(request, tracking_ids, 202, async one =>
-        resolveOperation(db, boss, parseTrackingId(one), outcome, asker),
-      )
-      const results = tracking_ids.map((tracking_id, i) => ({
-        tracking_id,
-        ...(answers[i] as (typeof answers)[number]),
-      }))
-      return { results }
-    })
+    app.post('/ledger/operations/resolve', { schema: resolveEachSchema }, async (request, reply) =>
+      answerAct(context, resolveEachCall, await askerOf(request), request.body, { reply }),
+    )
 
     app.post(
       '/ledger/operations/:tracking_id/cancel',
       { schema: cancelSchema },
       async (request, reply) => {
-        const { tracking_id } = request.params
         const asker = await askerOf(request)
-        await cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker)
-        return reply.code(202).send({ tracking_id, status: 'failed' })
+        return answerAct(context, cancelCall, asker, request.params, { reply })
       },
     )
   }

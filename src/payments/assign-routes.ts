@@ -1,16 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
-import type { Asker } from '../accounts/audit.ts'
-import { answerEach, itemAnswer } from '../http/answer-each.ts'
-import { invalidField } from '../http/problem.ts'
+import { itemAnswer } from '../http/answer-each.ts'
 import { closed, oneOf, optional } from '../http/schemas.ts'
 import { TAKE, trimText } from '../http/take-values.ts'
-import { ExternalId, isExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
-import type { ForCaller } from '../ledger/read-for-caller.ts'
-import { assign } from './assign.ts'
+import { ExternalId, WITHOUT_NUL } from '../http/text-fields.ts'
 import { paymentCalls } from './payment-calls.ts'
 import { Payment, PaymentParams } from './payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
@@ -62,6 +58,7 @@ const assignEachSchema = {
       },
       { title: 'AssignmentResults' },
     ),
+    202: Proposal,
   },
 }
 const assignSchema = {
@@ -78,21 +75,14 @@ const assignSchema = {
   response: { 200: Payment, 202: Proposal },
 }
 
-export function assignRoutes(context: ForApprovals & ForCaller): FastifyPluginAsyncTypebox {
-  const { db } = context
-  const { assignCall } = paymentCalls(context)
+type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
+
+export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { assignCall, assignEachCall } = paymentCalls(context)
   return async app => {
-    app.post('/payments/assign', { schema: assignEachSchema }, async request => {
-      const { assignments } = request.body
-      const asker = await askerOf(request)
-      const answers = await answerEach(request, assignments, 200, one => assignAlone(one, asker))
-      const results = assignments.map(({ gateway, gateway_payment_id }, i) => ({
-        gateway,
-        gateway_payment_id,
-        ...(answers[i] as (typeof answers)[number]),
-      }))
-      return { results }
-    })
+    app.post('/payments/assign', { schema: assignEachSchema }, async (request, reply) =>
+      answerAct(context, assignEachCall, await askerOf(request), request.body, { reply }),
+    )
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
@@ -102,14 +92,5 @@ export function assignRoutes(context: ForApprovals & ForCaller): FastifyPluginAs
         return answerAct(context, assignCall, await askerOf(request), asked, { reply })
       },
     )
-  }
-
-  async function assignAlone(item: Static<typeof Assignment>, asker: Asker): Promise<void> {
-    const { gateway, gateway_payment_id: paymentId, external_loan_id: loan, remember: kinds } = item
-    if (!isExternalId(loan)) {
-      const message = `must be ${ExternalId.description}`
-      throw invalidField('/external_loan_id', message)
-    }
-    await assign(db, { gateway, paymentId, loan, kinds, asker })
   }
 }

@@ -1,7 +1,9 @@
 import type { ActCall } from '../accounts/approvals/act-call.ts'
 import type { Database } from '../database/database.ts'
 import type { ForCaller } from '../ledger/read-for-caller.ts'
+import type { Log } from '../log.ts'
 import { assign } from './assign.ts'
+import { assignEach } from './assign-each.ts'
 import { foundPayment } from './find-payments.ts'
 import type { PaymentName, PaymentStanding } from './locked-payment.ts'
 import { paymentFacts } from './payment-facts.ts'
@@ -23,9 +25,11 @@ type AssignRequest = Named & {
 }
 type ResolveRequest = Named & PaymentResolution
 
-/** What people decide about one payment. */
-export function paymentCalls(context: ForCaller & { db: Database }) {
-  const { db } = context
+type Context = ForCaller & { db: Database; log: Pick<Log, 'error'> }
+
+/** What people decide about payments. */
+export function paymentCalls(context: Context) {
+  const { db, log } = context
   const answer = async (request: Named, name = nameOf(request)) => ({
     status: 200,
     body: (await foundPayment(db, name)).payment,
@@ -59,7 +63,9 @@ export function paymentCalls(context: ForCaller & { db: Database }) {
     act: (db, asker, request, seen) => resolveAsSeen(db, seen, wantedBy(request), asker),
     answer: request => answer(request),
   }
-  return { assignCall, resolveCall }
+
+  const assignEachCall = assignEach(assignCall, log)
+  return { assignCall, assignEachCall, resolveCall }
 }
 
 function nameOf({ gateway, gateway_payment_id: paymentId, kind }: Named): PaymentName {

@@ -7,7 +7,6 @@ import { closed } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
 import { whileAsked } from '../http/while-asked.ts'
-import type { ForCaller } from '../ledger/read-for-caller.ts'
 import { foundPayment } from './find-payments.ts'
 import { noteOn } from './note.ts'
 import { paymentCalls } from './payment-calls.ts'
@@ -38,7 +37,9 @@ const noteSchema = {
   response: { 200: Payment },
 }
 
-export function resolveRoutes(context: ForApprovals & ForCaller): FastifyPluginAsyncTypebox {
+type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
+
+export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db } = context
   const { resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()

@@ -46,6 +46,7 @@ export async function approve(context: Context, decision: Decision): Promise<Ans
     return { request: open.request, result }
   })
   crashPoint('approval.committed')
+  await call.finish?.(request)
   return call.answer(request, result)
 }
 

@@ -45,3 +45,9 @@ export async function findApproval(db: Database, id: string): Promise<Item> {
 }
 
 export const noApproval = (id: string) => new NotFound(`No approval ${id}`)
+
+export async function countOpenApprovals(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from ops.approval where state = 'proposed'`.execute(db)
+  return rows[0]?.count ?? 0
+}

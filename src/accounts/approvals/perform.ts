@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import type { Asker } from '../audit.ts'
 import type { ActCall } from './act-call.ts'
 import { isCovered } from './is-covered.ts'
@@ -12,10 +12,10 @@ export type ForApprovals = {
   db: Database
   config: Pick<Config, 'APPROVALS' | 'APPROVAL_TTL_HOURS'>
 }
-type Performed<Result> = { result: Result } | { proposal: Proposed }
+export type Performed<Result> = { result: Result } | { proposal: Proposed }
 
 /** Does what was asked for, or proposes it where a second person must approve it. */
-async function perform<Request extends object, Looked, Result>(
+export async function perform<Request extends object, Looked, Result>(
   { db, config }: ForApprovals,
   call: ActCall<Request, Looked, Result>,
   asker: Asker,
@@ -26,19 +26,24 @@ async function perform<Request extends object, Looked, Result>(
   const own = call.db ?? db
   const acts = call.actsOf(request)
   const looked = (await call.look?.(request, asker, signal)) as Looked
-  if (!rules.some(({ act }) => acts.includes(act)))
-    return { result: await call.act(own, asker, request, looked) }
-  return own.transaction().execute(async trx => {
+  const isFree = !rules.some(({ act }) => acts.includes(act))
+  const performed = isFree
+    ? { result: await call.act(own, asker, request, looked) }
+    : await own.transaction().execute(proposeOrDo)
+  if ('result' in performed) await call.finish?.(request)
+  return performed
+
+  async function proposeOrDo(trx: Trx): Promise<Performed<Result>> {
     const facts = await call.factsOf(trx, request)
     if (!isCovered(rules, facts.parts))
       return { result: await call.act(trx, asker, request, looked) }
     await requirePerson(trx, asker, facts.act)
     // What would be refused now is not proposed: the act is tried, and taken back.
     await sql`savepoint trial`.execute(trx)
-    await call.act(trx, asker, request, looked)
+    await (call.trial ?? call.act)(trx, asker, request, looked)
     await sql`rollback to savepoint trial`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
-  })
+  }
 }
 
 /** The act's own answer, or 202 with the proposal. */

@@ -16,7 +16,7 @@ const tags = ['approvals']
 const security = [{ internalToken: [], bearer: [] }]
 const params = Type.Object({ id: Id })
 const refusals = ['PERSON_REQUIRED', 'CONFLICT', 'EXPIRED']
-const approvalFilters = {
+export const approvalFilters = {
   state: Type.Optional(oneOf(APPROVAL_STATES)),
   act: Type.Optional(oneOf(ACTS)),
 }

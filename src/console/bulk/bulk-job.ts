@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { sql } from 'kysely'
+import type { Asker } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
@@ -20,6 +21,7 @@ type Next = {
   actor: string
   address: string | null
   requestId: string | null
+  approval: Asker['approval'] | null
   isDisabled: boolean
 }
 
@@ -58,7 +60,7 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
 
 async function nextItem(trx: Trx): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
-    select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId",
+    select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId", b.approval,
            exists (select from loanops.account a where lower(a.username) = lower(b.actor) and a.disabled_at is not null) as "isDisabled"
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
@@ -77,8 +79,8 @@ async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
 
 /** @returns why it was refused; null if it was decided @throws errors that may be temporary */
 async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
-  const { item, decision, note, actor, address, requestId } = next
-  const asker = { actor, caller: null, address, requestId }
+  const { item, decision, note, actor, address, requestId, approval } = next
+  const asker = { actor, caller: null, address, requestId, ...(approval && { approval }) }
   await sql`savepoint decision`.execute(context.db)
   try {
     await DECISIONS[decision].decide(context, item, { note, asker })

@@ -1,16 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { invalidField } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { newId, UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
+import { donePath } from '../frame/notice.ts'
 import { operationFilters } from '../operations/operation-filters.ts'
 import type { PageContext } from '../page-context.ts'
 import { paymentFilters } from '../payments/payment-filters.ts'
 import { askerFor } from '../session/asker-for.ts'
+import { bulkCall } from './bulk-call.ts'
 import { bulkProgress } from './bulk-progress.ts'
-import { countItems, createBulk, findBulk, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
+import { countItems, findBulk, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
@@ -39,7 +42,9 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
-export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, config, formats } = context
+  const call = bulkCall(context)
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
   return async app => {
@@ -51,15 +56,18 @@ export function bulkPages({ db, config, formats }: PageContext): FastifyPluginAs
     })
 
     app.post('/bulk', { schema: { body: Confirmed } }, async (request, reply) => {
-      const { count, id = newId(), digest, ...wanted } = request.body
+      const { count, id = newId(), digest: _, ...wanted } = request.body
       requireNote(wanted)
       if (Number(count) > MAX_BULK_ITEMS)
         throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
       const { decision, note = null, ...filter } = wanted
-      const asker = askerFor(request)
+      // A form of an earlier release has none.
+      const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
       const bulk = { id, decision, filter, note, count: Number(count), digest }
-      await createBulk(db, bulk, itemsOf(wanted), asker)
-      return reply.redirect(`/console/bulk/${id}`, 303)
+      const performed = await perform(context, call, askerFor(request), bulk)
+      const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
+      const isProposed = 'proposal' in performed
+      return reply.redirect(isProposed ? donePath(list, 'proposed') : `/console/bulk/${id}`, 303)
     })
 
     app.get('/bulk/:id', { schema: progressSchema }, async (request, reply) => {

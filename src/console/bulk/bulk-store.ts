@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict, NotFound } from '../../http/problem.ts'
 import type { DecisionName } from './decisions.ts'
 
@@ -23,6 +24,8 @@ export type Bulk = {
 }
 
 export type Counted = { count: number; digest: string }
+/** `greatest` is null if an item has no amount, or none that is known; `sum` also where currencies differ. */
+type Measured = Counted & { greatest: string | null; sum: string | null; currency: string | null }
 
 /** Above MAX_BULK_ITEMS, counting stops at one more. */
 export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<Counted> {
@@ -33,16 +36,30 @@ export async function countItems(db: Database, items: RawBuilder<unknown>): Prom
   return rows[0] ?? { count: 0, digest: '' }
 }
 
+export async function measureItems(db: Database, items: RawBuilder<unknown>): Promise<Measured> {
+  const { rows } = await sql<Measured>`
+    with measured as (
+      select item, (item ->> 'amount')::numeric as amount, item ->> 'currency' as currency
+        from (${items} limit ${MAX_BULK_ITEMS + 1}) matching
+    )
+    select count(*)::integer as count, ${digest} as digest, case when count(*) = count(amount) then max(amount)::text end as greatest,
+           case when is_one then sum(amount)::text end as sum, case when is_one then min(currency) end as currency
+      from measured
+     cross join (select count(*) = count(currency) and count(distinct currency) = 1 as is_one from measured) one
+     group by is_one`.execute(db)
+  return rows[0] ?? { count: 0, digest: '', greatest: null, sum: null, currency: null }
+}
+
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
-type NewBulk = {
+export type NewBulk = {
   /** Generated for the confirmation page, so that submitting it twice makes one decision. */
   id: string
   decision: DecisionName
   filter: object
   note: string | null
   count: number
-  digest?: string | undefined
+  digest: string
 }
 
 /** @throws Conflict if the matching rows have changed since they were counted */
@@ -52,10 +69,11 @@ export function createBulk(
   items: RawBuilder<unknown>,
   asker: Asker,
 ): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const { numAffectedRows: isNew = 0n } = await sql`
-      insert into loanops.bulk (id, decision, filter, note, actor, address, request_id)
-      values (${id}, ${decision}, ${JSON.stringify(filter)}, ${note}, ${asker.actor}, ${asker.address}, ${asker.requestId})
+      insert into loanops.bulk (id, decision, filter, note, actor, address, request_id, approval)
+      values (${id}, ${decision}, ${JSON.stringify(filter)}, ${note}, ${asker.actor}, ${asker.address}, ${asker.requestId},
+              ${JSON.stringify(asker.approval ?? null)})
       on conflict do nothing`.execute(trx)
     if (isNew === 0n) return
     await sql`
@@ -72,7 +90,7 @@ export function createBulk(
       throw new Conflict(
         `${count} matched when you looked; now ${now} ${now === 1 ? 'does' : 'do'}: review the list again`,
       )
-    if (seen !== undefined && rows[0]?.digest !== seen)
+    if (rows[0]?.digest !== seen)
       throw new Conflict('The matching rows have changed since you looked: review the list again')
     await audit(trx, {
       ...asker,

@@ -1,4 +1,5 @@
 import type { Asker } from '../../accounts/audit.ts'
+import type { Act } from '../../config/acts.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { cancelOperation } from '../../operations/cancel.ts'
 import { resolveOperation } from '../../operations/resolve.ts'
@@ -6,6 +7,7 @@ import { parseTrackingId } from '../../operations/tracking-id.ts'
 import { assign } from '../../payments/assign.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { etagOf } from '../../payments/precondition.ts'
+import { ACT_OF } from '../../payments/resolution.ts'
 import { resolve } from '../../payments/resolve.ts'
 
 export type About = 'operations' | 'payments'
@@ -22,6 +24,7 @@ type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
 type Made = { note: string | null; asker: Asker }
 
 type Decision = {
+  act: Act
   about: About
   label: string
   effect: string
@@ -32,23 +35,27 @@ type Decision = {
 /** Each item is decided as if it were the only one. */
 export const DECISIONS = {
   'operations.retry': onOperation(
+    'operation.resolve',
     'retry: try again',
     'looked up in the ledger, and retried if it is not there',
     (context, item, { asker }) =>
       resolveOperation(context.db, context.boss, parseTrackingId(item), 'retry', asker),
   ),
   'operations.failed': onOperation(
+    'operation.resolve',
     'failed: give them up',
     'looked up in the ledger, and permanently failed if it is not there',
     (context, item, { asker }) =>
       resolveOperation(context.db, context.boss, parseTrackingId(item), 'failed', asker),
   ),
   'operations.cancel': onOperation(
+    'operation.cancel',
     'cancel: those never attempted',
     'permanently cancelled, if it was never attempted',
     (context, item, { asker }) => cancelOperation(context, parseTrackingId(item), asker),
   ),
   'payments.assign': onPayment(
+    'payment.assign',
     'assign: each to the loan that it names',
     'assigned to the loan that it names, for the next batch to post',
     false,
@@ -63,12 +70,14 @@ export const DECISIONS = {
       }),
   ),
   'payments.handled': onPayment(
+    ACT_OF.handled,
     'handled: they were booked by hand',
     'marked as handled: it was booked by hand',
     true,
     (context, item, made) => settleAs('handled', context, item, made),
   ),
   'payments.dismiss': onPayment(
+    ACT_OF.dismiss,
     'dismiss: nothing is to be booked',
     'dismissed: nothing will be booked',
     true,
@@ -80,11 +89,13 @@ export type DecisionName = keyof typeof DECISIONS
 export const DECISION_NAMES = Object.keys(DECISIONS) as DecisionName[]
 
 function onOperation(
+  act: Act,
   label: string,
   effect: string,
   decide: (context: Context, trackingId: string, made: Made) => Promise<unknown>,
 ): Decision {
   return {
+    act,
     about: 'operations',
     label,
     effect,
@@ -95,12 +106,14 @@ function onOperation(
 }
 
 function onPayment(
+  act: Act,
   label: string,
   effect: string,
   needsNote: boolean,
   decide: (context: Context, item: PaymentItem, made: Made) => Promise<unknown>,
 ): Decision {
   return {
+    act,
     about: 'payments',
     label,
     effect,

@@ -4,7 +4,7 @@ import { matchingOperations, type OperationFilter } from '../../operations/opera
 import { matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
 import type { DecisionName } from './decisions.ts'
 
-type BulkFilter = OperationFilter & PaymentFilter
+export type BulkFilter = OperationFilter & PaymentFilter
 
 /** Selects what matches the filter and allows this decision; each row's `item` identifies it. */
 export function matchingItems(
@@ -20,7 +20,7 @@ export function matchingItems(
        order by o.seq`
   return sql`
     select jsonb_build_object('gateway', p.gateway, 'id', p.gateway_payment_id, 'kind', p.kind, 'loan', p.external_loan_id,
-             'version', core.version_of(p)) as item
+             'version', core.version_of(p), 'amount', case when p.amount > 0 then trim_scale(p.amount)::text end, 'currency', p.currency) as item
       from core.transaction p
      where ${matchingPayments(filter, timeZone)} and ${CAN_BE[decision] ?? sql`true`}
      order by p.id`

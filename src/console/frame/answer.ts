@@ -7,7 +7,10 @@ export async function answerPage(request: FastifyRequest, reply: FastifyReply, p
   const path = request.url.split('?', 1)[0] ?? ''
   // Hono's text is a String object, which Fastify does not send.
   const viewer = request.user ?? undefined
-  const text = String(await layout(page, viewer, path))
+  // Whatever failed for the page would fail for its menu, too.
+  const count = reply.statusCode < 500 ? request.server.openApprovals : undefined
+  const open = viewer && (await count?.().catch(() => undefined))
+  const text = String(await layout(page, viewer, path, open))
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Claims } from '../../accounts/access-token.ts'
 import { ASSETS } from './assets.ts'
+import { count } from './formats.ts'
 import { type Content, type Html, nothing } from './html.ts'
 
 export type Page = { title: string; body: Content }
@@ -16,9 +17,17 @@ const PLACES = [
   ['/console/audit', 'Audit'],
 ] as const
 export const PASSWORD_PATH = '/console/password'
+const APPROVALS_PATH = '/console/approvals'
+const approvalsTitle = (open: number) => (open === 0 ? 'Approvals' : `Approvals (${count(open)})`)
 const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
-export function layout({ title, body }: Page, viewer: Viewer, path: string): Html {
+/** @param open how many proposals are; undefined where no act needs approval */
+export function layout(
+  { title, body }: Page,
+  viewer: Viewer,
+  path: string,
+  open: number | undefined,
+): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,7 +44,7 @@ export function layout({ title, body }: Page, viewer: Viewer, path: string): Htm
 </head>
 <body ${viewer === undefined ? nothing : html`data-account="${viewer.sub}"`}>
 <a class="skip" href="#main">Skip to the content</a>
-${viewer === undefined ? nothing : header(viewer, path)}
+${viewer === undefined ? nothing : header(viewer, path, open)}
 <main id="main" class="container-fluid">
 ${body}
 </main>
@@ -43,11 +52,11 @@ ${body}
 </html>`
 }
 
-function header({ name, role }: NonNullable<Viewer>, path: string): Html {
+function header({ name, role }: NonNullable<Viewer>, path: string, open: number | undefined): Html {
   const places = role === 'admin' ? [...PLACES, ...FOR_ADMINS] : PLACES
   return html`<header class="top container-fluid">
 <a class="brand" href="/console">LoanOps</a>
-<nav aria-label="Pages"><ul>${places.map(([href, title]) => place(href, title, path))}</ul></nav>
+<nav aria-label="Pages"><ul>${places.map(([href, title]) => place(href, title, path))}${open === undefined ? nothing : place(APPROVALS_PATH, approvalsTitle(open), path)}</ul></nav>
 <search><form class="search" action="/console/search">
 <input type="search" name="q" aria-label="Search for any id" placeholder="Any id or UTR" required maxlength="300">
 <button type="submit" class="secondary">Search</button>

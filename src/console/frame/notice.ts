@@ -12,6 +12,10 @@ const DONE = {
   cancelled: 'The operation has been cancelled.',
   runCancelled: 'The run has been cancelled. Rows that are in progress are completed.',
   assigned: 'The payment is assigned; the next batch posts it.',
+  proposed: 'Sent for approval. Nothing is done yet: somebody else decides, under Approvals.',
+  approved: 'You approved it, and it is done.',
+  rejected: 'You rejected it. Nothing is done.',
+  takenBack: 'You withdrew it. Nothing is done.',
   decided: 'Your decision on the payment is recorded.',
   noted: 'The note is saved.',
   checked: 'The payment has been compared with the ledger.',
@@ -46,6 +50,10 @@ export function doneNotice(done: string | undefined): Html {
   const text = DONE[done as DoneKey]
   return text === undefined ? nothing : html`<p class="notice" role="status">${text}</p>`
 }
+
+/** @param performed what became of a form whose act somebody else may have to approve */
+export const doneAs = (performed: object, done: DoneKey): DoneKey =>
+  'proposal' in performed ? 'proposed' : done
 
 export function donePath(path: string, done: DoneKey): string {
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`

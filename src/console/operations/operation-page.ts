@@ -1,15 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
-import { cancelOperation } from '../../operations/cancel.ts'
 import { operationWithAttempts } from '../../operations/find-operations.ts'
-import { ResolvedAs, resolveOperation } from '../../operations/resolve.ts'
+import { operationCalls } from '../../operations/operation-calls.ts'
+import { ResolvedAs } from '../../operations/resolve.ts'
 import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 import { operationPath } from '../timeline/subject-path.ts'
@@ -26,7 +27,8 @@ const resolveSchema = { params, body: Type.Object({ outcome: ResolvedAs }, close
 const cancelSchema = { params }
 
 export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
-  const { db, boss, onFinal, formats } = context
+  const { db, formats } = context
+  const { resolveCall, cancelCall } = operationCalls(context)
   return async app => {
     app.get('/operations/:tracking_id', { schema: pageSchema }, async (request, reply) => {
       const { tracking_id } = request.params
@@ -50,9 +52,10 @@ ${operationForms(operation, request.user.role)}`
       { schema: resolveSchema },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const asker = askerFor(request)
-        await resolveOperation(db, boss, parseTrackingId(tracking_id), request.body.outcome, asker)
-        return reply.redirect(donePath(operationPath(tracking_id), 'resolved'), 303)
+        const asked = { tracking_id, ...request.body }
+        const performed = await perform(context, resolveCall, askerFor(request), asked)
+        const done = doneAs(performed, 'resolved')
+        return reply.redirect(donePath(operationPath(tracking_id), done), 303)
       },
     )
 
@@ -61,9 +64,9 @@ ${operationForms(operation, request.user.role)}`
       { schema: cancelSchema },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const asker = askerFor(request)
-        await cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker)
-        return reply.redirect(donePath(operationPath(tracking_id), 'cancelled'), 303)
+        const performed = await perform(context, cancelCall, askerFor(request), { tracking_id })
+        const done = doneAs(performed, 'cancelled')
+        return reply.redirect(donePath(operationPath(tracking_id), done), 303)
       },
     )
   }

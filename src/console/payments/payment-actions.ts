@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { checkPayment } from '../../books/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
 import { FieldErrors } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
-import { assign } from '../../payments/assign.ts'
 import { noteOn } from '../../payments/note.ts'
+import { paymentCalls } from '../../payments/payment-calls.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { resolutionValidator } from '../../payments/resolution.ts'
-import { resolve } from '../../payments/resolve.ts'
-import { type DoneKey, donePath } from '../frame/notice.ts'
+import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 import { paymentPath } from './payments-page.ts'
@@ -53,24 +53,19 @@ const checkSchema = { params, querystring: kindQuery }
 
 export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db } = context
+  const { assignCall, resolveCall } = paymentCalls(context)
   const resolutionOf = resolutionValidator()
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
       { schema: assignSchema },
       async (request, reply) => {
-        const { external_loan_id: loan, note, if_match: ifMatch, ...rest } = request.body
-        const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in rest)
-        const name = nameOf(request)
-        await assign(db, {
-          ...name,
-          loan,
-          note,
-          kinds: kinds.length > 0 ? kinds : undefined,
-          asker: askerFor(request),
-          ifMatch,
-        })
-        return reply.redirect(back(request, 'assigned'), 303)
+        const { external_loan_id, note, if_match } = request.body
+        const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in request.body)
+        const remember = kinds.length > 0 ? kinds : undefined
+        const asked = { ...request.params, external_loan_id, note, remember, if_match }
+        const performed = await perform(context, assignCall, askerFor(request), asked)
+        return reply.redirect(back(request, doneAs(performed, 'assigned')), 303)
       },
     )
 
@@ -80,9 +75,10 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       async (request, reply) => {
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
-        const asked = { ...context, signal: whileAsked(reply) }
-        await resolve(asked, nameOf(request), resolution, askerFor(request), seen)
-        return reply.redirect(back(request, 'decided'), 303)
+        const asked = { ...request.params, ...request.query, if_match: seen, ...resolution }
+        const asker = askerFor(request)
+        const performed = await perform(context, resolveCall, asker, asked, whileAsked(reply))
+        return reply.redirect(back(request, doneAs(performed, 'decided')), 303)
       },
     )
 

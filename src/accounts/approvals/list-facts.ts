@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto'
+import { Decimal } from 'decimal.js'
+import type { Facts } from './act-call.ts'
+
+/** Of a call with a list: what each of its items is about, and all together. @param what such as `payments.assign` */
+export async function listFacts<Item>(
+  what: string,
+  items: Item[],
+  factsOf: (item: Item) => Promise<Facts>,
+): Promise<Facts> {
+  const all: (Facts | null)[] = []
+  for (const item of items) all.push(await knownFacts(() => factsOf(item)))
+  const known = all.filter(one => one !== null)
+  const currencies = new Set(known.map(({ currency }) => currency))
+  const isSum = currencies.size === 1 && known.every(({ amount }) => amount !== null)
+  const sum = isSum ? Decimal.sum(...known.map(({ amount }) => amount ?? 0)).toString() : null
+  const currency = isSum ? ([...currencies][0] ?? null) : null
+  const parts = known.flatMap(one => one.parts)
+  return {
+    act: 'bulk',
+    subject: `${what} ${hash('sha256', known.map(one => one.subject).join()).slice(0, 32)}`,
+    parts: [...parts, ...parts.map(({ amount }) => ({ act: 'bulk' as const, amount }))],
+    amount: sum,
+    currency,
+    shown: { count: items.length, sum, currency },
+    state: all.map(one => one?.state ?? null),
+  }
+}
+
+/** An item that cannot be read is refused by itself, when the others are done. */
+async function knownFacts(read: () => Promise<Facts>): Promise<Facts | null> {
+  try {
+    return await read()
+  } catch (error) {
+    const { statusCode = 500 } = error as { statusCode?: number }
+    if (statusCode >= 500) throw error
+    return null
+  }
+}

@@ -1,0 +1,113 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
+import { approve, reject, withdraw } from '../../accounts/approvals/decide.ts'
+import { findApproval } from '../../accounts/approvals/find-approvals.ts'
+import { isSame } from '../../accounts/approvals/person.ts'
+import { closed } from '../../http/schemas.ts'
+import { Note } from '../../http/text-fields.ts'
+import { whileAsked } from '../../http/while-asked.ts'
+import { UUID } from '../../ids.ts'
+import { findEvents } from '../../payments/find-events.ts'
+import { answerPage } from '../frame/answer.ts'
+import { facts } from '../frame/facts.ts'
+import { amount, type Formats, words } from '../frame/formats.ts'
+import { type Content, type Html, nothing } from '../frame/html.ts'
+import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { capital } from '../lists/filter-form.ts'
+import type { PageContext } from '../page-context.ts'
+import { eventList } from '../payments/event-list.ts'
+import { paymentPath } from '../payments/payments-page.ts'
+import { askerFor } from '../session/asker-for.ts'
+import { type ApprovalItem, actInWords, approvalState, subjectOf } from './approvals-page.ts'
+
+const params = Type.Object({ id: Type.String({ pattern: UUID }) })
+const pageSchema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
+const decideSchema = { params, body: Type.Object({ note: Type.Optional(Note) }, closed) }
+
+export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, formats } = context
+  const back = (id: string, done: DoneKey) => donePath(`/console/approvals/${id}`, done)
+  return async app => {
+    app.get('/approvals/:id', { schema: pageSchema }, async (request, reply) => {
+      const approval = await findApproval(db, request.params.id)
+      const title = `${actInWords(approval.act)} of ${approval.subject}`
+      const body = html`<h1>Approval</h1>
+${doneNotice(request.query.done)}
+${approvalFacts(approval, formats)}
+<h2>What was asked for</h2>${facts(shown(approval.request))}
+<h2>What it was about</h2>${facts(shown(approval.facts))}
+${approval.state === 'proposed' ? forms(approval, request.user) : nothing}
+${await eventsOf(approval)}
+<p><a href="/console/approvals?state=proposed">Open approvals</a></p>`
+      return answerPage(request, reply, { title, body })
+    })
+
+    app.post('/approvals/:id/approve', { schema: decideSchema }, async (request, reply) => {
+      const { id } = request.params
+      const decision = { id, note: request.body.note, asker: askerFor(request) }
+      await approve(context, { ...decision, signal: whileAsked(reply) })
+      return reply.redirect(back(id, 'approved'), 303)
+    })
+
+    app.post('/approvals/:id/reject', { schema: decideSchema }, async (request, reply) => {
+      const { id } = request.params
+      await reject(db, { id, note: request.body.note, asker: askerFor(request) })
+      return reply.redirect(back(id, 'rejected'), 303)
+    })
+
+    app.post('/approvals/:id/withdraw', { schema: { params } }, async (request, reply) => {
+      const { id } = request.params
+      await withdraw(db, { id, asker: askerFor(request) })
+      return reply.redirect(back(id, 'takenBack'), 303)
+    })
+  }
+
+  /** Of the payment that it is about, as they are now. */
+  async function eventsOf({ act, request, facts }: ApprovalItem): Promise<Html> {
+    if (!act.startsWith('payment.')) return nothing
+    const payment = { ...request, ...facts } as Parameters<typeof paymentPath>[0]
+    const events = await findEvents(db, payment, { withBodies: false })
+    return eventList(events, { withBodies: false, url: paymentPath(payment) }, formats)
+  }
+}
+
+function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
+  const { act, state, currency } = approval
+  return facts([
+    ['Act', actInWords(act)],
+    ['Subject', subjectOf(approval)],
+    ['Amount', amount(approval.amount, currency)],
+    ['State', approvalState(state)],
+    ['Proposed by', approval.proposed_by],
+    ['Proposed', formats.time(approval.proposed_at)],
+    ['Note', approval.note],
+    ['Expires', formats.time(approval.expires_at)],
+    ['Decided by', approval.decided_by],
+    ['Decided', formats.time(approval.decided_at)],
+    ['Note of the decision', approval.decision_note],
+  ])
+}
+
+function shown(members: object): [string, Content][] {
+  return Object.entries(members)
+    .filter(([name]) => name !== 'if_match')
+    .map(([name, value]) => [
+      capital(words(name)),
+      value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ])
+}
+
+function forms(
+  { approval_id: id, proposed_by }: ApprovalItem,
+  { name, role }: { name: string; role: string },
+): Html {
+  if (role === 'viewer') return nothing
+  const path = `/console/approvals/${id}`
+  if (isSame(proposed_by, name))
+    return html`<h2>Actions</h2><form class="box" method="post" action="${path}/withdraw">
+<p>Somebody else must approve it.</p><button type="submit" class="secondary">Withdraw</button></form>`
+  return html`<h2>Actions</h2><form class="box" method="post" action="${path}/approve">
+<label>Note <input name="note" maxlength="1000"></label>
+<button type="submit">Approve</button> <button type="submit" class="secondary" formaction="${path}/reject">Reject</button></form>`
+}

@@ -1,0 +1,72 @@
+import { html } from 'hono/html'
+import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
+import { approvalFilters } from '../../accounts/approvals/routes.ts'
+import { subjectLink } from '../audit/subject-link.ts'
+import { amount, words } from '../frame/formats.ts'
+import type { Content, Html } from '../frame/html.ts'
+import type { List } from '../lists/list.ts'
+import { listRoutes } from '../lists/list-routes.ts'
+import { timeColumn } from '../lists/time-column.ts'
+import type { PageContext } from '../page-context.ts'
+
+export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'][number]
+
+export const approvalsPage = (context: PageContext) => listRoutes(context.db, approvalList(context))
+
+/** Such as "payment post". */
+export const actInWords = (act: string) => words(act).replace('.', ' ')
+
+export function approvalState(state: string): Html {
+  const look = { proposed: 'wait', approved: 'good' }[state] ?? 'bad'
+  return html`<span class="${look}">${state}</span>`
+}
+
+export function subjectOf({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
+  if (act.startsWith('portfolio.')) return subjectLink('migration', subject)
+  return /^(payment|operation|statement)\./.test(act) ? subjectLink(act, subject) : subject
+}
+
+function approvalList({ db, formats }: PageContext): List<typeof approvalFilters, ApprovalItem> {
+  return {
+    path: '/approvals',
+    title: 'Approvals',
+    filters: approvalFilters,
+    cursor: ['uuid'],
+    empty: 'No proposal matches. What a second person must approve appears here.',
+    columns: [
+      {
+        name: 'act',
+        title: 'Act',
+        cell: row =>
+          html`<a href="/console/approvals/${row.approval_id}">${actInWords(row.act)}</a>`,
+      },
+      {
+        name: 'subject',
+        title: 'Subject',
+        isId: true,
+        cell: subjectOf,
+      },
+      {
+        name: 'amount',
+        title: 'Amount',
+        isNumber: true,
+        cell: row => amount(row.amount, row.currency),
+      },
+      { name: 'state', title: 'State', cell: row => approvalState(row.state) },
+      { name: 'proposed_by', title: 'Proposed by' },
+      timeColumn(formats, 'proposed_at', 'Proposed'),
+      timeColumn(formats, 'expires_at', 'Expires'),
+      { name: 'decided_by', title: 'Decided by' },
+      timeColumn(formats, 'decided_at', 'Decided'),
+      ...['currency', 'note', 'decision_note', 'approval_id'].map(name => ({
+        name,
+        title: name,
+        isExportOnly: true,
+      })),
+    ],
+    async load(query) {
+      const { approvals, next_cursor } = await findApprovals(db, query)
+      return { rows: approvals, next_cursor }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import type { Config } from '../../config/config.ts'
+import { createBulk, measureItems, type NewBulk } from './bulk-store.ts'
+import { DECISIONS } from './decisions.ts'
+import { type BulkFilter, matchingItems } from './matching-items.ts'
+
+type BulkRequest = NewBulk & { filter: BulkFilter }
+
+/** A decision about all that match. Its items are decided later, one by one. */
+export function bulkCall({
+  config,
+}: {
+  config: Pick<Config, 'LEDGER_TIMEZONE'>
+}): ActCall<BulkRequest, undefined, void> {
+  const itemsOf = ({ decision, filter }: BulkRequest) =>
+    matchingItems(decision, filter, config.LEDGER_TIMEZONE)
+  return {
+    name: 'bulk.start',
+    actsOf: ({ decision }) => ['bulk', DECISIONS[decision].act],
+    async factsOf(trx, request) {
+      const { count, digest, greatest, sum, currency } = await measureItems(trx, itemsOf(request))
+      return {
+        act: 'bulk',
+        subject: `${request.decision} ${digest}`,
+        parts: this.actsOf(request).map(act => ({ act, amount: greatest })),
+        amount: sum,
+        currency,
+        shown: { count, sum, currency },
+        state: [count, digest],
+      }
+    },
+    act: (db, asker, request) => createBulk(db, request, itemsOf(request), asker),
+    answer: async ({ id, count }) => ({ status: 202, body: { bulk_id: id, count } }),
+  }
+}

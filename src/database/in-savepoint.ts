@@ -1,0 +1,16 @@
+import { sql } from 'kysely'
+import type { Database } from './database.ts'
+
+/** Within a transaction, takes back what `work` did before it failed; outside, `work` has transactions of its own. */
+export async function inSavepoint<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  if (!db.isTransaction) return work()
+  await sql`savepoint attempt`.execute(db)
+  try {
+    const done = await work()
+    await sql`release savepoint attempt`.execute(db)
+    return done
+  } catch (error) {
+    await sql`rollback to savepoint attempt`.execute(db)
+    throw error
+  }
+}

@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { withApprovals } from '../../support/approvals.ts'
+import { clientData } from '../../support/loans.ts'
+
+const RULES = 'payment.assign>1000,operation.resolve,operation.cancel'
+const service = await withApprovals(t, RULES)
+const { asha, ravi, token, held, payment, call, db } = service
+await service.loan('L-1', { principal: 90_000 })
+await call('POST', '/api/ledger/pause', { reason: 'nobody may try an operation' })
+
+const assignment = (id: string) => ({
+  gateway: 'gateway_a',
+  gateway_payment_id: id,
+  external_loan_id: 'L-1',
+})
+const assign = (...ids: string[]) =>
+  asha.post('payments/assign', { assignments: ids.map(assignment) })
+const stateOf = async (id: string) => (await payment(id)).payment.state
+
+async function untried(externalId: string): Promise<string> {
+  const data = clientData(externalId)
+  const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
+  return body.tracking_id
+}
+async function hanging(externalId: string): Promise<string> {
+  const trackingId = await untried(externalId)
+  await sql`
+    update loanops.operation set attempts = 1, waiting_for = 'ledger_approval'
+     where id = ${trackingId.split('|')[1]}`.execute(db)
+  return trackingId
+}
+const pathOf = (trackingId: string) => `ledger/operations/${encodeURIComponent(trackingId)}`
+
+t.test('a list with one item above the amount is proposed as a whole, even alone', async t => {
+  for (const [id, amount] of [
+    ['pay_1', 100_000],
+    ['pay_2', 100_001],
+  ] as const)
+    await held(id, amount)
+  t.match(await assign('pay_1'), { status: 200, body: { results: [{ status: 200 }] } })
+  t.match(await assign('pay_2'), { status: 202, body: { act: 'bulk' } })
+  await held('pay_3', 50_000)
+  const proposed = await assign('pay_2', 'pay_3', 'pay_nobody')
+  t.equal(proposed.status, 202)
+  const { approval_id: id } = proposed.body
+  t.match((await ravi.get(`approvals/${id}`)).body, {
+    amount: '1500.01',
+    currency: 'INR',
+    facts: { count: 3, sum: '1500.01' },
+  })
+  t.equal(await stateOf('pay_3'), 'suspense')
+  t.match(await ravi.approve(id), {
+    status: 200,
+    body: { results: [{ status: 200 }, { status: 200 }, { status: 404 }] },
+  })
+  t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['waiting', 'waiting'])
+})
+
+t.test('a list is stale once one of its items has changed', async t => {
+  await held('pay_4', 150_000)
+  await held('pay_5', 150_000)
+  const { approval_id: id } = (await assign('pay_4', 'pay_5')).body
+  const dismiss = { outcome: 'dismiss', note: 'a forgery' }
+  t.equal((await token.post('payments/gateway_a/pay_5/resolve', dismiss)).status, 200)
+  t.match(await ravi.approve(id), { status: 409, body: { code: 'STALE' } })
+  t.equal(await stateOf('pay_4'), 'suspense')
+})
+
+t.test('an operation is resolved, or cancelled, once somebody else approves', async t => {
+  const cancelled = await untried('C-1')
+  const proposed = await asha.post(`${pathOf(cancelled)}/cancel`)
+  t.match(proposed, { status: 202, body: { act: 'operation.cancel', subject: cancelled } })
+  t.equal((await asha.get(pathOf(cancelled))).body.status, 'processing')
+  t.match(await ravi.approve(proposed.body.approval_id), {
+    status: 202,
+    body: { tracking_id: cancelled, status: 'failed' },
+  })
+  t.equal((await asha.get(pathOf(cancelled))).body.status, 'failed')
+
+  const resolved = await hanging('C-2')
+  const retry = await asha.post(`${pathOf(resolved)}/resolve`, { outcome: 'retry' })
+  t.match(retry, { status: 202, body: { act: 'operation.resolve', state: 'proposed' } })
+  t.match(await ravi.approve(retry.body.approval_id), {
+    status: 202,
+    body: { tracking_id: resolved, status: 'processing' },
+  })
+  const { rows } = await sql`
+    select actor, detail from ops.audit where action = 'operation.resolve'`.execute(db)
+  t.match(rows, [{ actor: 'asha.rao', detail: { outcome: 'retry', approved_by: 'ravi.iyer' } }])
+})
+
+t.test('an operation that was tried meanwhile is not cancelled', async t => {
+  const trackingId = await untried('C-3')
+  const { approval_id: id } = (await asha.post(`${pathOf(trackingId)}/cancel`)).body
+  await sql`
+    update loanops.operation set attempts = 1 where id = ${trackingId.split('|')[1]}`.execute(db)
+  t.match(await ravi.approve(id), { status: 409, body: { code: 'STALE' } })
+})
+
+t.test('a list of operations is proposed as one', async t => {
+  const ids = [await hanging('C-4'), await hanging('C-5')]
+  const asked = { tracking_ids: ids, outcome: 'retry' }
+  t.match(await token.post('ledger/operations/resolve', asked), {
+    status: 403,
+    body: { code: 'PERSON_REQUIRED' },
+  })
+  const proposed = await asha.post('ledger/operations/resolve', asked)
+  t.match(proposed, { status: 202, body: { act: 'bulk' } })
+  t.match(await asha.post('ledger/operations/resolve', asked), { status: 409 })
+  t.match(await ravi.approve(proposed.body.approval_id), {
+    status: 200,
+    body: { results: [{ status: 202 }, { status: 202 }] },
+  })
+})

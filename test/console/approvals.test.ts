@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'puppeteer-core'
+import t from 'tap'
+import { APPROVER } from '../support/approvals.ts'
+import { openBrowser } from '../support/browser.ts'
+import { type Browse, loggedIn, startWithConsole } from '../support/console.ts'
+import { capturedA } from '../support/gateway-events.ts'
+import { withLedger } from '../support/payments.ts'
+import { until } from '../support/until.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk'
+const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
+const { url, operator, admin, viewer, webhook, batch, payment } = service
+await admin('/console/accounts', { ...APPROVER, role: 'operator' })
+const approver = await loggedIn(url, APPROVER)
+await service.loan('L-1', { principal: 90_000 })
+
+const pathOf = (id: string) => `/console/payments/gateway_a/${id}`
+async function held(...ids: string[]) {
+  for (const id of ids)
+    await webhook('gateway_a', capturedA({ id, loan: 'L-none' }), { lender: 'LENDER_02' })
+  await batch()
+}
+/** The fields that a form of the page hides, such as what the payment was when it was shown. */
+async function hidden(browse: Browse, path: string): Promise<Record<string, string>> {
+  const fields = (await browse(path)).text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
+  const all = [...fields].map(([, name = '', value = '']) => [
+    name,
+    value.replaceAll('&quot;', '"'),
+  ])
+  return Object.fromEntries(all.filter(([name]) => name !== 'form'))
+}
+async function dismissed(id: string) {
+  const { if_match = '' } = await hidden(operator, pathOf(id))
+  return operator(`${pathOf(id)}/resolve`, { outcome: 'dismiss', note: 'a forgery', if_match })
+}
+/** The path of the newest proposal. */
+async function newest(): Promise<string> {
+  const { body } = await service.call('GET', '/api/approvals?limit=1')
+  return `/console/approvals/${body.approvals[0].approval_id}`
+}
+const stateOf = async (id: string) => (await payment(id)).payment.state
+
+t.test('a form of a covered act is sent for approval, and says so', async t => {
+  await held('pay_1')
+  const { headers } = await dismissed('pay_1')
+  const shown = await operator(headers.get('location') ?? '')
+  t.match(shown.text, /Sent for approval\. Nothing is done yet/)
+  t.match(shown.text, /<a href="\/console\/approvals" >Approvals \(1\)<\/a>/)
+  t.equal(await stateOf('pay_1'), 'suspense')
+})
+
+t.test('the proposal shows who asked for what, and what it is about', async t => {
+  const { text } = await approver(await newest())
+  for (const said of [/payment dismiss/, /asha\.rao/, /a forgery/, /INR 1,000\.00/, /L-none/])
+    t.match(text, said)
+  t.match(text, /payment\.captured/, 'the events')
+  t.match(text, /Approve<\/button>.*Reject<\/button>/s)
+  t.notMatch(text, /Withdraw<\/button>/)
+  t.match((await operator(await newest())).text, /Withdraw<\/button>/)
+  t.notMatch((await operator(await newest())).text, /Approve<\/button>/)
+  t.notMatch((await viewer(await newest())).text, /(Approve|Reject|Withdraw)<\/button>/)
+})
+
+t.test('nobody approves their own in the console either', async t => {
+  const path = await newest()
+  t.equal((await operator(`${path}/approve`, {})).status, 403)
+  t.equal((await viewer(`${path}/approve`, {})).status, 403)
+  t.equal((await approver(`${path}/withdraw`, {})).status, 403)
+  t.equal(await stateOf('pay_1'), 'suspense')
+})
+
+t.test('another person approves, rejects, or its proposer withdraws', async t => {
+  const first = await newest()
+  const approved = await approver(`${first}/approve`, { note: 'seen the letter' })
+  const { text } = await approver(approved.headers.get('location') ?? '')
+  t.match(text, /You approved it, and it is done.*seen the letter/s)
+  t.equal(await stateOf('pay_1'), 'dismissed')
+  await held('pay_2', 'pay_3')
+  await dismissed('pay_2')
+  t.equal((await approver(`${await newest()}/reject`, {})).status, 303)
+  await dismissed('pay_3')
+  t.equal((await operator(`${await newest()}/withdraw`, {})).status, 303)
+  t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['suspense', 'suspense'])
+  t.match((await viewer('/console/approvals?state=withdrawn')).text, /gateway_a\/pay_3/)
+})
+
+t.test('a bulk action is sent for approval with its count and sum', async t => {
+  await held('pay_4', 'pay_5')
+  const wanted = { decision: 'payments.dismiss', note: 'tests', reason: 'loan_unknown' }
+  const confirmation = `/console/bulk?${new URLSearchParams(wanted)}`
+  const form = await hidden(operator, confirmation)
+  const sent = await operator('/console/bulk', form)
+  t.match((await operator(sent.headers.get('location') ?? '')).text, /Sent for approval/)
+  const path = await newest()
+  t.match((await approver(path)).text, /INR 4,000\.00.*<dt>Count<\/dt><dd>4<\/dd>/s)
+  await held('pay_6')
+  t.equal((await approver(`${path}/approve`, {})).status, 409)
+  t.match((await approver(path)).text, /stale/)
+
+  await operator('/console/bulk', await hidden(operator, confirmation))
+  t.equal((await approver(`${await newest()}/approve`, {})).status, 303)
+  await until(async () => (await stateOf('pay_6')) === 'dismissed', 'the items are decided')
+  const { rows } = await service.db
+    .selectFrom('loanops.audit')
+    .select(['actor', 'detail'])
+    .where('action', '=', 'payment.resolve')
+    .where('subject', '=', 'gateway_a/pay_6')
+    .execute()
+    .then(rows => ({ rows }))
+  t.match(rows, [{ actor: 'asha.rao', detail: { approved_by: 'ravi.iyer' } }])
+})
+
+t.test('the pages are accessible, fit a phone, and work without JavaScript', async t => {
+  await held('pay_7')
+  await dismissed('pay_7')
+  const path = await newest()
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const page = await browser.newPage()
+  const [name = '', value = ''] = approver.cookie.split('=')
+  await page.setCookie({ name, value, url })
+  for (const one of ['/console/approvals', path]) {
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.goto(url + one)
+    await page.evaluate(AXE)
+    t.same(await violations(page), [], one)
+    await picture(page, `${one === path ? 'approval' : 'approvals'}-desktop`)
+    await page.setViewport({ width: 375, height: 800 })
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), 375, one)
+    await picture(page, `${one === path ? 'approval' : 'approvals'}-phone`)
+  }
+  await page.setJavaScriptEnabled(false)
+  await page.goto(url + path)
+  await page.type('[name=note]', 'agreed')
+  await Promise.all([page.waitForNavigation(), page.click(`[action="${path}/approve"] button`)])
+  t.match(await page.content(), /You approved it/)
+  t.equal(await stateOf('pay_7'), 'dismissed')
+})
+
+t.test('nothing of it shows where no act needs approval', async t => {
+  const plain = await startWithConsole(t)
+  for (const path of ['/console', '/console/payments', '/console/audit'])
+    t.notMatch((await plain.admin(path)).text, /pproval/, path)
+})
+
+async function violations(page: Page): Promise<string[]> {
+  return (await page.evaluate(
+    `axe.run(document).then(found => found.violations.map(one => one.id + ' ' + one.nodes[0].html))`,
+  )) as string[]
+}
+
+/** To look at, where somebody asks for them. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
+}
