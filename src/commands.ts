@@ -8,8 +8,6 @@ import { DAY_MS } from './day.ts'
 import { welcome } from './embedded/welcome.ts'
 import { logger } from './log.ts'
 import { openQueue } from './queue/queue.ts'
-import { startRole } from './role.ts'
-import { allQueues } from './worker.ts'
 
 /** Work in flight may finish within this time after SIGTERM; the rest is handed back. */
 const STOP_WITHIN_MS = 25_000
@@ -30,7 +28,7 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
   const embedded = await startEmbedded(env, { data: flags.data, flags: flags.flag })
   try {
-    await migrate(readDatabaseUrl(embedded.env), allQueues)
+    await migrateAll(embedded.env)
     const url = await runRole(embedded.env, flags.role, embedded.close)
     process.stdout.write(welcome(embedded, url))
   } catch (error) {
@@ -40,9 +38,14 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
 }
 
 export async function runMigrate(env: NodeJS.ProcessEnv, isOneLogin = false): Promise<void> {
-  const report = migrationReport(await migrate(readDatabaseUrl(env), allQueues), isOneLogin)
+  const report = migrationReport(await migrateAll(env), isOneLogin)
   process.stdout.write(report.text)
   if (!report.canStart) process.exitCode = 1
+}
+
+async function migrateAll(env: NodeJS.ProcessEnv) {
+  const { allQueues } = await import('./worker.ts')
+  return migrate(readDatabaseUrl(env), allQueues)
 }
 
 export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promise<void> {
@@ -99,7 +102,10 @@ export async function runRole(
   const config = readConfig(role ? { ...env, ROLE: role } : env)
   const log = logger(config.LOG_LEVEL)
   const stopping = new AbortController()
-  const starting = startRole(config, log, stopping.signal)
+  // Only here: the other commands need little of what a role loads.
+  const starting = import('./role.ts').then(({ startRole }) =>
+    startRole(config, log, stopping.signal),
+  )
   // Registered before the start completes: a worker has work in flight before its last part has started.
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err, signal }) => {
     const since = performance.now()
