@@ -12,7 +12,7 @@ t.test('a run beside this one in the same clone takes nothing away from it', asy
   const kept = join(t.testdir({ kept: '' }), 'kept')
   const { status, stdout } = spawnSync(
     process.execPath,
-    [resolve('test/support/run.ts'), 'test/support/failed-files.test.ts'],
+    [resolve('test/support/run.ts'), 'test/console/subject-links.test.ts'],
     { encoding: 'utf8', env: { PATH: process.env.PATH } },
   )
   t.equal(status, 0, stdout)

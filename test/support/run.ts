@@ -1,15 +1,15 @@
-// Starts a PostgreSQL for the suite, then the suite: npm test [-- file …] [-- --shuffle [seed]]
+// Starts a PostgreSQL for the suite, then the suite: npm test [-- file …] [-- --quick] [-- --shuffle [seed]]
 import { spawn } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { removePostgres, startPostgres } from '../../src/embedded/postgres.ts'
-import { failedFiles } from './failed-files.ts'
 import { alone, runFolder } from './run-folders.ts'
-import { writeSuite } from './suite.ts'
+import { QUICK_FILES, writeSuite } from './suite.ts'
 import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
@@ -22,20 +22,15 @@ const tap = resolve('node_modules/.bin/tap')
 const BUILT_TAP = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 const MAX_SEED = 1_000_000
 const SUITES = '.data/suite'
-/**
- * Six processes share a machine that may be busy. Test files that fail beside others are run once more, alone, where a broken
- * promise fails too; the run's last lines name those that pass there. More failures than this have another cause.
- */
-const MAX_AGAIN = 4
 const isShown = process.stdout.isTTY
-const { files, options, seed } = commandLine(process.argv.slice(2))
+const { files, options, seed, isQuick } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
 // Two processes that build tap, or unpack the browser, at the same time would each run what the other still writes.
 const prepared = alone(join(tmpdir(), `loanops-test-${process.getuid?.()}.lock`), prepare)
 const suite = await runFolder(SUITES)
 await runFolder(join('.tap/test-results', SUITES))
 // A file that is asked for by name is run as it is.
-const isAsked = files.length > 0 && seed === undefined
+const isAsked = files.length > 0 && seed === undefined && !isQuick
 const entries = isAsked ? files : writeSuite(suite, files, seed)
 const folder = await postgresFolder()
 const postgres = await startPostgres({
@@ -57,13 +52,10 @@ const postgres = await startPostgres({
 try {
   await makeTemplate(postgres.url)
   await prepared
-  const first = await run(entries, options)
-  process.exitCode = first.status
-  if (first.status !== 0) console.log(failures(first.report))
-  const failed = failedFiles(first.report)
-  // A shuffled run looks for tests that need others before them, and these pass alone.
-  const isAgain = !isAsked && seed === undefined && failed.length > 0 && failed.length <= MAX_AGAIN
-  if (isAgain) process.exitCode = await runAlone(failed)
+  const checks = isQuick ? [check('tsc'), check('biome', 'check', '.')] : []
+  const { status, report } = await run(entries, options)
+  if (status !== 0) console.log(failures(report))
+  process.exitCode = [status, ...(await Promise.all(checks))].find(code => code !== 0) ?? 0
 } finally {
   await postgres.close()
   for (const own of [join(folder, '..'), suite]) rmSync(own, { recursive: true, force: true })
@@ -92,28 +84,30 @@ async function run(files: string[], options: string[]) {
     },
   })
   let report = ''
-  child.stdout?.setEncoding('utf8').on('data', text => {
-    report += text
-    process.stdout.write(text)
+  child.stdout?.setEncoding('utf8').on('data', chunk => {
+    report += chunk
+    process.stdout.write(chunk)
   })
   const [status] = await once(child, 'close')
   return { status: status ?? 1, report }
 }
 
-async function runAlone(files: string[]): Promise<number> {
-  console.log(`# these failed beside others and run again alone: ${files.join(' ')}`)
-  const { status, report } = await run(files, [...options, '--jobs=1'])
-  if (status !== 0) console.log(failures(report))
-  const broken = failedFiles(report)
-  const passed = files.filter(file => !broken.includes(file))
-  if (passed.length > 0) console.log(['# passed only alone:', ...passed].join('\n#   '))
-  return status
+/** Beside the tests. Its output comes when it has ended. */
+async function check(program: string, ...args: string[]): Promise<number> {
+  const child = spawn(resolve('node_modules/.bin', program), args)
+  const [output, errors, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  console.log(`# ${program}: ${status === 0 ? 'passed' : `failed\n${output}${errors}`}`)
+  return status ?? 1
 }
 
 /** Once more at the end, where they are seen: each failed assertion with what it says. */
-function failures(text: string): string {
+function failures(report: string): string {
   const details = String.raw`(?:\n *---\n[^]*?\n *\.\.\.)?`
-  return (text.match(RegExp(`^ +not ok .*${details}`, 'gm')) ?? []).join('\n')
+  return (report.match(RegExp(`^ +not ok .*${details}`, 'gm')) ?? []).join('\n')
 }
 
 /** What to run, tap's options, and the seed of the order if shuffling is requested. */
@@ -122,9 +116,12 @@ function commandLine(given: string[]) {
   const next = given[at + 1] ?? ''
   const isSeed = at !== -1 && /^\d+$/.test(next)
   const rest = at === -1 ? given : given.toSpliced(at, isSeed ? 2 : 1)
+  const isQuick = rest.includes('--quick')
+  const files = rest.filter(one => !one.startsWith('-'))
   return {
-    files: rest.filter(one => !one.startsWith('-')),
-    options: rest.filter(one => one.startsWith('-')),
+    isQuick,
+    files: isQuick ? QUICK_FILES : files,
+    options: rest.filter(one => one.startsWith('-') && one !== '--quick'),
     seed: at === -1 ? undefined : isSeed ? next : String(randomInt(MAX_SEED)),
   }
 }

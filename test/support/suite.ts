@@ -32,13 +32,32 @@ const LONGEST_FILES = [
   'engine/postgres-restart',
 ].map(fileOf)
 
+/** What a person wants to know before a commit: the laws of the code, the contract, and one journey through each feature. */
+export const QUICK_FILES = [
+  'architecture',
+  'urls',
+  'config',
+  'contract/as-specified',
+  'contract/examples',
+  'contract/other-methods',
+  'contract/valid',
+  'accounts/login',
+  'operations/intake',
+  'payments/batch',
+  'portfolio/run',
+  'books/readback',
+  'callbacks/callbacks',
+  'console/pages',
+].map(fileOf)
+
 /** It adds to a list that our modules read when they are loaded: it needs a process in which they are not. */
 const FIRST_TO_LOAD = fileOf('portfolio/new-kind')
 
 /** Loading the service and tap takes longer than most files, so files share a process: this many of the longest, */
 const LONGEST_PER_PROCESS = 3
-/** and this many of the others. */
+/** and this many of the others, though a short list has work for two cores. */
 const FILES_PER_PROCESS = 25
+const FEWEST_PROCESSES = 3
 
 /**
  * Writes what tap is to run into `folder`, one entry per process.
@@ -53,7 +72,7 @@ export function writeSuite(folder: string, given: string[], seed: string | undef
   const entries = [
     ...spread(longest, LONGEST_PER_PROCESS),
     ...(files.includes(FIRST_TO_LOAD) ? [[FIRST_TO_LOAD]] : []),
-    ...spread(others, FILES_PER_PROCESS),
+    ...spread(others, Math.min(FILES_PER_PROCESS, Math.ceil(others.length / FEWEST_PROCESSES))),
   ]
   if (seed !== undefined) entries.sort(([a = ''], [b = '']) => bySeed(seed)(a, b))
   const head = [...(seed === undefined ? [] : shuffling(seed)), RUNNING]
