@@ -65,4 +65,8 @@ function refuseWhileStopping(app: FastifyInstance): void {
   app.addHook('onRequest', async () => {
     if (isStopping) throw new Unavailable('this process is shutting down')
   })
+  // Or a proxy would send its next request on this connection, and be refused, instead of to another process.
+  app.addHook('onSend', async (_, reply) => {
+    if (isStopping) reply.header('connection', 'close')
+  })
 }

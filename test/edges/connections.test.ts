@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
@@ -200,6 +202,27 @@ t.test('a request during a stop gets a 503 problem that asks the caller to retry
   t.match(whole, /^HTTP\/1.1 503 /)
   t.match(whole, /^retry-after: 1\r$/im)
   t.match(problemIn(whole), { status: 503, code: 'UNAVAILABLE' })
+})
+
+t.test('an answer that a stop finds under way is the last on its connection', async t => {
+  const { url: databaseUrl } = await freshDatabase(t)
+  const env = testEnv(databaseUrl, NO_LEDGER, { ROLE: 'api' })
+  const service = await startRole(readConfig(env), logger('silent'))
+  const call = caller(service.url)
+  const wanted = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
+  const { body } = await call('POST', '/api/ledger/operate', wanted)
+  const track = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}`
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const head = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n\r\n`
+  socket.write(head('/healthz'))
+  t.match(String((await once(socket, 'data'))[0]), /^connection: keep-alive\r$/im)
+  socket.write(head(`${track}?wait=30`))
+  await call('GET', track)
+  const answer = text(socket)
+  await service.close()
+  t.match(await answer, /^HTTP\/1.1 200 .*^connection: close\r$/ims)
 })
 
 /** Sends a little at a time, as over a slow line, until another request has come to its end. */
