@@ -67,7 +67,9 @@ async function lookFirst(current: CurrentAttempt): Promise<Ended | undefined> {
   crashPoint('look.answered')
   if (held.state === 'there') return ended(current, calls.lastRead(), success(held))
   const isUnapproved = claim.waitingFor === 'ledger_approval' && claim.resolution === null
-  return isUnapproved ? ended(current, null, stillUnapproved) : undefined
+  return isUnapproved && held.state !== 'half_done'
+    ? ended(current, null, stillUnapproved)
+    : undefined
 }
 
 function refuseEarly(current: CurrentAttempt): Ended | undefined {

@@ -43,13 +43,25 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
+/** Never expires, because nobody but the second write ends what the first one left. */
+const halfDone: Decision = {
+  status: 'processing',
+  waitingFor: null,
+  lastError: null,
+  nextTryMs: 0,
+  lookFirst: false,
+  isUnknown: true,
+  wantsNewKey: true,
+  countsAsAttempt: true,
+}
+
 export function decide(claim: Claim, key: string, answer: Answer | Refusal): Decision {
   if (isRefusal(answer)) return decideRefusal(answer)
   switch (answer.outcome) {
     case 'refused':
       throw new Error('refusals are decided above')
     case 'done':
-      return { status: 'success', response: answer.body as object }
+      return answer.isFirstOfTwo ? halfDone : { status: 'success', response: answer.body as object }
     case 'awaits_approval':
       return {
         ...retryLater(claim, answer),

@@ -25,6 +25,8 @@ export type Answer = {
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
   retryAfterMs?: number
+  /** Of the first of an operation's two writes: the second one is another attempt, under a key of its own. */
+  isFirstOfTwo?: true
   /** Whose refusal it is, if the ledger's message does not say it. */
   about?: string
 }

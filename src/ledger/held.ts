@@ -5,6 +5,8 @@ export type Held =
   | { state: 'there'; body: object }
   /** In a state that our write does not leave: only the key's stored answer shows whether it was applied. */
   | { state: 'moved_on'; body: object }
+  /** The first of two writes has arrived, and the second one was never sent. */
+  | { state: 'half_done' }
   /** Not there, or not ours: the ledger's answer to the next attempt will show. */
   | { state: 'absent' }
   | { state: 'differs'; how: string }

@@ -152,6 +152,21 @@ export function deleteLoan(writer: Writer, externalId: string) {
   return write(writer, externalId, { method: 'DELETE', promisedId: 'loanId' })
 }
 
+export function undoTransaction(
+  writer: Writer,
+  loanExternalId: string,
+  externalId: string,
+  body: object,
+) {
+  return write(writer, loanExternalId, {
+    method: 'POST',
+    below: ['transactions', 'external-id', externalId],
+    query: { command: 'undo' },
+    body,
+    promisedId: 'resourceId',
+  })
+}
+
 export function repayLoan(writer: Writer, externalId: string, body: object) {
   return write(writer, externalId, {
     method: 'POST',

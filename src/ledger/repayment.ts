@@ -1,9 +1,15 @@
 import { Decimal } from 'decimal.js'
+import { type Day, dayText } from '../day.ts'
 import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Held } from './held.ts'
-import { findLoanWithTransactions, findTransaction, repayLoan } from './loan-calls.ts'
+import {
+  findLoanWithTransactions,
+  findTransaction,
+  repayLoan,
+  undoTransaction,
+} from './loan-calls.ts'
 import { outcomeUnderKey } from './outcome-under-key.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
@@ -36,6 +42,25 @@ export async function postRepayment(
     ...dayFormat,
   })
 }
+
+/** Named after the repayment, so that whoever looks at it sees whether we undid it. */
+const reversalOf = (externalId: string) => `${externalId}-reversed`
+
+export function undoRepayment(
+  writer: Writer,
+  loanExternalId: string,
+  { externalId, date }: { externalId: string; date: Day },
+): Promise<Answer> {
+  return undoTransaction(writer, loanExternalId, externalId, {
+    transactionDate: dayText(date),
+    transactionAmount: 0,
+    reversalExternalId: reversalOf(externalId),
+    ...dayFormat,
+  })
+}
+
+export const isReversedByUs = ({ externalId = '', reversalExternalId }: LedgerTransaction) =>
+  reversalExternalId === reversalOf(externalId)
 
 type Run = { ledger: Ledger; mayStillRun: boolean }
 

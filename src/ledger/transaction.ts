@@ -6,6 +6,8 @@ export type LedgerTransaction = {
   date: Day
   amount: number
   reversedOnDate?: Day
+  /** As whoever undid it named the reversal. */
+  reversalExternalId?: string
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }

@@ -6,12 +6,13 @@ import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './record-postings.ts'
 import { repayment } from './repayment.ts'
+import { repaymentReversal } from './repayment-reversal.ts'
 import { webhookReport } from './unproven-webhooks.ts'
 import { unrecordedGauge } from './unrecorded-gauge.ts'
 
 export const paymentsFeature: Feature = {
   prepare: knowLenders,
-  operations: (db, config) => [repayment(db, config)],
+  operations: (db, config) => [repayment(db, config), repaymentReversal(config)],
   gauges: paymentGauges,
   jobs: [({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log)],
   counters: paymentCounters,

@@ -12,6 +12,7 @@ const OWN_REASONS = [
   'currency_mismatch',
   'amount_invalid',
   'reversed_at_ledger',
+  'reversal_refused',
 ] as const
 /**
  * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:

@@ -5,8 +5,6 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { type Attempt, type Operation, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { settingRefused } from '../ledger/answer.ts'
-import { isPast } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../ledger/loan.ts'
 import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../ledger/loan-calls.ts'
@@ -20,6 +18,7 @@ import {
 } from '../ledger/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
+import { laggingClock } from './lagging-clock.ts'
 import { keepPayerFee, lessPayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
@@ -27,8 +26,6 @@ import { checkTrust } from './trust.ts'
 
 /** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
-
-const IN_THE_FUTURE = 'error.msg.loan.transaction.cannot.be.a.future.date'
 
 type Repayment = LedgerTransaction & { overpaymentPortion?: number }
 type PayableLoan = LedgerLoan & {
@@ -79,8 +76,8 @@ export function repayment(db: Database, config: Config): Operation {
           ? await postRepayment(run, paymentTypeId, wanted)
           : await ownCallBeside(booked.body, run, wanted)
       if (answer === undefined) return { ...found, ...booked }
-      if (answer.code === IN_THE_FUTURE && isPast(wanted.day, LEDGER_TIMEZONE))
-        return settingRefused(answer, 'LEDGER_TIMEZONE, or the ledger’s business date,')
+      const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
+      if (lagging !== undefined) return lagging
       if (answer.outcome === 'done')
         return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')

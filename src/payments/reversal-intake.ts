@@ -6,8 +6,8 @@ export type Reversal = {
   external_loan_id: string
   /** The payment's id, which the remainder keeps. */
   receipt_number: string
-  /** The repayment that stands. `day` as `dd MMMM yyyy`. */
-  repayment: { external_id: string; amount: string; day: string }
+  /** The repayment that stands. */
+  repayment: { external_id: string; amount: string }
   /** What is left of it, under the next suffix. */
   remainder: { external_id: string; amount: string } | null
 }
