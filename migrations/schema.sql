@@ -311,6 +311,15 @@ CREATE INDEX reference_kind ON core.reference USING btree (gateway, kind, id);
 CREATE INDEX reference_loan ON core.reference USING btree (external_loan_id, id);
 CREATE UNIQUE INDEX reference_value ON core.reference USING btree (key, gateway, external_loan_id);
 
+create table core.reversing (
+  lender text not null,
+  product text not null,
+  gateway text not null,
+  account text not null,
+  proved_by text[] not null,
+  constraint reversing_pkey PRIMARY KEY (product, gateway, lender)
+);
+
 create table core.settlement_row (
   gateway text not null,
   settlement_id text not null,
@@ -445,17 +454,18 @@ create table core.transaction (
   refs text[],
   matched_by text,
   suggested_loan text,
+  returned_amount numeric,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
   constraint transaction_check1 CHECK (((state = 'posted'::text) = (posted_at IS NOT NULL))),
-  constraint transaction_decision_check CHECK ((decision = ANY (ARRAY['post'::text, 'handled'::text, 'dismiss'::text]))),
+  constraint transaction_decision_check CHECK ((decision = ANY (ARRAY['post'::text, 'handled'::text, 'dismiss'::text, 'restore'::text]))) NOT VALID,
   constraint transaction_disagreement_check CHECK ((disagreement = ANY (ARRAY['money'::text, 'loan'::text]))),
   constraint transaction_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
-  constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['refund'::text, 'chargeback'::text, 'events_disagree'::text, 'differs_at_ledger'::text]))) NOT VALID,
+  constraint transaction_objection_check CHECK ((objection = ANY (ARRAY['refund'::text, 'chargeback'::text, 'events_disagree'::text, 'differs_at_ledger'::text, 'taken_back'::text]))) NOT VALID,
   constraint transaction_pkey PRIMARY KEY (id),
   constraint transaction_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
-  constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'unknown_event'::text, 'awaiting_review'::text, 'not_at_gateway'::text, 'missing_at_ledger'::text, 'reversed_at_ledger'::text, 'overpaid'::text]))) NOT VALID,
+  constraint transaction_reason_check CHECK ((reason = ANY (ARRAY['no_loan_named'::text, 'loan_unknown'::text, 'loan_not_active'::text, 'currency_mismatch'::text, 'lender_mismatch'::text, 'signature_not_verified'::text, 'sender_not_allowed'::text, 'events_disagree'::text, 'refund'::text, 'chargeback'::text, 'amount_invalid'::text, 'unreadable'::text, 'ledger_refused'::text, 'unknown_event'::text, 'awaiting_review'::text, 'not_at_gateway'::text, 'missing_at_ledger'::text, 'reversed_at_ledger'::text, 'overpaid'::text, 'reversal_refused'::text]))) NOT VALID,
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID,
   constraint transaction_unconfirmed_check CHECK ((unconfirmed = ANY (ARRAY['unasked'::text, 'denied'::text])))
 );
@@ -479,7 +489,7 @@ CREATE INDEX transaction_unreadable ON core.transaction USING btree (((hints ->>
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE ((state = 'waiting'::text) AND (unconfirmed IS NULL));
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();
-CREATE CONSTRAINT TRIGGER report_payment AFTER UPDATE ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.state = ANY (ARRAY['posted'::text, 'suspense'::text, 'returned'::text, 'handled'::text, 'dismissed'::text])) AND (((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason)) OR (old.objection IS DISTINCT FROM new.objection)))) EXECUTE FUNCTION core.report_payment();
+CREATE CONSTRAINT TRIGGER report_payment AFTER UPDATE ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.state = ANY (ARRAY['posted'::text, 'suspense'::text, 'returned'::text, 'handled'::text, 'dismissed'::text])) AND ((old.state IS DISTINCT FROM new.state) OR (old.reason IS DISTINCT FROM new.reason) OR (old.objection IS DISTINCT FROM new.objection) OR (old.returned_amount IS DISTINCT FROM new.returned_amount)))) EXECUTE FUNCTION core.report_payment();
 CREATE TRIGGER note_changed AFTER UPDATE ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
 CREATE TRIGGER note_gone AFTER DELETE ON core.transaction REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
 CREATE TRIGGER note_left AFTER UPDATE ON core.transaction REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_left_days();

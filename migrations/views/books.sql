@@ -16,7 +16,7 @@ create or replace function core.loans_to_read_back(since timestamptz, until time
   with page as (
     select t.external_loan_id, t.posted_at, t.id
       from core.transaction t
-     where t.state = 'posted' and t.posted_at <= until
+     where t.state = 'posted' and t.kind = 'payment' and t.posted_at <= until
        and (t.posted_at, t.id) > (coalesce(after, since), coalesce(after_id, '00000000-0000-0000-0000-000000000000'))
        and (t.read_back_at is null or t.read_back_at < until)
      order by t.posted_at, t.id
@@ -34,7 +34,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
     posting_number integer, amount numeric, days date[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id, t.ledger_transaction_id, t.posting_number,
-         coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)),
+         coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0),
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union
@@ -46,7 +46,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
    cross join lateral (
      -- Loan by loan: otherwise the planner reads the whole period for each loan.
      select * from core.transaction t where t.external_loan_id = l.loan offset 0) t
-   where t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
+   where t.state = 'posted' and t.kind = 'payment' and t.posted_at >= since and t.posted_at <= until
 $$;
 
 create or replace view ops.readback_run as

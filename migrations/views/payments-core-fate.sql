@@ -11,12 +11,18 @@ $$;
 -- The fate of a refund or chargeback depends on whether it is proved, whether all its events come from outside, what the
 -- other events say, and whether its payment was captured.
 create or replace function core.fate_of_refund(kind text, all_outside boolean, is_done boolean, is_undone boolean,
-  is_of_nothing boolean, is_payment_captured boolean, unconfirmed text default null)
+  is_of_nothing boolean, is_payment_captured boolean, unconfirmed text default null, refused_reason text default null,
+  is_due boolean default false, is_restored boolean default false)
   returns text[] language sql immutable parallel safe as $$
   select case
     --   condition                                           state       reason                objection
     when unconfirmed is not null                      then core.fate_of_unconfirmed(unconfirmed)
     when all_outside                                  then array['suspense', 'sender_not_allowed', null]
+    -- An operator has confirmed that the gateway took it back, perhaps in the same phase.
+    when is_restored and is_undone                    then array['failed',   null,                 null]
+    when refused_reason is not null and (is_done or not is_undone)
+                                                      then array['suspense', refused_reason,       null]
+    when is_due                                       then array['waiting',  null,                 null]
     when is_done and not is_of_nothing                then array['suspense', kind,                 null]
     when is_undone and not is_done                    then array['failed',   null,                 null]
     -- A refund of a payment that was never captured takes nothing back.
@@ -42,11 +48,13 @@ create or replace function core.fate_of(
   decision text default null,
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
-  -- The objection to a payment that is decided, posted or being posted.
+  -- The objection to a payment that is decided, posted or being posted, or to a refund or chargeback that is booked.
   objection text default null,
+  -- Nothing of it stands: all of it went back.
+  is_returned boolean default false,
   -- Only for a refund or chargeback.
   all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
-  is_of_nothing boolean default false, is_payment_captured boolean default null
+  is_of_nothing boolean default false, is_payment_captured boolean default null, is_due boolean default false, is_booked boolean default false
 ) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
   select fate[1], fate[2], fate[3]
     from (select case
@@ -54,10 +62,14 @@ create or replace function core.fate_of(
       when decision in ('handled', 'dismiss') and present_state is distinct from 'posted'
                                      then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
 
+      when kind <> 'payment' and is_booked              then array[present_state, present_reason,    objection]
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone,
-                                                               is_of_nothing, is_payment_captured, unconfirmed)
+                                                               is_of_nothing, is_payment_captured, unconfirmed,
+                                                               refused_reason, is_due, decision = 'restore')
 
       when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
+
+      when is_returned                                  then array['returned', null,                 objection]
 
       -- Once an operator has decided to post it, only the ledger can hold it back.
       when decision = 'post' then case
@@ -122,8 +134,10 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
     from core.transaction r
    cross join lateral core.said_of_refund(r, p.is_captured) s
    where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
+     -- What is booked, or about to be, takes nothing more back.
+     and r.returned_amount is null and r.state <> 'posting'
      and r.kind = case
-       when r.decision is null then r.reason
+       when coalesce(r.decision, 'restore') = 'restore' then case r.reason when 'reversal_refused' then r.kind else r.reason end
        -- What an operator has decided about it does not say what became of the money.
        else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, p.is_captured))[2] end
      -- An unverified refund neither holds back nor objects to a verified payment.
@@ -162,6 +176,8 @@ $$;
 create or replace function core.facts_about(t core.transaction)
   returns table (fact text, is_on_its_way boolean) language sql stable as $$
   select fact, false from core.facts_against(t) where t.kind = 'payment'
+  union
+  select 'taken_back', false where t.objection = 'taken_back'
   union
   select f.fact, p.state = 'posting'
     from core.transaction p

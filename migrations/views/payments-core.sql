@@ -66,8 +66,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          bool_or(status = 'captured'), bool_and(verified_by is not null),
          bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
          (array_agg(raw_id) filter (where rank = 1))[1], min(received_at),
-         -- If there are events of captured money, only they determine amount, time and loan.
-         coalesce(max(amount) filter (where status = 'captured'), max(amount)),
+         -- If there are events of captured money, only they determine amount, time and loan; likewise the amount that went back.
+         coalesce(max(amount) filter (where status in ('captured', 'done', 'never_captured')), max(amount)),
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
          case when bool_or(status = 'captured')
@@ -156,6 +156,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
      where s.was_made and s.is_known
        and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
        and t.state not in ('posting', 'posted') and t.decision is null
+       -- Of a refund that is booked, what was booked stays.
+       and (t.kind = 'payment' or t.returned_amount is null)
   )
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
@@ -164,7 +166,7 @@ $$;
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
-    select r.id, f.state, f.reason, n.loan
+    select r.id, f.state, f.reason, f.objection, n.loan
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      cross join lateral core.said_of_refund(r, p.is_captured) e
@@ -173,12 +175,15 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
      cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
        is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
-       decision => r.decision, unconfirmed => r.unconfirmed) f
+       decision => r.decision, unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
+       is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null or r.state = 'posting',
+       objection => case when r.returned_amount is not null and e.is_undone
+                           and 'taken_back' <> all(coalesce(r.cleared_facts, '{}')) then 'taken_back' end) f
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
-       and (r.state, r.reason, r.named_loan_id) is distinct from (f.state, f.reason, n.loan)
+       and (r.state, r.reason, r.objection, r.named_loan_id) is distinct from (f.state, f.reason, f.objection, n.loan)
   )
   update core.transaction t
-     set state = found.state, reason = found.reason, named_loan_id = found.loan,
+     set state = found.state, reason = found.reason, objection = found.objection, named_loan_id = found.loan,
          suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
     from found
    where t.id = found.id
@@ -205,7 +210,8 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
      cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
-       unconfirmed => p.unconfirmed, objection => o.objection, suggested_loan => p.suggested_loan) f
+       unconfirmed => p.unconfirmed, objection => o.objection, suggested_loan => p.suggested_loan,
+       is_returned => p.returned_amount is not null and core.stands(p) <= 0) f
      where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
@@ -227,6 +233,7 @@ declare
   undecided text[];
   has_networks boolean;
   has_proofs boolean;
+  has_reversals boolean := exists (select from core.reversing);
 begin
   perform core.lock_settling();
   ids := core.with_relatives(wanted_gateway, changed);
@@ -252,12 +259,16 @@ begin
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
+  if has_reversals and core.return_unposted(wanted_gateway, ids) then
+    -- Less may stand than the next of them says.
+    perform core.decide_refunds(wanted_gateway, ids);
+  end if;
   -- Any other payment has just been recorded with its fate.
   undecided := known || crowded || core.payments_of_refunds(wanted_gateway, ids);
   if undecided <> '{}' then
     perform core.decide_payments(wanted_gateway, undecided);
   end if;
-  if has_networks or has_proofs then
+  if has_networks or has_proofs or has_reversals then
     perform core.note_unjudged(wanted_gateway, ids);
   end if;
 end

@@ -32,6 +32,14 @@ create or replace function core.matched_by(t core.transaction) returns text lang
                 when t.named_loan_id is not null then 'notes' end end
 $$;
 
+-- Why a refund or chargeback does not fit what stands of its posted payment; null if it does, or nothing is posted.
+create or replace function core.exceeds(t core.transaction) returns text language sql stable as $$
+  select format('%s %s is more than the %s that stands of the payment', trim_scale(t.amount), t.currency, trim_scale(core.stands(p)))
+    from core.transaction p
+   where p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment'
+     and p.state in ('posted', 'returned') and t.amount > core.stands(p)
+$$;
+
 create or replace view ops.payment as
 select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id, p.amount, p.currency, p.paid_at,
        p.state, p.reason, p.verified, p.ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at, p.waiting_for,
@@ -45,7 +53,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as settlement_id,
        (select s.utr from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr,
-       p.matched_by, p.suggested_loan
+       p.matched_by, p.suggested_loan, p.returned_amount
   from (
     select t.gateway, t.gateway_payment_id, t.kind, t.of_payment_id, t.lender, t.external_loan_id, t.amount, t.currency,
            t.paid_at, t.state, t.reason, t.is_verified as verified, t.ledger_transaction_id, 'raw.' || t.source as raw_table, t.raw_id,
@@ -58,6 +66,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
            case when t.state = 'posted' then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
+                when t.kind <> 'payment' and t.reason = t.kind then core.exceeds(t)
                 when t.reason = 'awaiting_review' and t.hints ? 'payer_fee' then json_build_object('amount', trim_scale(t.amount)::text,
                   'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text
                 when t.reason = 'events_disagree' then (
@@ -66,7 +75,8 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 else t.refused_detail end as detail,
            t.hints,
            t.id,
-           t.objection, core.matched_by(t) as matched_by, t.suggested_loan
+           t.objection, core.matched_by(t) as matched_by, t.suggested_loan,
+           case when t.kind = 'payment' then t.returned_amount end as returned_amount
       from core.transaction t
      where t.state <> 'posting'
     union all
@@ -87,7 +97,8 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
            o.last_error,
            t.hints,
            t.id,
-           t.objection, core.matched_by(t) as matched_by, t.suggested_loan
+           t.objection, core.matched_by(t) as matched_by, t.suggested_loan,
+           case when t.kind = 'payment' then t.returned_amount end as returned_amount
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

@@ -44,11 +44,13 @@ select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
        -- Nothing is posted for it: the gateway's amount counts, unless whoever decided about it saw another.
-       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree' as is_whole,
+       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
+         and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
        coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
        case when t.state = 'posting' then 'waiting'
             when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
-            else t.state end as bucket
+            else t.state end as bucket,
+       coalesce(t.returned_amount, 0) as returned
   from core.transaction t
  where t.kind = 'payment' and t.state <> 'failed';
 
@@ -94,25 +96,32 @@ create or replace function core.pairs_of(wanted_day date)
 $$;
 
 -- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's statement
--- is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket as a whole.
+-- is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket as a whole. What
+-- went back is left out of every other figure of it, unless its gateway does not have it.
 create or replace function core.parts_of(wanted_day date)
   returns table (lender text, gateway text, currency text, bucket text, gateway_payment_id text, transaction_id uuid,
     payments integer, amount numeric) language sql stable as $$
   with pair as (
-    select p.gateway, p.gateway_payment_id, (p.here).id, (p.here).bucket, p.said,
+    select p.gateway, p.gateway_payment_id, (p.here).id, (p.here).bucket, p.said as captured, r.said, r.returned,
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
-           coalesce(case when (p.here).is_whole then p.said end, (p.here).found, (p.here).intended, p.said, 0) as stands,
+           coalesce(case when (p.here).is_whole then r.said end, (p.here).found, r.intended, r.said, 0) as stands,
            -- Known to both sides; only an operator may have left out a part of this.
-           coalesce((p.here).amount, p.said) as known,
-           case when not (p.here).is_cleared then (p.here).intended end as intended
+           coalesce(r.amount, r.said) as known,
+           case when not (p.here).is_cleared then r.intended end as intended
       from core.pairs_of(wanted_day) p
+     cross join lateral (
+       -- Not "greatest", for which null would be 0.
+       select coalesce((p.here).returned, 0), p.said - least(coalesce((p.here).returned, 0), p.said),
+              case when (p.here).intended < (p.here).returned then 0 else (p.here).intended - (p.here).returned end,
+              case when (p.here).amount < (p.here).returned then 0 else (p.here).amount - (p.here).returned end
+     ) r (returned, said, intended, amount)
   ), complete as materialized (
     select s.gateway, s.lender, core.is_complete(s.gateway, s.lender, wanted_day) as is_complete,
            core.is_partial(s.gateway, s.lender, wanted_day) as is_partial
       from (select distinct gateway, lender from pair) s
   )
-  select p.lender, p.gateway, p.currency, 'captured', p.gateway_payment_id, p.id, (said is not null)::integer, coalesce(said, 0)
+  select p.lender, p.gateway, p.currency, 'captured', p.gateway_payment_id, p.id, (captured is not null)::integer, coalesce(captured, 0)
     from pair p join complete c using (gateway, lender)
    where c.is_complete
   union all
@@ -122,7 +131,7 @@ create or replace function core.parts_of(wanted_day date)
   union all
   select lender, gateway, currency, bucket, gateway_payment_id, id, 1, said
     from pair
-   where id is not null and said = stands
+   where id is not null and said = stands and returned = 0
   union all
   select p.lender, p.gateway, p.currency, part.bucket, p.gateway_payment_id, p.id, 1, part.amount
     from pair p
@@ -130,15 +139,16 @@ create or replace function core.parts_of(wanted_day date)
    cross join lateral (
      select greatest(least(known, coalesce(said, known)) - greatest(stands, intended), 0) as left_out) d
    cross join lateral (values
-     (bucket,           said is not null and id is not null,                 least(stands, said)),
+     (bucket,           said is not null and id is not null and (returned = 0 or least(stands, said) > 0), least(stands, said)),
+     ('returned',       returned > 0 and (said is not null or not c.is_complete), least(returned, coalesce(captured, returned))),
      ('handled',        said is not null and id is not null and left_out > 0, left_out),
      ('missing',        id is null,                                          said),
      ('missing',        id is not null and said > stands + left_out,         said - stands - left_out),
      ('not_at_gateway', stands > said and bucket <> 'dismissed',             stands - said),
-     ('not_at_gateway', said is null and c.is_complete and bucket <> 'dismissed', greatest(stands, known)),
-     (bucket,           said is null and not c.is_complete,                  stands),
+     ('not_at_gateway', said is null and c.is_complete and bucket <> 'dismissed', greatest(stands, known) + returned),
+     (bucket,           said is null and not c.is_complete and (returned = 0 or stands > 0), stands),
      ('handled',        said is null and not c.is_complete and left_out > 0, left_out)) part (bucket, holds, amount)
-   where (id is null or said is distinct from stands) and part.holds
+   where (id is null or said is distinct from stands or returned > 0) and part.holds
 $$;
 
 -- Recomputes a day that has changed since its figures were computed, unless it has so many payments that a month of such

@@ -57,6 +57,11 @@ declare
   payment core.transaction;
   report record;
   subject text;
+  -- What it was last reported as, and how much of it had gone back then; and how much has now.
+  said text;
+  was_returned numeric;
+  is_returned numeric;
+  reported text;
 begin
   if not exists (select from loanops.callback_receiver where types <> '{}') then
     return null;
@@ -67,22 +72,31 @@ begin
     return null;
   end if;
   select * into report from core.report_of(payment.state, payment.reason, payment.objection);
-  if payment.reported is not distinct from report.key then
+  is_returned := case when payment.kind = 'payment' then payment.returned_amount end;
+  reported := concat_ws(' ', report.key, '-' || trim_scale(is_returned));
+  if payment.reported is not distinct from reported then
     return null;
   end if;
+  said := regexp_replace(payment.reported, ' -[0-9.]+$', '');
+  was_returned := coalesce(substring(payment.reported from ' -([0-9.]+)$')::numeric, 0);
   subject := case when payment.external_loan_id is null
     then 'payment:' || payment.gateway || '/' || core.sendable(payment, payment.gateway_payment_id)
     else 'loan:' || core.sendable(payment, payment.external_loan_id) end;
   subject := coalesce(subject, 'payment:' || payment.gateway || '/' || payment.raw_id);
-  if report.type = 'payment.objected' and (payment.reported is null or payment.reported not like 'posted%') then
+  if report.type = 'payment.objected' and (said is null or said not like 'posted%') then
     perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, false));
   end if;
-  -- After an objection is cleared, the payment is still posted, as already reported.
-  if report.key <> 'posted' or payment.reported is null or payment.reported not like 'posted%' then
+  -- What went back before it was posted was never reported as posted.
+  if said like 'posted%' and is_returned > was_returned then
+    perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(), core.payment_snapshot(payment.id, true));
+  end if;
+  -- After an objection is cleared, the payment is still posted, as already reported, unless some of it was posted again.
+  if said is distinct from report.key and (report.key <> 'posted' or said is null or said not like 'posted%')
+     or payment.state = 'posted' and was_returned > coalesce(is_returned, 0) then
     perform loanops.note_callback(report.type, subject, payment.id,
       case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment.id, true));
   end if;
-  update core.transaction t set reported = report.key where t.id = payment.id;
+  update core.transaction t set reported = report_payment.reported where t.id = payment.id;
   return null;
 end
 $$;
@@ -96,7 +110,7 @@ create or replace function core.payment_snapshot(payment uuid, with_objection bo
            'verified', p.verified, 'ledger_transaction_id', p.ledger_transaction_id::text, 'raw_table', p.raw_table,
            'raw_id', p.raw_id, 'received_at', p.received_at, 'posted_at', p.posted_at,
            'objection', case when with_objection then p.objection end,
-           'matched_by', p.matched_by, 'suggested_loan', core.sendable(t, p.suggested_loan))
+           'returned_amount', p.returned_amount::text, 'matched_by', p.matched_by, 'suggested_loan', core.sendable(t, p.suggested_loan))
     from ops.payment p join core.transaction t on t.id = p.id where p.id = payment
 $$;
 

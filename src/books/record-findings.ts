@@ -40,7 +40,8 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
                and 'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) as is_open
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text, amount numeric) using (id, operation_id)
-       where t.state = 'posted'
+       -- What is being reversed is void or missing meanwhile.
+       where t.state = 'posted' and not core.is_being_reversed(t)
        order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t
@@ -60,7 +61,8 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
       select t.id, finding.reason, finding.detail
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, reason text, detail text) using (id, operation_id)
-       where t.state = 'posted'
+       -- What is being reversed is void or missing meanwhile.
+       where t.state = 'posted' and not core.is_being_reversed(t)
        order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t

@@ -5,6 +5,7 @@ export const CALLBACK_TYPES = [
   'operation.failed',
   'payment.posted',
   'payment.suspended',
+  'payment.reversed',
   'payment.returned',
   'payment.handled',
   'payment.dismissed',

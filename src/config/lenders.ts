@@ -17,6 +17,7 @@ export const GatewayOfLender = Type.Object(
     payerFee: Type.Optional(
       Type.Union([Type.Literal('review'), Type.Literal('deduct'), Type.Literal('credit')]),
     ),
+    reversals: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('manual')])),
     trust: Type.Optional(Type.Literal('unverified')),
   },
   { additionalProperties: false },
@@ -46,6 +47,8 @@ export type GatewayTrust = {
   confirm: boolean
   /** What happens to a fee that the payer paid on top: seen by an operator first, not posted, or posted to the loan. */
   payerFee: 'review' | 'deduct' | 'credit'
+  /** Whether batches take proved refunds and lost chargebacks out of their payments, or only operators do. */
+  reversals: 'automatic' | 'manual'
   /** Whether the lender takes events that nothing proves. */
   isUnverified: boolean
   api?: { key: string; secret: string }
@@ -119,6 +122,7 @@ export function lendersFrom(
       posting: member.posting ?? 'automatic',
       confirm: member.confirm ?? false,
       payerFee: member.payerFee ?? 'deduct',
+      reversals: member.reversals ?? 'manual',
       isUnverified: member.trust === 'unverified',
       ...(apiKeyEnv === undefined && apiSecretEnv === undefined
         ? {}
@@ -139,6 +143,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
     posting: 'automatic',
     confirm: false,
     payerFee: 'deduct',
+    reversals: 'manual',
     isUnverified: false,
   }))
 }
@@ -202,7 +207,7 @@ function refuseDifferentChecks(lenders: Lender[], gateways: SharedSecrets[]): vo
       const other = others.find(one => checksOf(one[gateway]) !== checksOf(first?.[gateway]))
       if (other === undefined) continue
       throw new Error(
-        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs, posting, confirm and payerFee`,
+        `/${other.code}/${gateway}: ${first?.code} and ${other.code} share the product ${product} and must have the same validateSignature, secrets, allowedCidrs, posting, confirm, payerFee and reversals`,
       )
     }
   }
@@ -216,4 +221,5 @@ const checksOf = (trust: GatewayTrust | undefined) =>
     trust?.posting,
     trust?.confirm,
     trust?.payerFee,
+    trust?.reversals,
   ])

@@ -230,6 +230,7 @@ export interface CorePaymentHere {
   lender: string | null;
   paid_at: Timestamp | null;
   received_at: Timestamp | null;
+  returned: Numeric | null;
 }
 
 export interface CorePendingEvent {
@@ -288,6 +289,14 @@ export interface CoreReference {
   valid_from: Timestamp | null;
   valid_until: Timestamp | null;
   value: string;
+}
+
+export interface CoreReversing {
+  account: string;
+  gateway: string;
+  lender: string;
+  product: string;
+  proved_by: string[];
 }
 
 export interface CoreSettlementRow {
@@ -397,6 +406,7 @@ export interface CoreTransaction {
   refused_detail: string | null;
   refused_reason: string | null;
   reported: string | null;
+  returned_amount: Numeric | null;
   source: string;
   state: string;
   suggested_loan: string | null;
@@ -807,6 +817,7 @@ export interface DB {
   "core.question": CoreQuestion;
   "core.readback_run": CoreReadbackRun;
   "core.reference": CoreReference;
+  "core.reversing": CoreReversing;
   "core.settlement_row": CoreSettlementRow;
   "core.source": CoreSource;
   "core.statement": CoreStatement;

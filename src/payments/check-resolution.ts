@@ -4,21 +4,35 @@ import { isExternalId } from '../http/text-fields.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
 import { type ForCaller, readForCaller } from '../ledger/read-for-caller.ts'
 import { isNotReversed } from '../ledger/transaction.ts'
-import type { PaymentStanding } from './locked-payment.ts'
+import { type PaymentStanding, stateInWords } from './locked-payment.ts'
 import type { PaymentResolution } from './resolution.ts'
 
 const DECIDED = ['handled', 'dismissed']
 /** In these states an objection stays until an operator clears it. */
-const WITH_OBJECTION = ['posted', ...DECIDED]
+const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
+const REVERSIBLE = ['refund', 'chargeback', 'reversal_refused']
+
+/** What came from outside, or its gateway does not have, is not. */
+export function isReversible({ kind, state, reason }: ShownState): boolean {
+  return kind !== 'payment' && state === 'suspense' && REVERSIBLE.includes(reason ?? '')
+}
+
+type ShownState = { kind: string; state: string; reason: string | null }
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
+  const words = `a ${kind} in state ${stateInWords(payment)}`
   if (outcome === 'post' && kind !== 'payment')
     throw new Conflict(`This is a ${kind}: only a payment can be posted`)
   if (outcome === 'reopen') {
     if (DECIDED.includes(state)) return
     throw new Conflict(`Cannot reopen a payment in state ${state}: it must be handled or dismissed`)
   }
+  if (outcome === 'reverse' && !isReversible(payment))
+    throw new Conflict(`Cannot reverse ${words}: it must be a refund or chargeback in suspense`)
+  if (outcome === 'restore' && objection === 'taken_back') return
+  if (outcome === 'restore')
+    throw new Conflict(`Cannot restore ${words}: its gateway must have taken it back`)
   if (state === 'suspense') return
   if (outcome === 'post')
     throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)

@@ -9,5 +9,8 @@ export const PAYMENT_CRASH_POINTS = [
   'batch.unended',
 ] as const
 
+/** Passed only where a refund is booked. */
+export const REVERSAL_CRASH_POINTS = ['batch.reversing', 'reversal.recorded'] as const
+
 /** Passed only by a payment with a fee of its payer. */
 export const FEE_CRASH_POINTS = ['repayment.fee-kept'] as const

@@ -11,7 +11,7 @@ export async function endBatch(db: Database, { id, number }: RunClaim): Promise<
       update core.batch_run b
          set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
              posted = t.posted, suspended = b.suspended + t.refused
-        from (select count(*) filter (where state = 'posted') as posted,
+        from (select count(*) filter (where state = 'posted' and kind = 'payment') as posted,
                      count(*) filter (where state = 'suspense') as refused
                 from core.transaction where batch_id = ${id}) t
        where b.id = ${id} and b.attempt = ${number} and b.status = 'running'`.execute(trx)

@@ -14,7 +14,7 @@ export type PaymentStanding = {
   reason: string | null
   objection: string | null
   loan: string | null
-  /** In the currency's units; null if unknown or not an amount of money. */
+  /** In the currency's units, less what went back; null if unknown or not an amount of money. */
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
@@ -56,7 +56,7 @@ async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sq
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency,
-           case when amount > 0 then trim_scale(amount)::text end as "capturedAmount",
+           case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            exists (select from loanops.operation o
                     where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown",
            core.version_of(t) as version,

@@ -1,3 +1,4 @@
+import type { PgBoss } from 'pg-boss'
 import type { ActCall } from '../accounts/approvals/act-call.ts'
 import type { Database } from '../database/database.ts'
 import type { ForCaller } from '../ledger/read-for-caller.ts'
@@ -25,11 +26,11 @@ type AssignRequest = Named & {
 }
 type ResolveRequest = Named & PaymentResolution
 
-type Context = ForCaller & { db: Database; log: Pick<Log, 'error'> }
+type Context = ForCaller & { db: Database; boss: PgBoss; log: Pick<Log, 'error'> }
 
 /** What people decide about payments. */
 export function paymentCalls(context: Context) {
-  const { db, log } = context
+  const { db, boss, log } = context
   const answer = async (request: Named, name = nameOf(request)) => ({
     status: 200,
     body: (await foundPayment(db, name)).payment,
@@ -60,7 +61,8 @@ export function paymentCalls(context: Context) {
       paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), amountIn(request)),
     look: (request, asker, signal) =>
       seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),
-    act: (db, asker, request, seen) => resolveAsSeen(db, seen, wantedBy(request), asker),
+    act: (db, asker, request, seen) =>
+      resolveAsSeen({ db, boss }, seen, wantedBy(request), asker),
     answer: request => answer(request),
   }
 

@@ -25,6 +25,12 @@ export function paymentCounters(registers: Registry[]) {
       help: 'Repayments larger than the amount outstanding on their loan',
       registers,
     }),
+    reversals: new Counter({
+      name: 'loanops_reversals_total',
+      help: 'Refunds, chargebacks and restored payments that the ledger booked or refused, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
     batchSeconds: new Histogram({
       name: 'loanops_batch_seconds',
       help: 'Duration of a batch run’s stages',

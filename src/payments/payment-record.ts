@@ -48,9 +48,16 @@ export const REASONS = [
   'missing_at_ledger',
   'reversed_at_ledger',
   'overpaid',
+  'reversal_refused',
 ] as const
 
-export const OBJECTIONS = ['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'] as const
+export const OBJECTIONS = [
+  'refund',
+  'chargeback',
+  'events_disagree',
+  'differs_at_ledger',
+  'taken_back',
+] as const
 export type Objection = (typeof OBJECTIONS)[number]
 
 export const Payment = Type.Object(
@@ -97,6 +104,9 @@ export const Payment = Type.Object(
     ),
     suggested_loan: nullable(
       Type.String({ description: 'the loan of the payment’s customer or payer' }),
+    ),
+    returned_amount: nullable(
+      Type.String({ description: 'how much of a payment went back to its payer' }),
     ),
   },
   { title: 'Payment' },

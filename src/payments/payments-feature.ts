@@ -1,10 +1,11 @@
 import type { Feature } from '../engine/feature.ts'
-import { FEE_CRASH_POINTS, PAYMENT_CRASH_POINTS } from './crash-points.ts'
+import { FEE_CRASH_POINTS, PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from './crash-points.ts'
 import { knowLenders } from './know-lenders.ts'
 import { paymentCounters } from './payment-counters.ts'
 import { paymentGauges } from './payment-gauges.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './record-postings.ts'
+import { recordReversals } from './record-reversals.ts'
 import { repayment } from './repayment.ts'
 import { repaymentReversal } from './repayment-reversal.ts'
 import { webhookReport } from './unproven-webhooks.ts'
@@ -17,15 +18,19 @@ export const paymentsFeature: Feature = {
   jobs: [({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log)],
   counters: paymentCounters,
   report: webhookReport,
-  crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS],
+  crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS, ...REVERSAL_CRASH_POINTS],
   async onPurge(db, { RAW_RETENTION_DAYS: days }) {
     return days === 0 ? {} : { events: await purgeEvents(db, days) }
   },
   onFinal: {
     origins: ['payment'],
     async record(trx, final, metrics) {
+      const { overpaidRepayments, reversals } = metrics.of(paymentCounters)
       const { overpaid } = await recordPostings(trx, final)
-      metrics.of(paymentCounters).overpaidRepayments.inc(overpaid)
+      overpaidRepayments.inc(overpaid)
+      const { booked, refused } = await recordReversals(trx, final)
+      reversals.inc({ outcome: 'booked' }, booked)
+      reversals.inc({ outcome: 'refused' }, refused)
     },
   },
 }

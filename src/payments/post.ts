@@ -4,6 +4,7 @@ import { crashPoint } from '../crash-point.ts'
 import { insertOperations, newOperation } from '../engine/accept.ts'
 import type { Batch } from './batch.ts'
 import { repaymentIntake } from './repayment-intake.ts'
+import { dueReversals, startReversals } from './start-reversals.ts'
 
 /** One transaction, which holds up the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
@@ -12,8 +13,17 @@ const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
 export async function post(batch: Batch): Promise<void> {
+  let reversed: number
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
+  // A payment has one reversal at a time, each of what the last one left.
+  do {
+    while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
+    reversed = await reverseDue(batch)
+    await untilEnded(batch)
+  } while (reversed > 0)
+}
+
+async function untilEnded(batch: Batch): Promise<void> {
   for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
     await sleep(ms)
     batch.check()
@@ -31,7 +41,7 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
       select id, external_loan_id as loan from core.transaction
-       where state = 'waiting' and unconfirmed is null and batch_id is distinct from ${claim.id}
+       where state = 'waiting' and unconfirmed is null and kind = 'payment' and batch_id is distinct from ${claim.id}
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>
@@ -54,6 +64,15 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
   })
   crashPoint('batch.posting')
   return sent
+}
+
+async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<number> {
+  const started = await db.transaction().execute(async trx => {
+    const due = await dueReversals(trx, claim.id, PAYMENTS_AT_ONCE)
+    return startReversals(trx, boss, due, { batch: claim.id, traceparent })
+  })
+  if (started > 0) crashPoint('batch.reversing')
+  return started
 }
 
 /** The engine retries those that wait for the ledger or a pause: the batch need not wait for them. */

@@ -72,30 +72,40 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
        where t.state = 'posting'
        -- As whoever settles payments of several gateways locks them.
        order by t.gateway, t.gateway_payment_id for update of t
+    ), changed as (
+      update core.transaction t
+         set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
+             reason = case when result.overpaid then 'overpaid' end,
+             objection = case when result.ledger_transaction_id is not null then t.objection end,
+             posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
+             ledger_transaction_id = result.ledger_transaction_id,
+             batch_id = case when not result.is_unconfirmed then t.batch_id end,
+             refused_reason = result.refused_reason,
+             refused_detail = result.refused_detail,
+             refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,
+             tries = t.tries + (result.refused_reason is not null)::integer,
+             next_try_at = case when result.is_retried then core.next_try_at(t.tries, t.refused_at) end
+        from result join held on held.id = result.id
+       where t.id = result.id
+      returning t.gateway, t.gateway_payment_id, t.state, t.objection
     )
-    update core.transaction t
-       set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
-           reason = case when result.overpaid then 'overpaid' end,
-           objection = case when result.ledger_transaction_id is not null then t.objection end,
-           posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
-           ledger_transaction_id = result.ledger_transaction_id,
-           batch_id = case when not result.is_unconfirmed then t.batch_id end,
-           refused_reason = result.refused_reason,
-           refused_detail = result.refused_detail,
-           refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,
-           tries = t.tries + (result.refused_reason is not null)::integer,
-           next_try_at = case when result.is_retried then core.next_try_at(t.tries, t.refused_at) end
-      from result join held on held.id = result.id
-     where t.id = result.id`.execute(trx)
+    -- A refund that came too late to stop it may be booked now: the next batch looks.
+    insert into core.unjudged_payment (gateway, gateway_payment_id)
+    select gateway, gateway_payment_id from changed
+     where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
+    on conflict do nothing`.execute(trx)
   if (unposted.length > 0) await settle(trx, unposted)
   await countForEndedRuns(trx, results)
 }
 
 /** A payment that still waited for the ledger when its run ended is counted for that run. */
-async function countForEndedRuns(trx: Trx, results: PostingResult[]): Promise<void> {
+export async function countForEndedRuns(
+  trx: Trx,
+  results: Pick<PostingResult, 'id' | 'operation_id'>[],
+): Promise<void> {
   await sql`
     with late as (
-      select batch_id as id, count(*) filter (where state = 'posted') as posted,
+      select batch_id as id, count(*) filter (where state = 'posted' and kind = 'payment') as posted,
              count(*) filter (where state = 'suspense') as suspended
         from core.transaction
        where id = any(${results.map(({ id }) => id)}::uuid[]) and operation_id = any(${results.map(one => one.operation_id)}::uuid[])

@@ -98,7 +98,12 @@ export function repayment(db: Database, config: Config): Operation {
 
 function asksProduct({ lenders, gateways }: Config): boolean {
   return [...lenders.values()].some(lender =>
-    gateways.some(({ name }) => lender[name].allowedCidrs.length > 0 || lender[name].confirm),
+    gateways.some(
+      ({ name }) =>
+        lender[name].allowedCidrs.length > 0 ||
+        lender[name].confirm ||
+        lender[name].reversals === 'automatic',
+    ),
   )
 }
 

@@ -60,12 +60,29 @@ const Reopen = Type.Object(
   },
 )
 
-export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen], {
+const Reverse = Type.Object(
+  { outcome: Type.Literal('reverse'), note: Note },
+  {
+    ...closed,
+    title: 'ReverseResolution',
+    description: 'Takes a refund or chargeback out of its posted payment at the ledger',
+  },
+)
+const Restore = Type.Object(
+  { outcome: Type.Literal('restore'), note: Note },
+  {
+    ...closed,
+    title: 'RestoreResolution',
+    description: 'Posts again what a refund or chargeback took, since the gateway took it back',
+  },
+)
+
+export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen, Reverse, Restore], {
   title: 'PaymentResolution',
   discriminator: { propertyName: 'outcome' },
 })
 export type PaymentResolution = Static<typeof PaymentResolution>
-export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' }>
+export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' | 'reverse' | 'restore' }>
 
 /** The act that each outcome is, for those who say who may do what. */
 export const ACT_OF = {
@@ -73,9 +90,18 @@ export const ACT_OF = {
   handled: 'payment.handled',
   dismiss: 'payment.dismiss',
   reopen: 'payment.reopen',
+  reverse: 'payment.reverse',
+  restore: 'payment.restore',
 } as const satisfies Record<PaymentResolution['outcome'], Act>
 
-const OUTCOMES = { post: Post, handled: Handled, dismiss: Dismiss, reopen: Reopen }
+const OUTCOMES = {
+  post: Post,
+  handled: Handled,
+  dismiss: Dismiss,
+  reopen: Reopen,
+  reverse: Reverse,
+  restore: Restore,
+}
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
 export function resolutionValidator(): (body: unknown) => PaymentResolution {

@@ -20,7 +20,7 @@ const resolveSchema = {
   'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
   tags,
   summary:
-    'Decides what becomes of what is in suspense, clears the objection to what is posted, or reopens what was decided; later events do not change a decision',
+    'Decides what becomes of what is in suspense, clears the objection to what is posted, reopens what was decided, or books a refund or chargeback; later events do not change a decision',
   params: PaymentParams,
   querystring: kindQuery,
   headers: IfMatch,

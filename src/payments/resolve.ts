@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -18,19 +19,20 @@ import { requireAsSeen } from './precondition.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import { reopen } from './reopen.ts'
 import type { Decision, PaymentResolution } from './resolution.ts'
+import { restore, reverse } from './reverse.ts'
 import { settle } from './settle.ts'
 
 type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
 
 export async function resolve(
-  context: ForCaller & { db: Database },
+  context: ForCaller & { db: Database; boss: PgBoss },
   name: PaymentName,
   resolution: PaymentResolution,
   asker: Asker,
   ifMatch?: string,
 ): Promise<void> {
   const wanted = { name, resolution, ifMatch }
-  await resolveAsSeen(context.db, await seenFor(context, wanted, asker), wanted, asker)
+  await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
 }
 
 /** Before any locks, because no batch must wait for the ledger's answer. */
@@ -48,22 +50,25 @@ export async function seenFor(
 }
 
 export function resolveAsSeen(
-  db: Database,
+  { db, boss }: { db: Database; boss: PgBoss },
   seen: PaymentStanding,
   { name, resolution, ifMatch }: Wanted,
   asker: Asker,
 ): Promise<void> {
+  const { outcome } = resolution
   return inTransaction(db, async trx => {
     const payment = await lockedPayment(trx, name)
     requireAsSeen(payment, ifMatch, asker)
     refuseUnfit(payment, resolution)
     refuseChange(seen, payment)
     await keepNote(trx, payment, resolution.note, asker)
-    if (resolution.outcome === 'reopen') await reopen(trx, payment)
+    if (outcome === 'reopen') await reopen(trx, payment)
+    else if (outcome === 'reverse') await reverse(trx, boss, payment)
+    else if (outcome === 'restore') await restore(trx, boss, payment)
     else await decideAbout(trx, payment, resolution)
     await audit(trx, {
       ...asker,
-      action: resolution.outcome === 'reopen' ? 'payment.reopen' : 'payment.resolve',
+      action: OWN_ACTIONS.includes(outcome) ? `payment.${outcome}` : 'payment.resolve',
       subject: `${name.gateway}/${name.paymentId}`,
       detail: {
         ...resolution,
@@ -76,6 +81,8 @@ export function resolveAsSeen(
     })
   })
 }
+
+const OWN_ACTIONS = ['reopen', 'reverse', 'restore']
 
 /** What was checked, here and at the ledger, must be what is decided. */
 function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
@@ -115,7 +122,8 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
        set decision = ${outcome},
            decided_over = jsonb_build_object('reason', reason, 'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
-           decided_amount = ${amount}, decided_day = ${day}, ledger_transaction_id = ${transaction},
+           -- What goes to the loan, whatever went back before.
+           decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
            -- What was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,

@@ -154,4 +154,6 @@ const FIELDS = new Map([
   ['handled', ['outcome', 'note', 'external_loan_id', 'ledger_transaction_id']],
   ['dismiss', ['outcome', 'note']],
   ['reopen', ['outcome', 'note']],
+  ['reverse', ['outcome', 'note']],
+  ['restore', ['outcome', 'note']],
 ])

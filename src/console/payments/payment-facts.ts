@@ -17,6 +17,10 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['Detail', payment.detail],
     ['Next try', payment.next_try_at === null ? null : formats.time(payment.next_try_at)],
     ['Amount', amount(payment.amount, payment.currency)],
+    [
+      'Went back',
+      payment.returned_amount === null ? null : amount(payment.returned_amount, payment.currency),
+    ],
     ['Loan', loan === null ? null : html`<a href="${loanPath(loan)}">${loan}</a>`],
     ['Loan named by', payment.matched_by === null ? null : words(payment.matched_by)],
     ['Suggested loan', payment.suggested_loan],

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { isAssignable } from '../../payments/assign.ts'
+import { isReversible } from '../../payments/check-resolution.ts'
 import { etagOf } from '../../payments/precondition.ts'
 import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
@@ -22,11 +23,13 @@ export function paymentForms(
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
 ${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
+${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
+${objection === 'taken_back' ? reversalForm(action('resolve'), 'restore', seen) : nothing}
 ${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
-${state === 'posted' ? checkForm(action('check')) : nothing}
+${kind === 'payment' && state === 'posted' ? checkForm(action('check')) : nothing}
 </div>`
 }
 
@@ -53,6 +56,23 @@ function aboutReference({ kind, values, others }: PaymentContext['refs'][number]
   const suggests = kind === 'customer' || kind === 'payer' ? ', which only suggests a loan' : ''
   const waiting = others === 1 ? '1 more payment waits' : `${countText(others)} more payments wait`
   return `${values.join(' and ')}${suggests}${others === 0 ? '' : ` (${waiting} with it)`}`
+}
+
+const REVERSALS = {
+  reverse: [
+    'Reverse',
+    'Takes it out of its posted payment at the ledger; the rest is posted again.',
+  ],
+  restore: ['Restore', 'Posts again what it took out of its payment.'],
+} as const
+
+function reversalForm(action: string, outcome: keyof typeof REVERSALS, seen: Html): Html {
+  const [name, effect] = REVERSALS[outcome]
+  return html`<form method="post" action="${action}">${seen}<h3>${name} at the ledger</h3>
+<input type="hidden" name="outcome" value="${outcome}">
+<label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
+<p><small>${effect}</small></p>
+<button type="submit">${name}</button></form>`
 }
 
 function resolveForm(action: string, payment: PaymentItem, seen: Html): Html {

@@ -15,8 +15,13 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   events_disagree:
     'Its events name different amounts, currencies or loans. Decide by resolving it.',
   refund:
-    'Money was or will be returned to the payer. If the payment is posted, correct it in the ledger and resolve the objection; if it is held, resolve it for what is left.',
-  chargeback: 'The payer disputes it. Decide with the lender, then resolve it.',
+    'Money was or will be returned to the payer. If the payment is posted, reverse the refund, or correct the ledger and resolve the objection; if it is held, resolve it for what is left.',
+  chargeback:
+    'The payer disputes it. Decide with the lender, then reverse the chargeback, or resolve it.',
+  reversal_refused:
+    'The ledger refused to take it out of its payment. Correct the ledger by hand and resolve it, or reverse it again.',
+  taken_back:
+    'It was taken out of its payment, and then its gateway took it back. Restore it, or dismiss the objection.',
   amount_invalid: 'The loan’s currency cannot represent this amount. Decide by resolving it.',
   unreadable: 'The event could not be read. See its bytes below.',
   ledger_refused:

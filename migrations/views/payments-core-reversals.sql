@@ -1,0 +1,143 @@
+-- What of the payment stands at its loan, or will once it is posted.
+create or replace function core.stands(t core.transaction) returns numeric language sql immutable parallel safe as $$
+  select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
+$$;
+
+-- Whether an operator may have this refund or chargeback taken out of its payment as it stands. What an operator posted in
+-- another currency is no measure.
+create or replace function core.fits(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (r.amount > 0 and r.amount <= core.stands(p) and coalesce(r.currency = p.currency, r.currency is null)
+          and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
+          and p.decided_over ->> 'reason' is distinct from 'currency_mismatch') is true
+$$;
+
+-- Whether the settings of the loan's lender let this refund or chargeback be booked, and each event of it that counts is proved
+-- by its signature or came from its gateway's API, and all agree that this money has gone back.
+create or replace function core.is_proved_for(r core.transaction, loan text) returns boolean language sql stable as $$
+  select coalesce(bool_and(exists (
+             select from core.reversing c
+               join core.loan_product l on l.product = c.product and l.external_loan_id = loan
+              where c.gateway = r.gateway and e.lender in ('UNKNOWN', c.lender)
+                and case when e.verified_by = 'gateway_api' then e.lender = c.lender or c.account = ''
+                         else string_to_array(e.verified_by, ',') && c.proved_by end)), false)
+         and bool_or(s.is_done)
+         and coalesce(bool_and(e.amount = r.amount and e.currency is not distinct from r.currency) filter (where s.is_done), false)
+         and coalesce(bool_and(e.of_payment_id = r.of_payment_id), true)
+         and max(e.facts) < core.most_facts()
+    from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
+   -- The gateway may call a payment never captured that it gave back by itself.
+   cross join lateral (select e.status in ('done', 'never_captured') as is_done) s
+   where e.kind = r.kind and e.ignored_for is null
+$$;
+
+-- Whether batches book this refund or chargeback by themselves.
+create or replace function core.is_due(r core.transaction, p core.transaction, is_undone boolean) returns boolean language sql stable as $$
+  select exists (select from core.reversing)
+     and (not is_undone and coalesce(r.decision, 'restore') = 'restore' and r.refused_reason is null and r.disagreement is null
+          -- Whoever decided in spite of it has left it out, or corrected the ledger.
+          and concat_ws(' ', r.kind, r.gateway_payment_id, 'verified', case r.kind when 'chargeback' then 'lost' end)
+                <> all(coalesce(p.cleared_facts, '{}'))
+          and (p.state = 'posted'
+               or p.state in ('waiting', 'suspense') and p.decision is null and p.unconfirmed is null and p.disagreement is null
+                  and (p.problem is null or p.problem = 'awaiting_review'))
+          and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id)) is true
+$$;
+
+-- Takes refunds and chargebacks that are due out of payments that are not posted yet: these are posted for what is left.
+-- Returns whether there were any.
+create or replace function core.return_unposted(wanted_gateway text, ids text[]) returns boolean language plpgsql volatile as $$
+declare
+  due record;
+  has_any boolean := false;
+begin
+  for due in
+    select r.id, r.amount, p.id as payment
+      from core.transaction r
+      join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+       and r.state = 'waiting' and r.unconfirmed is null and p.state in ('waiting', 'suspense')
+     order by r.received_at, r.id
+  loop
+    update core.transaction p set returned_amount = coalesce(p.returned_amount, 0) + due.amount
+     where p.id = due.payment and core.stands(p) >= due.amount;
+    if found then
+      update core.transaction set state = 'returned', returned_amount = due.amount, decision = null where id = due.id;
+      has_any := true;
+    end if;
+  end loop;
+  return has_any;
+end
+$$;
+
+-- Records how the reversal of a repayment, or its posting anew with what the gateway took back, ended: what it posted at the
+-- ledger, null for nothing. `failure`: why the repayment stands as before; `refusal`: why nothing was posted anew. Returns what
+-- is to be settled.
+create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint, failure text, is_refused boolean, refusal text)
+  returns uuid language plpgsql volatile as $$
+declare
+  r core.transaction;
+  p core.transaction;
+  -- Of what is taken out of the payment, or put back.
+  change numeric;
+begin
+  select * into r from core.transaction t where t.id = row_id and t.operation_id = operation and t.state = 'posting' for update;
+  select * into p from core.transaction t
+   where t.gateway_payment_id = r.of_payment_id and t.gateway = r.gateway and t.kind = 'payment' for update;
+  if p.id is null then
+    return null;
+  end if;
+  if failure is not null then
+    update core.transaction t
+       set state = case when r.decision is null then 'waiting' when r.ledger_transaction_id is null then 'returned' else 'posted' end,
+           posted_at = case when r.decision = 'restore' and r.ledger_transaction_id is not null then clock_timestamp() end,
+           decision = null, refused_reason = case when is_refused and r.decision is null then 'reversal_refused' end,
+           refused_detail = failure
+     where t.id = r.id;
+  else
+    change := case when r.decision = 'restore' then -r.amount else r.amount end;
+    update core.transaction t
+       set state = case when change > 0 then 'posted' else 'waiting' end, returned_amount = case when change > 0 then change end,
+           posted_at = case when change > 0 then clock_timestamp() end,
+           ledger_transaction_id = case when change > 0 then p.ledger_transaction_id end, refused_detail = null
+     where t.id = r.id;
+    -- The external id of what was undone stays reserved.
+    update core.transaction t
+       set returned_amount = nullif(coalesce(p.returned_amount, 0) + change, 0), posting_number = p.posting_number + 1,
+           state = case when posted is null then 'waiting' else 'posted' end, reason = null, operation_id = operation,
+           posted_at = case when posted is not null then clock_timestamp() end, ledger_transaction_id = posted,
+           read_back_at = null, difference = null, ledger_amount = null,
+           refused_reason = case when refusal is not null then 'ledger_refused' end, refused_detail = refusal, tries = 0,
+           refused_at = case when refusal is not null then now() end,
+           next_try_at = case when refusal is not null then core.next_try_at(1, null) end
+     where t.id = p.id;
+    insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;
+  end if;
+  return p.id;
+end
+$$;
+
+-- Copies from the settings whose refunds are booked by themselves, and settles again what may now be, or no longer.
+create or replace function core.take_reversing(settings jsonb) returns void language plpgsql as $$
+declare
+  wanted core.reversing[] := array(select c from jsonb_populate_recordset(null::core.reversing, settings) c);
+begin
+  if not exists (select from core.reversing c where c <> all(wanted))
+     and (select count(*) from core.reversing) = cardinality(wanted) then
+    return;
+  end if;
+  perform core.lock_settling();
+  delete from core.reversing;
+  insert into core.reversing select * from unnest(wanted);
+  insert into core.unjudged_payment (gateway, gateway_payment_id)
+  select distinct gateway, of_payment_id from core.transaction
+   where kind <> 'payment' and of_payment_id is not null
+     and (state = 'waiting' or state = 'suspense' and reason in ('refund', 'chargeback'))
+  on conflict do nothing;
+end
+$$;
+
+-- A refund or chargeback of it is on its way to or from the ledger.
+create or replace function core.is_being_reversed(p core.transaction) returns boolean language sql stable as $$
+  select exists (select from core.transaction r
+                  where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'posting')
+$$;
