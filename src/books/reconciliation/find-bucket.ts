@@ -38,7 +38,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
            case when p.id is null then s.captured_at else p.paid_at end as paid_at, p.state, p.reason, p.verified,
            p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
            p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, s.fee::text as fee, s.tax::text as tax,
-           s.settlement_id, s.utr, p.matched_by, p.suggested_loan, page.amount::text as amount_in_bucket
+           s.settlement_id, s.utr, p.matched_by, p.suggested_loan, p.returned_amount::text as returned_amount, page.amount::text as amount_in_bucket
       from page
       -- Row by row: the planner expects a larger page, and would read both tables as a whole.
       left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true
