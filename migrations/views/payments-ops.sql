@@ -21,7 +21,7 @@ $$;
 
 -- Changes with everything that a decision about it depends on: further facts may leave its reason and objection as they are.
 create or replace function core.version_of(t core.transaction) returns text language sql stable as $$
-  select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.external_loan_id,
+  select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.returned_amount::text, t.external_loan_id,
            case when core.may_have_facts(t) then core.all_facts_about(t) else '{}' end)::text)
 $$;
 

@@ -11,7 +11,8 @@ const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.
   p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
   p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection,
-  p.fee::text as fee, p.tax::text as tax, p.settlement_id, p.utr, p.matched_by, p.suggested_loan`
+  p.fee::text as fee, p.tax::text as tax, p.settlement_id, p.utr, p.matched_by, p.suggested_loan,
+  p.returned_amount::text as returned_amount`
 
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }

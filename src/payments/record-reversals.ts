@@ -4,6 +4,7 @@ import type { Trx } from '../database/database.ts'
 import type { Final } from '../engine/finish.ts'
 import { lockSettling } from './lock-settling.ts'
 import { countForEndedRuns } from './record-postings.ts'
+import { REMAINDER_REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 import { settle } from './settle.ts'
 
@@ -29,6 +30,7 @@ type Result = ReturnType<typeof resultOf>
 function resultOf({ claim, decision }: Final) {
   const { transaction_id, remainder } = claim.data as Reversal
   const failed = decision.status === 'failed' ? decision : null
+  const isHalfDone = failed?.reason === REMAINDER_REFUSED
   const { resourceId = null } = (decision.status === 'success' ? decision.response : {}) as {
     resourceId?: number
   }
@@ -36,10 +38,10 @@ function resultOf({ claim, decision }: Final) {
     id: transaction_id,
     operation_id: claim.id,
     posted: remainder === null ? null : resourceId,
-    failure: failed?.errorMessage ?? null,
+    failure: isHalfDone ? null : (failed?.errorMessage ?? null),
     // Nothing was ever sent: it is as before.
     isRefused: failed !== null && failed.reason !== 'deadline',
-    refusal: null,
+    refusal: isHalfDone ? failed.errorMessage : null,
   }
 }
 

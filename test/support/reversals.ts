@@ -1,0 +1,117 @@
+import { Decimal } from 'decimal.js'
+import type { Test } from 'tap'
+import { disputeA, PAID_AT_ISO, refundA, refundB, signedA, signedB } from './gateway-events.ts'
+import { lendersFile } from './lenders-file.ts'
+import { paymentService } from './payments.ts'
+import { withReadback } from './readback.ts'
+import { until } from './until.ts'
+
+const SECRET = 'secret'
+/** Of a lender that takes unsigned events too, and books what is proved. */
+export const AUTOMATIC = { validateSignature: false, reversals: 'automatic', secretEnv: 'S' }
+export const MANUAL = { ...AUTOMATIC, reversals: 'manual' }
+
+/** LENDER_02 at both gateways, with the loan L-1. */
+export async function reversing(
+  t: Test,
+  trust: object = AUTOMATIC,
+  changes: NodeJS.ProcessEnv = {},
+) {
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: trust, gateway_b: trust } })
+  const service = withReadback(await paymentService(t, { LENDERS_FILE, S: SECRET, ...changes }))
+  await service.loan('L-1')
+  return withSigned(service)
+}
+
+export function withSigned<Service extends Awaited<ReturnType<typeof paymentService>>>(
+  service: Service,
+) {
+  return {
+    ...service,
+    signed(event: object, headers: Record<string, string> = {}) {
+      const [gateway, sign] =
+        'event' in event ? (['gateway_a', signedA] as const) : (['gateway_b', signedB] as const)
+      const body = JSON.stringify(event)
+      return service.webhook(gateway, body, {
+        lender: 'LENDER_02',
+        headers: { ...headers, ...sign(SECRET, body) },
+      })
+    },
+    /** State, reason, objection and what went back. */
+    shown: async (id: unknown, gateway = 'gateway_a') => {
+      const { payment } = await service.payment(id, gateway)
+      const { state, reason, objection, returned_amount: returned } = payment
+      return [state, reason, objection, returned && new Decimal(returned).toFixed()]
+    },
+    /** What stands at the ledger, by external id. */
+    standing: async () =>
+      Object.fromEntries(
+        (await service.repayments())
+          .filter(one => !one.reversed)
+          .map(one => [one.externalId?.replace(/^gateway_[ab]-/, ''), Number(one.amount)]),
+      ),
+    /** Waits until its reversal has ended. */
+    ended: (id: string) =>
+      until(async () => {
+        const { payment } = await service.payment(id)
+        return !['posting', 'waiting'].includes(payment.state) && payment
+      }, 'the reversal ends'),
+    decide: (id: string, outcome: 'reverse' | 'restore' | 'dismiss' | 'handled') =>
+      service.resolve(id, { outcome, note: 'seen' }),
+  }
+}
+
+type Refunded = { id?: string; of?: string; paise?: number; status?: string; name?: string }
+
+export function refund({ paise = 100_000, name, ...facts }: Refunded = {}) {
+  const event: any = refundA(facts)
+  event.payload.refund.entity.amount = paise
+  return name === undefined ? event : { ...event, event: name }
+}
+
+type Disputed = {
+  id?: string
+  of?: string
+  paise?: number
+  phase?: string
+  deducted?: number
+  loan?: string
+}
+
+export function dispute(
+  status: string,
+  { id = 'disp_1', of = 'pay_1', paise = 100_000, phase, deducted, loan = 'L-1' }: Disputed = {},
+) {
+  const event: any = disputeA(status, { id: of, loan })
+  const { entity } = event.payload.dispute
+  Object.assign(entity, {
+    id,
+    amount: paise,
+    amount_deducted: deducted ?? paise,
+    phase: phase ?? entity.phase,
+  })
+  return event
+}
+
+export function refundOfB(rupees: number, facts: Parameters<typeof refundB>[0] = {}) {
+  const event: any = refundB(facts)
+  for (const part of [event.data.refund, event.data.auto_refund])
+    if (part) part.refund_amount = rupees
+  return event
+}
+
+export const disputeOfB = (status: string, rupees: number, of: unknown = 1_453_002_795) => ({
+  type: /WON|LOST|ACCEPTED/.test(status) ? 'DISPUTE_CLOSED' : 'DISPUTE_CREATED',
+  event_time: PAID_AT_ISO,
+  data: {
+    dispute: {
+      dispute_id: `disp_${of}`,
+      dispute_type: 'DISPUTE',
+      dispute_status: status,
+      dispute_amount: rupees,
+      dispute_amount_currency: 'INR',
+      created_at: PAID_AT_ISO,
+    },
+    order_details: { order_id: 'order-1', cf_payment_id: of, payment_currency: 'INR' },
+  },
+})
