@@ -12,6 +12,7 @@ t.test(
     t.match(stdout, /names no loan: 1,500.00 posted by its reference/)
     t.match(stdout, /the ledger's books: repayment 4584/)
     t.match(stdout, /reconciliation of 2026-02-13: captured 7084.00, posted 7084.00, balanced/)
+    t.match(stdout, /refund: 1,000.00 went back/)
     t.match(stdout, /All as promised/)
   },
 )

@@ -72,6 +72,7 @@ async function drive(url: string, token: string, { ledgerUrl, gatewayUrl }: Othe
   await transfer(call)
   await books(ledgerUrl)
   await reconcile(call, gatewayUrl)
+  await refund(call)
 }
 
 async function payment(call: Call) {
@@ -138,6 +139,21 @@ async function reconcile(call: Call, gatewayUrl: string) {
     `reconciliation of ${day.day}: captured ${day.captured.amount}, posted ${day.buckets.posted.amount}, balanced`,
     checkAt,
   )
+}
+
+/** Of what the backfill found: an operator has it taken out at the ledger. */
+async function refund(call: Call) {
+  const at = performance.now()
+  const { id: payment_id, amount } = UNREPORTED
+  const made = { id: 'rfnd_DEMO', payment_id, amount, currency: 'INR', status: 'processed' }
+  const event = { event: 'refund.processed', payload: { refund: { entity: made } } }
+  await call('POST', '/webhooks/gateway_a?lender=LENDER_02', event)
+  await post(call, payment_id)
+  const reverse = { outcome: 'reverse', note: 'seen in the gateway’s dashboard' }
+  await call('POST', '/payments/gateway_a/rfnd_DEMO/resolve', reverse)
+  const read = async () => (await call('GET', `/payments/gateway_a/${payment_id}`)).payment
+  await until(async () => (await read()).state === 'returned', 'the payment is returned')
+  printStep('refund: 1,000.00 went back, and its repayment is undone at the ledger', at)
 }
 
 /** Reads the ledger itself, instead of trusting LoanOps. */

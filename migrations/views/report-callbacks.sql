@@ -61,7 +61,7 @@ declare
   said text;
   was_returned numeric;
   is_returned numeric;
-  reported text;
+  key text;
 begin
   if not exists (select from loanops.callback_receiver where types <> '{}') then
     return null;
@@ -73,8 +73,8 @@ begin
   end if;
   select * into report from core.report_of(payment.state, payment.reason, payment.objection);
   is_returned := case when payment.kind = 'payment' then payment.returned_amount end;
-  reported := concat_ws(' ', report.key, '-' || trim_scale(is_returned));
-  if payment.reported is not distinct from reported then
+  key := concat_ws(' ', report.key, '-' || trim_scale(is_returned));
+  if payment.reported is not distinct from key then
     return null;
   end if;
   said := regexp_replace(payment.reported, ' -[0-9.]+$', '');
@@ -96,7 +96,7 @@ begin
     perform loanops.note_callback(report.type, subject, payment.id,
       case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment.id, true));
   end if;
-  update core.transaction t set reported = report_payment.reported where t.id = payment.id;
+  update core.transaction t set reported = key where t.id = payment.id;
   return null;
 end
 $$;

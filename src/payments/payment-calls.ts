@@ -61,8 +61,7 @@ export function paymentCalls(context: Context) {
       paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), amountIn(request)),
     look: (request, asker, signal) =>
       seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),
-    act: (db, asker, request, seen) =>
-      resolveAsSeen({ db, boss }, seen, wantedBy(request), asker),
+    act: (db, asker, request, seen) => resolveAsSeen({ db, boss }, seen, wantedBy(request), asker),
     answer: request => answer(request),
   }
 

@@ -10,6 +10,7 @@ const CALLBACKS = [
   'operation.failed',
   'payment.posted',
   'payment.suspended',
+  'payment.reversed',
   'payment.returned',
   'payment.handled',
   'payment.dismissed',

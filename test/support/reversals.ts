@@ -28,12 +28,12 @@ export function withSigned<Service extends Awaited<ReturnType<typeof paymentServ
 ) {
   return {
     ...service,
-    signed(event: object, headers: Record<string, string> = {}) {
+    signed(event: object, headers: Record<string, string> = {}, lender = 'LENDER_02') {
       const [gateway, sign] =
         'event' in event ? (['gateway_a', signedA] as const) : (['gateway_b', signedB] as const)
       const body = JSON.stringify(event)
       return service.webhook(gateway, body, {
-        lender: 'LENDER_02',
+        lender,
         headers: { ...headers, ...sign(SECRET, body) },
       })
     },

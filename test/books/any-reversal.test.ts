@@ -1,0 +1,263 @@
+import { Decimal } from 'decimal.js'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import t from 'tap'
+import { REVERSAL_CRASH_POINTS } from '../../src/payments/crash-points.ts'
+import { fetchAll, gatewaySandbox } from '../support/gateways.ts'
+import { expireLeases } from '../support/leases.ts'
+import { DATES } from '../support/ledger-driver.ts'
+import { lendersFile } from '../support/lenders-file.ts'
+import { paymentService } from '../support/payments.ts'
+import { startProcessFor } from '../support/process.ts'
+import { withReadback } from '../support/readback.ts'
+import { ALL_DAY, offBy, reconciliation } from '../support/reconciliation.ts'
+import { AUTOMATIC, dispute, MANUAL, refund, withSigned } from '../support/reversals.ts'
+import { testEnv } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** No further history is begun after this time. */
+const ENOUGH_MS = Number(process.env.ENOUGH_MS ?? 8_000)
+const LATEST = 3
+const LENDERS = [2, 3] as const
+const PHASES = ['chargeback', 'pre_arbitration', 'arbitration']
+const STEPS = [
+  'refund',
+  'refund',
+  'refund',
+  'forged refund',
+  'dispute',
+  'lost',
+  'lost',
+  'won',
+  'won',
+  'reverse',
+  'reverse',
+  'restore',
+  'restore',
+  'dismiss',
+  'handled',
+  'post less',
+  'undo',
+  'check',
+  'batch',
+  'batch',
+  'batch',
+  'kill',
+] as const
+/** Where a worker dies, if it passes there. */
+const DEATHS = [
+  ...REVERSAL_CRASH_POINTS,
+  'remember.committed',
+  'finish.committed',
+  'posting.recorded',
+  'batch.claimed',
+] as const
+
+type Payment = { paise: number; lender: (typeof LENDERS)[number] }
+type Step = {
+  of: number
+  what: (typeof STEPS)[number]
+  part: number
+  phase: number
+  which: number
+  death: (typeof DEATHS)[number]
+}
+const payments: fc.Arbitrary<Payment[]> = fc.array(
+  fc.record({
+    paise: fc.integer({ min: 20_000, max: 90_000 }),
+    lender: fc.constantFrom(...LENDERS),
+  }),
+  { minLength: 1, maxLength: LATEST },
+)
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    of: fc.nat({ max: LATEST - 1 }),
+    what: fc.constantFrom(...STEPS),
+    // In hundredths of the payment.
+    part: fc.constantFrom(13, 25, 50, 87, 100),
+    phase: fc.nat({ max: PHASES.length - 1 }),
+    which: fc.nat({ max: 5 }),
+    death: fc.constantFrom(...DEATHS),
+  }),
+  { minLength: 8, maxLength: 28 },
+)
+
+const gateways = await gatewaySandbox(t)
+const settings = {
+  ...gateways.settings,
+  LENDERS_FILE: lendersFile(t, {
+    LENDER_02: { gateway_a: AUTOMATIC },
+    LENDER_03: { gateway_a: MANUAL },
+  }),
+  S: 'secret',
+}
+const service = withSigned(withReadback(await paymentService(t, { ...settings, ROLE: 'api' })))
+for (const product of LENDERS) await service.loan(`L-${product}`, { product, principal: 50_000 })
+const workerEnv = testEnv(service.databaseUrl, service.ledger.url, settings)
+let worker = startProcessFor(t, 'worker', workerEnv)
+let sent = 0
+/** What went back, or is said to, by payment. */
+const against = new Map<string, string[]>()
+
+async function act(id: string, { paise, lender }: Payment, step: Step): Promise<unknown> {
+  const { what, part, phase, which, death } = step
+  const known = against.get(id) ?? []
+  const amount = Math.max(1, Math.floor((paise * part) / 100))
+  const target = known[which % Math.max(1, known.length)]
+  const from = { lender: `LENDER_0${lender}` }
+  switch (what) {
+    case 'refund':
+    case 'forged refund': {
+      const event = refund({ id: `rfnd_${++sent}`, of: id, paise: amount })
+      against.set(id, [...known, `rfnd_${sent}`])
+      return what === 'refund'
+        ? service.signed(event, {}, from.lender)
+        : service.webhook('gateway_a', event, from)
+    }
+    case 'dispute':
+    case 'lost':
+    case 'won': {
+      const name = { dispute: 'created', lost: 'lost', won: 'won' }[what]
+      const disp = `disp_${id}`
+      if (!known.includes(disp)) against.set(id, [...known, disp])
+      const event = dispute(name, {
+        id: disp,
+        of: id,
+        paise: amount,
+        phase: PHASES[phase] ?? '',
+        loan: `L-${lender}`,
+      })
+      // Its payment's part would be of another amount.
+      delete event.payload.payment
+      return service.signed(event, {}, from.lender)
+    }
+    case 'reverse':
+    case 'restore':
+    case 'dismiss':
+    case 'handled':
+      return target && service.decide(target, what)
+    case 'post less': {
+      const posting = {
+        external_loan_id: `L-${lender}`,
+        amount: amount / 100,
+        paid_on: '05 February 2026',
+      }
+      return service.resolve(id, { outcome: 'post', note: 'decided', ...posting })
+    }
+    case 'undo': {
+      const standing = (await service.repayments()).find(
+        one => !one.reversed && isOf(one.externalId, id),
+      )
+      return (
+        standing &&
+        service.ledgerCall(
+          'POST',
+          `/loans/external-id/L-${lender}/transactions/external-id/${standing.externalId}`,
+          {
+            transactionDate: '2026-02-05',
+            transactionAmount: 0,
+            ...DATES,
+          },
+        )
+      )
+    }
+    case 'check':
+      return service.check(id)
+    case 'batch':
+      return service.batch()
+    case 'kill':
+      return killWorker(death)
+  }
+}
+
+const isOf = (externalId: string | null, id: string) =>
+  externalId?.replace(/-r\d+$/, '') === `gateway_a-${id}`
+
+async function killWorker(death: string): Promise<void> {
+  await worker.kill('SIGKILL')
+  await expireLeases(service.db)
+  const doomed = startProcessFor(t, 'worker', { ...workerEnv, LOANOPS_CRASH_AT: death })
+  await Promise.race([doomed.ended, service.batch()])
+  await doomed.kill('SIGKILL')
+  await expireLeases(service.db)
+  worker = startProcessFor(t, 'worker', workerEnv)
+}
+
+/** The figures of the day, once they were seen to add up. */
+async function sound(after: string): Promise<any> {
+  const body = await reconciliation(service.call)
+  for (const day of body.days)
+    if (offBy(day) !== '0') throw new Error(`after ${after}: ${JSON.stringify(day)}`)
+  return body
+}
+
+/** Until what is due has ended. */
+async function comeToRest(ids: string[]): Promise<void> {
+  const resting = () =>
+    until(async () => {
+      const { rows } =
+        await sql`select from core.transaction where state = 'posting' limit 1`.execute(service.db)
+      return rows.length === 0 || undefined
+    }, 'nothing is under way')
+  await resting()
+  // What came too late for a posting is looked at by the next one.
+  for (let i = 0; i < 2; i++) await service.batch()
+  await resting()
+  for (const id of ids) await service.check(id)
+}
+
+async function postedHere(): Promise<Record<string, string>> {
+  const { rows } = await sql<{ loan: string; amount: string }>`
+    select external_loan_id as loan, sum(core.stands(t))::numeric(20, 2)::text as amount from core.transaction t
+     where kind = 'payment' and state = 'posted' group by 1 order by 1`.execute(service.db)
+  return Object.fromEntries(rows.map(({ loan, amount }) => [loan, amount]))
+}
+
+async function heldThere(): Promise<Record<string, string>> {
+  const held = (await service.repayments()).filter(one => !one.reversed)
+  const sums = LENDERS.map(n => {
+    const amounts = held.filter(one => one.loanExternalId === `L-${n}`).map(one => one.amount)
+    return [`L-${n}`, amounts.length > 0 && Decimal.sum(...amounts).toFixed(2)] as const
+  })
+  return Object.fromEntries(sums.filter(([, amount]) => amount !== false)) as Record<string, string>
+}
+
+t.test(
+  'whatever goes back and comes again, each paisa is in one bucket, and the ledger holds what is posted',
+  async t => {
+    let histories = 0
+    await fetchAll(service.call, 'gateway_a', ALL_DAY)
+    const end = performance.now() + ENOUGH_MS
+    const property = fc.asyncProperty(payments, steps, async (all, more) => {
+      if (histories > 0 && performance.now() > end) return
+      const run = ++histories
+      const ids = all.map((_, i) => `pay_${run}_${i}`)
+      for (const [i, { paise, lender }] of all.entries())
+        await gateways.put('/payments', {
+          gateway: 'gateway_a',
+          id: ids[i],
+          amount: paise,
+          created_at: '2026-02-05T06:00:00.000Z',
+          notes: { lender: `LENDER_0${lender}`, loan_id: `L-${lender}` },
+        })
+      await fetchAll(service.call, 'gateway_a', ALL_DAY)
+      for (const step of more) {
+        const [id, payment] = [ids[step.of], all[step.of]]
+        if (id === undefined || payment === undefined) continue
+        await act(id, payment, step)
+        await sound(step.what)
+      }
+      await comeToRest(ids)
+      const { totals } = await sound('the end')
+      const [here, there] = [await postedHere(), await heldThere()]
+      if (JSON.stringify(here) !== JSON.stringify(there))
+        throw new Error(`posted ${JSON.stringify(here)}, at the ledger ${JSON.stringify(there)}`)
+      const stands = Decimal.sum(0, ...Object.values(there)).toFixed(2)
+      const { posted, unchecked } = totals.buckets
+      const shown = Decimal.sum(posted.amount, unchecked.amount).toFixed(2)
+      if (shown !== stands) throw new Error(`shown ${shown}, at the ledger ${stands}`)
+    })
+    await fc.assert(property, { numRuns: 200 })
+    t.ok(histories > 0, `${histories} histories`)
+  },
+)
