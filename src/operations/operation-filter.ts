@@ -12,8 +12,8 @@ export const WAITING_REASONS = [
   'outcome_unknown',
 ] as const
 
-/** The only operation type payments produce. */
-const OF_PAYMENTS = 'REPAYMENT'
+/** The only operation types payments produce. */
+const OF_PAYMENTS = ['REPAYMENT', 'REPAYMENT_REVERSAL']
 
 export type OperationFilter = {
   origin?: Origin
@@ -69,7 +69,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
     )
   // Known before any row is read.
   if (operation_type !== undefined && origin !== undefined)
-    where.push(sql.lit((operation_type === OF_PAYMENTS) === (origin === 'payment')))
+    where.push(sql.lit(OF_PAYMENTS.includes(operation_type) === (origin === 'payment')))
   if (waiting_for !== undefined)
     where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
       select v.waiting_for from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)

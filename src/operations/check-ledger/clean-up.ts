@@ -9,7 +9,7 @@ import { ledgerPath } from '../../ledger/path.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 
 /**
- * Undoes the writes in reverse. What the ledger refuses stays, because its user may lack the permissions, which no operation
+ * Undoes the writes in reverse. What the ledger refuses stays, because its user may lack permissions that no operation
  * needs.
  * @returns what stays
  */
