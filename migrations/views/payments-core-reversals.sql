@@ -70,9 +70,10 @@ end
 $$;
 
 -- Records how the reversal of a repayment, or its posting anew with what the gateway took back, ended: what it posted at the
--- ledger, null for nothing. `failure`: why the repayment stands as before; `refusal`: why nothing was posted anew. Returns what
--- is to be settled.
-create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint, failure text, is_refused boolean, refusal text)
+-- ledger, null for nothing. `failure`: why the repayment stands as before; `refusal`: why nothing was posted anew, which later
+-- batches then try if it `is_retried`. Returns what is to be settled.
+create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint, failure text, is_refused boolean, refusal text,
+                                             is_retried boolean)
   returns uuid language plpgsql volatile as $$
 declare
   r core.transaction;
@@ -108,7 +109,7 @@ begin
            read_back_at = null, difference = null, ledger_amount = null,
            refused_reason = case when refusal is not null then 'ledger_refused' end, refused_detail = refusal, tries = 0,
            refused_at = case when refusal is not null then now() end,
-           next_try_at = case when refusal is not null then core.next_try_at(1, null) end
+           next_try_at = case when refusal is not null and is_retried then core.next_try_at(1, null) end
      where t.id = p.id;
     insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;
   end if;

@@ -20,9 +20,7 @@ import { laggingClock } from './lagging-clock.ts'
 import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
-const REFUSED = 'reversal_refused'
-/** The repayment is undone, and what is left of it is not posted. */
-export const REMAINDER_REFUSED = 'remainder_refused'
+export const REFUSED = 'reversal_refused'
 
 /**
  * Undoes a repayment, and then posts what is left of it. Each of the two writes is an attempt of its own; the ledger shows
@@ -52,12 +50,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
         return refused('404', `The loan has no repayment ${reversal.repayment.external_id}`)
       const mayUndoStillRun = run.mayStillRun && !isRemainderSent(run)
       if (isUndone && mayUndoStillRun) return { ...loan, isFirstOfTwo: true }
-      if (isUndone)
-        return outcomeOf(
-          await postRemainder(run, repayment, reversal),
-          repayment,
-          REMAINDER_REFUSED,
-        )
+      if (isUndone) return outcomeOf(await postRemainder(run, repayment, reversal), repayment)
       // While our own undo may still run, only its key shows whether it was ours.
       if (!isNotReversed(repayment) && !mayUndoStillRun)
         return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
@@ -75,13 +68,9 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
     },
   })
 
-  function outcomeOf(
-    answer: Answer,
-    { date }: LedgerTransaction,
-    reason = REFUSED,
-  ): Answer & { reason?: string } {
+  function outcomeOf(answer: Answer, { date }: LedgerTransaction): Answer & { reason?: string } {
     if (answer.outcome !== 'refused') return answer
-    return laggingClock(answer, dayText(date), LEDGER_TIMEZONE) ?? { ...answer, reason }
+    return laggingClock(answer, dayText(date), LEDGER_TIMEZONE) ?? { ...answer, reason: REFUSED }
   }
 }
 
