@@ -1,6 +1,8 @@
 import t from 'tap'
 import { callbackReceiver } from '../support/callback-receiver.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
+import { delay, hurry } from '../support/operations.ts'
+import { REPAY } from '../support/repaid-loan.ts'
 import { dispute, disputeOfB, MANUAL, refund, refundOfB, reversing } from '../support/reversals.ts'
 
 t.test('each kind of a gateway’s events leaves the right balance at the ledger', async t => {
@@ -202,3 +204,31 @@ t.test(
     t.same(await service.shown('pay_1'), ['posted', null, null, null])
   },
 )
+
+t.test('what was undone but not posted anew is in suspense, whoever kept it from that', async t => {
+  const service = await reversing(t)
+  const held = [
+    [/refused with status/, { decision: 'ledger' }],
+    [/An operator has declared/, { decision: 'operator' }],
+  ] as const
+  for (const [i, [detail, { decision }]] of held.entries()) {
+    const id = `pay_${i}`
+    await service.signed(capturedA({ id, loan: 'L-1' }))
+    await service.batch()
+    await service.faults([{ kind: 'tooMany', match: REPAY }])
+    await service.signed(refund({ id: `rfnd_${i}`, of: id, paise: 30_000 }))
+    await service.batch()
+    const operation = await delay(service, 'loan:L-1')
+    await service.faults([])
+    if (decision === 'ledger') await service.bookByHand(id, 50, { externalId: `gateway_a-${id}-r2` })
+    else await service.call('POST', `${detailOf(operation)}/resolve`, { outcome: 'failed' })
+    await hurry(service, operation)
+    await service.ended(`rfnd_${i}`)
+    t.same(await service.shown(id), ['suspense', 'ledger_refused', null, '300'])
+    const { payment } = await service.payment(id)
+    t.match(payment.detail, detail)
+    t.equal(payment.next_try_at === null, decision === 'operator')
+  }
+})
+
+const detailOf = (operation: string) => `/api/ledger/operations/${encodeURIComponent(operation)}`
