@@ -48,10 +48,8 @@ create or replace function core.fate_of(
   decision text default null,
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
-  -- The objection to a payment that is decided, posted or being posted, or to a refund or chargeback that is booked.
-  objection text default null,
-  -- Nothing of it stands: all of it went back.
-  is_returned boolean default false,
+  -- The objection to a payment that is decided, posted or being posted, or to a refund that is booked. Whether all of it went back.
+  objection text default null, is_returned boolean default false,
   -- Only for a refund or chargeback.
   all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
   is_of_nothing boolean default false, is_payment_captured boolean default null, is_due boolean default false, is_booked boolean default false
@@ -62,15 +60,11 @@ create or replace function core.fate_of(
       when decision in ('handled', 'dismiss') and present_state is distinct from 'posted'
                                      then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
 
-      when kind <> 'payment' and is_booked              then array[present_state, present_reason,    objection]
-      when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone,
-                                                               is_of_nothing, is_payment_captured, unconfirmed,
-                                                               refused_reason, is_due, decision = 'restore')
-
-      when present_state in ('posting', 'posted')       then array[present_state, present_reason,    objection]
+      when present_state in ('posting', 'posted') or is_booked then array[present_state, present_reason, objection]
+      when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
+                                                               is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
 
       when is_returned                                  then array['returned', null,                 objection]
-
       -- Once an operator has decided to post it, only the ledger can hold it back.
       when decision = 'post' then case
         when refused_reason is not null                 then array['suspense', refused_reason,       objection]

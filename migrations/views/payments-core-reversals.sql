@@ -43,6 +43,33 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id)) is true
 $$;
 
+-- A refund or chargeback that names no loan gets its payment's.
+create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  -- Materialized, so that only rows whose fate changes are looked up again.
+  with found as materialized (
+    select r.id, f.state, f.reason, f.objection, n.loan
+      from core.transaction r
+      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     cross join lateral core.said_of_refund(r, p.is_captured) e
+     cross join lateral (
+       select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
+     cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
+       present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
+       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
+       decision => r.decision, unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
+       is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null,
+       objection => case when r.returned_amount is not null and e.is_undone
+                           and 'taken_back' <> all(coalesce(r.cleared_facts, '{}')) then 'taken_back' end) f
+     where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+       and (r.state, r.reason, r.objection, r.named_loan_id) is distinct from (f.state, f.reason, f.objection, n.loan)
+  )
+  update core.transaction t
+     set state = found.state, reason = found.reason, objection = found.objection, named_loan_id = found.loan,
+         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
+    from found
+   where t.id = found.id
+$$;
+
 -- Takes refunds and chargebacks that are due out of payments that are not posted yet: these are posted for what is left.
 -- Returns whether there were any.
 create or replace function core.return_unposted(wanted_gateway text, ids text[]) returns boolean language plpgsql volatile as $$

@@ -97,7 +97,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
    group by kind, gateway_payment_id
 $$;
 
--- Leaves alone payments that are posted or being posted, which keep what was sent, and what an operator has decided.
+-- Leaves alone payments that are posted or being posted, which keep what was sent, refunds that are booked, and what an operator
+-- has decided.
 -- Returns those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
@@ -155,38 +156,9 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
       from summary s
      where s.was_made and s.is_known
        and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
-       and t.state not in ('posting', 'posted') and t.decision is null
-       -- Of a refund that is booked, what was booked stays.
-       and (t.kind = 'payment' or t.returned_amount is null)
+       and t.state not in ('posting', 'posted') and t.decision is null and (t.kind = 'payment' or t.returned_amount is null)
   )
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
-$$;
-
--- A refund or chargeback that names no loan gets its payment's.
-create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
-  -- Materialized, so that only rows whose fate changes are looked up again.
-  with found as materialized (
-    select r.id, f.state, f.reason, f.objection, n.loan
-      from core.transaction r
-      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-     cross join lateral core.said_of_refund(r, p.is_captured) e
-     cross join lateral (
-       select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
-     cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
-       present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
-       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
-       decision => r.decision, unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
-       is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null or r.state = 'posting',
-       objection => case when r.returned_amount is not null and e.is_undone
-                           and 'taken_back' <> all(coalesce(r.cleared_facts, '{}')) then 'taken_back' end) f
-     where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
-       and (r.state, r.reason, r.objection, r.named_loan_id) is distinct from (f.state, f.reason, f.objection, n.loan)
-  )
-  update core.transaction t
-     set state = found.state, reason = found.reason, objection = found.objection, named_loan_id = found.loan,
-         suspended_at = case when found.state = 'suspense' then coalesce(t.suspended_at, now()) end
-    from found
-   where t.id = found.id
 $$;
 
 create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
