@@ -1,6 +1,6 @@
 import t from 'tap'
-import { control, type LoggedWrite } from '../support/loans.ts'
 import { expireLeases } from '../support/leases.ts'
+import { control, type LoggedWrite } from '../support/loans.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
 import { remainder, repaidLoan } from '../support/repaid-loan.ts'
 import { testEnv } from '../support/service.ts'
@@ -41,6 +41,9 @@ t.test('wherever a process dies, parts of a payment go back once and in order', 
   const { log } = await control(service, 'GET', '/log?limit=250000')
   const writes = (log as LoggedWrite[]).filter(one => one.idempotencyKey !== null)
   const pair = ['ADJUST/LOAN', 'REPAYMENT/LOAN']
-  t.same(writes.map(one => one.command), [...pair, ...pair, ...pair])
+  t.same(
+    writes.map(one => one.command),
+    [...pair, ...pair, ...pair],
+  )
   t.equal(new Set(writes.map(one => one.idempotencyKey)).size, writes.length)
 })
