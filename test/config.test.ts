@@ -424,6 +424,7 @@ t.test('lenders that share a product but not its checks stop the start, with bot
   matchEach(t, complaintsOf({ gateway_a: signed }, other), named)
   matchEach(t, complaintsOf({}, { gateway_b: { allowedCidrs: ['10.0.0.0/8'] } }), named)
   matchEach(t, complaintsOf({}, { gateway_b: { posting: 'review' } }), named)
+  matchEach(t, complaintsOf({}, { gateway_b: { reversals: 'automatic' } }), named)
   const alike = { gateway_a: signed, gateway_b: { allowedCidrs: ['10.0.0.0/8', '::1'] } }
   const reordered = { gateway_a: signed, gateway_b: { allowedCidrs: ['::1', '10.0.0.0/8'] } }
   t.same(complaintsOf(alike, { ...reordered, gateway_a: { ...signed, accounts: ['acc_3'] } }), [])

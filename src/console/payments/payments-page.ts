@@ -81,6 +81,7 @@ function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
       'verified',
       'ledger_transaction_id',
       'of_payment_id',
+      'returned_amount',
       'detail',
       'raw_table',
       'raw_id',

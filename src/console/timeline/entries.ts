@@ -65,6 +65,7 @@ export type PaymentEntry = Placed & {
   next_try_at: Date | null
   amount: string | null
   currency: string | null
+  returned_amount: string | null
   note: string | null
   noted_by: string | null
   posted_at: Date | null
@@ -102,7 +103,7 @@ export async function findPayments(db: Database, subject: Subject, { payment }: 
   if (subject.kind === 'client') return []
   const { rows } = await sql<PaymentEntry>`
     select p.gateway, p.gateway_payment_id, p.kind, p.state, p.reason, p.objection, p.waiting_for, p.next_try_at,
-           p.amount::text as amount, p.currency, t.note, t.noted_by, p.received_at as at,
+           p.amount::text as amount, p.currency, p.returned_amount::text as returned_amount, t.note, t.noted_by, p.received_at as at,
            ${placeOf('p.received_at', 'p.id')} as place, p.posted_at,
            (select coalesce(json_agg(json_build_object('received_at', e.received_at, 'source', e.source) order by e.received_at), '[]')
               from (select received_at, source from core.event e

@@ -58,6 +58,7 @@ function paymentItem(payment: PaymentEntry, role: Role, formats: Formats): Html 
   const isOpen = state === 'suspense' || objection !== null
   const why = REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[payment.waiting_for ?? '']
   return html`<strong>${kind} <a href="${paymentPath(payment)}">${gateway_payment_id}</a></strong> ${amount(payment.amount, payment.currency)} ${stateOf(payment)}
+${payment.returned_amount === null ? nothing : html`<small>${amount(payment.returned_amount, payment.currency)} went back</small>`}
 ${payment.posted_at === null ? nothing : html`<small>posted ${formats.time(payment.posted_at)}</small>`}
 ${why === undefined ? nothing : html`<p>${why} ${payment.next_try_at === null ? nothing : html`Next try ${formats.time(payment.next_try_at)}.`}</p>`}
 ${payment.note === null ? nothing : html`<p>“${payment.note}”, by ${payment.noted_by}</p>`}
