@@ -1,14 +1,19 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { audit } from '../../src/accounts/audit.ts'
-import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
+import { startTestService } from '../support/service.ts'
 
 const asker = { actor: 'asha', caller: null, address: '10.0.0.7', requestId: 'r-1' }
 
 t.test('the audit records account actions with actor, subject, address and request', async t => {
-  const { call, db, admin, operator } = await startWithAccounts(t)
+  const first = { ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password }
+  const { call, db } = await startTestService(t, { ROLE: 'api', ...first })
+  const admin = await bearer(call, ADMIN)
+  await call('POST', '/api/account/register', { ...OPERATOR, role: 'operator' }, admin)
+  const operator = await bearer(call, OPERATOR)
   const change = { current_password: OPERATOR.password, new_password: 'a new pass phrase' }
   await call('POST', '/api/account/password', change, operator)
   await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)

@@ -1,5 +1,10 @@
+import { fastify } from 'fastify'
 import type { Test } from 'tap'
-import { ADMIN, OPERATOR } from './admin.ts'
+import { knownAccount } from '../../src/accounts/account.ts'
+import { readSessions } from '../../src/console/session/session.ts'
+import type { Database } from '../../src/database/database.ts'
+import { newId } from '../../src/ids.ts'
+import { ADMIN, makeAccounts, OPERATOR } from './admin.ts'
 import { startTestService, type TestService } from './service.ts'
 import { until } from './until.ts'
 
@@ -19,29 +24,29 @@ export type ConsoleService = TestService & {
   viewer: Browse
 }
 
-/** A service with the console and one account of each role, all logged in. */
+/** A service with the console and one account of each role, each with a session though none has logged in. */
 export async function startWithConsole(
   t: Test,
   changes: NodeJS.ProcessEnv = {},
 ): Promise<ConsoleService> {
-  const service = await startTestService(t, {
-    CONSOLE_ENABLED: 'true',
-    ADMIN_USERNAME: ADMIN.username,
-    ADMIN_PASSWORD: ADMIN.password,
-    ...changes,
-  })
-  const admin = await loggedIn(service.url, ADMIN)
-  for (const [account, role] of [
-    [OPERATOR, 'operator'],
-    [VIEWER, 'viewer'],
-  ] as const)
-    await admin('/console/accounts', { ...account, role })
+  const accounts = { admin: ADMIN, operator: OPERATOR, viewer: VIEWER }
+  const prepare = (db: Database) => makeAccounts(db, accounts)
+  const service = await startTestService(t, { CONSOLE_ENABLED: 'true', ...changes }, { prepare })
+  const { url, db, config } = service
+  const app = fastify()
+  await readSessions(app, db, config)
+  const withSession = async ({ username: name }: { username: string }) => {
+    const { id: sub, role, tokenGeneration: gen } = await knownAccount(db, name)
+    const began = Math.floor(Date.now() / 1_000)
+    const token = app.jwt.sign({ sub, name, role, gen, jti: newId(), began })
+    return browser(url, `loanops=${token}`)
+  }
   return {
     ...service,
-    anybody: browser(service.url),
-    admin,
-    operator: await loggedIn(service.url, OPERATOR),
-    viewer: await loggedIn(service.url, VIEWER),
+    anybody: browser(url),
+    admin: await withSession(ADMIN),
+    operator: await withSession(OPERATOR),
+    viewer: await withSession(VIEWER),
   }
 }
 
