@@ -21,6 +21,8 @@ export type Answered = { operations: string[]; payments: SentPayment[] }
 export type SentPayment = Paid & {
   /** At least one webhook about it arrived. */
   isTold: boolean
+  /** Names its loan only by an order that is registered. */
+  isByOrder: boolean
 }
 
 /** Callers and gateways, which repeat a call that gets no answer. */
@@ -67,8 +69,17 @@ export async function runCallers(
       const path = `/api/webhooks/${paid.gateway}?lender=${lenderOf(number)}`
       const events = told.events.filter(() => !collecting?.losesWebhook())
       const again = events.filter(() => draw() < TOLD_TWICE)
+      const register = async () => {
+        if (told.order === undefined) return
+        const body = { external_loan_id: loanOf(number) }
+        await insist(`/api/references/gateway_a/order/${told.order}`, body, {}, 'PUT')
+      }
+      const isFirst = draw() < 0.5
+      if (isFirst) await register()
       await Promise.all([...events, ...again].map(event => insist(path, event)))
-      answered.payments.push({ ...paid, isTold: events.length > 0 })
+      if (!isFirst) await register()
+      const isByOrder = told.order !== undefined
+      answered.payments.push({ ...paid, isTold: events.length > 0, isByOrder })
     }
   }
 
@@ -79,10 +90,15 @@ export async function runCallers(
     }
   }
 
-  async function insist(path: string, body?: object, headers?: Record<string, string>) {
+  async function insist(
+    path: string,
+    body?: object,
+    headers?: Record<string, string>,
+    method = 'POST',
+  ) {
     for (let attempt = 0; ; attempt++) {
       const place = apis[attempt % apis.length] as Place
-      const answer = await withPatience(caller(place.url)('POST', path, body, headers))
+      const answer = await withPatience(caller(place.url)(method, path, body, headers))
       if (answer !== undefined && answer.status < 300) return answer.body
       if (answer !== undefined && answer.status < 500)
         throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)

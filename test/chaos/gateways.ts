@@ -7,6 +7,8 @@ export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: bo
 export type Telling = {
   paid: Paid
   loan?: string
+  /** The order that is registered for the loan, where the payment names none. */
+  order?: string
   refund?: { id: string; amount: number }
   events: object[]
 }
@@ -15,7 +17,7 @@ const MAX_PAISE = 500_000
 /** The amount of every refund event. */
 const REFUNDED_PAISE = 100_000
 
-/** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded or name no loan. */
+/** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded, or name no loan or only an order. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
   const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
@@ -29,6 +31,10 @@ export function telling(name: string, loan: string, draw: () => number): Telling
     return { paid: { ...paid, isCaptured: false }, loan: named, events }
   }
   if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
+  if (kind < 0.45) {
+    const facts = { id, amount: paise, payment: { order_id: `order_${name}` } }
+    return { paid, order: `order_${name}`, events: [capturedA(facts), eventA('order.paid', facts)] }
+  }
   const captured = [
     eventA('payment.authorized', { ...facts, status: 'authorized' }),
     capturedA(facts),

@@ -22,6 +22,8 @@ export type PaymentVerdict = {
     posted: number
     /** Not posted, but in the ledger's books. */
     unposted: number
+    /** In suspense for want of a loan, although its order is registered. */
+    unmatched: number
     /** Still in progress, although everything has ended. */
     unfinished: number
     /** Events that count towards a payment, refund or chargeback without a row. */
@@ -34,7 +36,14 @@ const POSTED_AGAIN = /-r\d+$/
 /** Where captured money may be. */
 const HELD = ['posted', 'posting', 'waiting', 'suspense', 'handled', 'dismissed']
 
-type Row = { gateway: string; id: string; loan: string | null; state: string; paise: string }
+type Row = {
+  gateway: string
+  id: string
+  loan: string | null
+  state: string
+  reason: string | null
+  paise: string
+}
 
 /** Compares each payment's outcome with the gateways' and the ledger's books. */
 export async function judgePayments(
@@ -43,7 +52,7 @@ export async function judgePayments(
   controlUrl: string,
 ): Promise<PaymentVerdict> {
   const { rows } = await sql<Row>`
-    select gateway, gateway_payment_id as id, external_loan_id as loan, state, (amount * 100)::bigint::text as paise
+    select gateway, gateway_payment_id as id, external_loan_id as loan, state, reason, (amount * 100)::bigint::text as paise
       from ops.payment where kind = 'payment'`.execute(db)
   const repayments = Map.groupBy(
     (await booksAt(controlUrl)).transactions.filter(
@@ -61,6 +70,7 @@ export async function judgePayments(
   const name = ({ gateway, id }: { gateway: string; id: string }) => `${gateway} ${id}`
   const known = new Set(rows.map(name))
   const given = new Set(sent.map(name))
+  const byOrder = new Set(sent.filter(paid => paid.isTold && paid.isByOrder).map(name))
   const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
   return {
     received: sent.filter(({ isTold }) => isTold).length,
@@ -78,6 +88,7 @@ export async function judgePayments(
       invented: count(row => !given.has(name(row))),
       posted: count(row => row.state === 'posted' && !isRight(row)),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
+      unmatched: count(row => row.reason === 'no_loan_named' && byOrder.has(name(row))),
       unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
       unrecorded: await unrecorded(db),
     },
