@@ -14,8 +14,8 @@ export const httpLimits = {
   longCalls: 64,
   /** For JSON calls; the routes of webhooks and uploads set larger limits. */
   bodyLimit: 256 * 1024,
-  /** Longer than any of our path parameters; longer ones would only cost the router time. */
-  routerOptions: { maxParamLength: 512 },
+  /** As long as 200 characters of four bytes, percent-encoded; longer ones would only cost the router time. */
+  routerOptions: { maxParamLength: 2_400 },
   /** A caller that takes longer to send its request is only occupying a connection. */
   requestTimeout: 30_000,
   http: {
