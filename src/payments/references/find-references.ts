@@ -4,15 +4,16 @@ import { asJson } from '../../http/as-json.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import type { Reference } from './reference-record.ts'
 
-export type ReferenceFilter = { loan?: string; gateway?: string; kind?: string; value?: string }
+export const referenceColumns = sql`gateway, kind, value, external_loan_id, valid_from::text, valid_until::text, created_by, created_at`
+
+export type ReferenceFilter = { loan?: string; gateway?: string; kind?: string }
 type Query = ReferenceFilter & { limit: number; cursor?: string }
 
-export function matchingReferences({ loan, gateway, kind, value }: ReferenceFilter) {
+export function matchingReferences({ loan, gateway, kind }: ReferenceFilter) {
   const where = [sql`true`]
   if (loan !== undefined) where.push(sql`external_loan_id = ${loan}`)
   if (gateway !== undefined) where.push(sql`gateway = ${gateway}`)
   if (kind !== undefined) where.push(sql`kind = ${kind}`)
-  if (value !== undefined) where.push(sql`key = core.reference_key(kind, ${value})`)
   return sql.join(where, sql` and `)
 }
 
@@ -20,8 +21,7 @@ export function matchingReferences({ loan, gateway, kind, value }: ReferenceFilt
 export async function findReferences(db: Database, { limit, cursor, ...filter }: Query) {
   const before = cursor === undefined ? sql`true` : sql`id < ${idBefore(cursor)}`
   const { rows } = await sql<{ id: string }>`
-    select id, gateway, kind, value, external_loan_id, valid_from::text, valid_until::text, created_by, created_at
-      from core.reference where ${matchingReferences(filter)} and ${before}
+    select id, ${referenceColumns} from core.reference where ${matchingReferences(filter)} and ${before}
      order by id desc limit ${limit + 1}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
   return { references: page.map(({ id: _, ...row }) => asJson<Reference>(row)), next_cursor }

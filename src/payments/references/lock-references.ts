@@ -5,9 +5,9 @@ import type { ReferenceName } from './reference-record.ts'
 
 /** One change of a value at a time; changes of other values go on. */
 export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
-  await sql`select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)})`.execute(trx)
   await sql`
-    select pg_advisory_xact_lock(${sql.lit(LOCKS.references)}, hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(
+    select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),
+           pg_advisory_xact_lock(${sql.lit(LOCKS.references)}, hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(
     trx,
   )
 }

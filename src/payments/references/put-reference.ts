@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import type { Asker } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { asJson } from '../../http/as-json.ts'
 import { Conflict } from '../../http/problem.ts'
 import { auditReference } from './audit-reference.ts'
-import { findReferences } from './find-references.ts'
+import { referenceColumns } from './find-references.ts'
 import { lockReference } from './lock-references.ts'
 import {
   type NewReference,
@@ -35,8 +36,7 @@ export function putReference(
     const replaced = replace ? await endOthers(trx, reference) : []
     const [outcome] = await storeReferences(trx, [reference], asker.actor)
     if (outcome?.other != null) throw new Conflict(belongsTo(outcome.other))
-    const { references } = await findReferences(trx, { ...reference, loan, limit: 1 })
-    const waiting = await released(trx, reference)
+    const stored = await withWaiting(trx, reference)
     if (dryRun) await sql`rollback to savepoint preview`.execute(trx)
     else {
       const also = replaced.length > 0 && { replaced }
@@ -44,7 +44,7 @@ export function putReference(
       for (const period of replaced)
         await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
     }
-    return { isNew: outcome?.is_new === true, stored: { ...(references[0] as Reference), waiting } }
+    return { isNew: outcome?.is_new === true, stored }
   })
 }
 
@@ -70,10 +70,12 @@ async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
   return rows
 }
 
-async function released(trx: Trx, { gateway, kind, value, external_loan_id: loan }: NewReference) {
-  const { rows } = await sql<{ count: number }>`
-    select core.released_by(${gateway}, core.reference_key(${kind}, ${value}), ${loan}, ${MAX_COUNTED})::integer as count`.execute(
+async function withWaiting(trx: Trx, { gateway, kind, value, external_loan_id }: NewReference) {
+  const { rows } = await sql<object>`
+    select ${referenceColumns}, core.released_by(gateway, key, external_loan_id, ${MAX_COUNTED})::integer as waiting
+      from core.reference
+     where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} and external_loan_id = ${external_loan_id}`.execute(
     trx,
   )
-  return rows[0]?.count ?? 0
+  return asJson<Reference & { waiting: number }>(rows[0] ?? {})
 }
