@@ -4,6 +4,8 @@ import type { PgBoss } from 'pg-boss'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import type { AnyActCall } from './accounts/approvals/act-call.ts'
 import { statementTypes } from './books/statements/recognise.ts'
+import { withdrawCall } from './books/statements/withdraw-call.ts'
+import { replayCall } from './callbacks/replay-call.ts'
 import type { Config } from './config/config.ts'
 import { bulkCall } from './console/bulk/bulk-call.ts'
 import type { FileType } from './csv/file-type.ts'
@@ -16,10 +18,12 @@ import type { Ledger } from './ledger/client.ts'
 import type { Slots } from './ledger/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationCalls } from './operations/operation-calls.ts'
+import { pauseCall } from './operations/pause-call.ts'
 import type { Health } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Traces } from './ops/traces.ts'
 import { paymentCalls } from './payments/payment-calls.ts'
+import { deleteCall, putCall } from './payments/references/reference-calls.ts'
 import { openWebhookCalls, type WebhookCalls } from './payments/webhook-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
@@ -78,9 +82,16 @@ export function apiContext(
   }
   return {
     ...context,
-    calls: [
-      ...[paymentCalls(context), operationCalls(context)].flatMap(Object.values),
-      bulkCall(context),
-    ],
+    calls: callsOf(context),
   }
+}
+
+function callsOf(context: Omit<Context, 'calls'>): AnyActCall[] {
+  const { portfolio, accounts } = context
+  const lists = [paymentCalls(context), operationCalls(context), portfolio.calls, accounts.calls]
+  return [
+    ...lists.flatMap((calls): AnyActCall[] => Object.values(calls)),
+    ...[bulkCall(context), withdrawCall(context)],
+    ...[pauseCall, replayCall, putCall, deleteCall],
+  ]
 }

@@ -45,7 +45,7 @@ begin
   end loop;
 
   if to_regrole('loanops_worker') is not null then
-    revoke all on loanops.account, loanops.login_attempt, loanops.ended_login from loanops_worker;
+    revoke all on loanops.account, loanops.login_attempt, loanops.ended_login, loanops.approval from loanops_worker;
     -- A decision about many ends once the account that made it is disabled.
     grant select (username, disabled_at) on loanops.account to loanops_worker;
   end if;

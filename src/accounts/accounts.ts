@@ -1,13 +1,12 @@
 import type { Database } from '../database/database.ts'
-import { type Account, knownAccount, type Role } from './account.ts'
+import type { Role } from './account.ts'
+import { type AccountCalls, accountCalls, type Wanted } from './account-calls.ts'
 import { openAttempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
-import { changePassword, disableAccount, resetPassword, unlockAccount } from './change-account.ts'
+import { changePassword } from './change-account.ts'
 import { InvalidCredentials, type Login, openLogin } from './login.ts'
-import { oneTimePassword } from './one-time-password.ts'
 import { hashPassword } from './password.ts'
 import { refuseWeak } from './refuse-weak.ts'
-import { registerAccount, UsernameTaken } from './register.ts'
 import { turns } from './turns.ts'
 
 /** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
@@ -22,11 +21,9 @@ type PasswordChange = { username: string; old: string; password: string; keptTok
 /** All hashes of a process take turns. */
 export type Accounts = {
   logIn: Login
-  register(asker: Asker, wanted: NewAccount): Promise<Account>
-  disable(asker: Asker, username: string): Promise<void>
-  unlock(asker: Asker, username: string): Promise<void>
-  /** @returns the password that the account logs in with once, to change it */
-  reset(asker: Asker, username: string): Promise<string>
+  calls: AccountCalls
+  /** What is asked for when an account is to be registered: without its password. */
+  wanted(account: NewAccount): Promise<Wanted>
   changePassword(asker: Asker, change: PasswordChange): Promise<void>
 }
 
@@ -42,24 +39,10 @@ export function openAccounts(db: Database): Accounts {
       await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
       return account
     },
-    async register(asker, { username, password, role }) {
+    calls: accountCalls(hash),
+    async wanted({ username, password, role }) {
       await refuseWeak('password', { username, password })
-      const passwordHash = await hash(password)
-      const account = await registerAccount(db, asker, { username, passwordHash, role })
-      if (account === undefined) throw new UsernameTaken()
-      return account
-    },
-    async disable(asker, username) {
-      await disableAccount(db, asker, await knownAccount(db, username))
-    },
-    async unlock(asker, username) {
-      await unlockAccount(db, asker, await knownAccount(db, username))
-    },
-    async reset(asker, username) {
-      const account = await knownAccount(db, username)
-      const password = oneTimePassword()
-      await resetPassword(db, asker, account, await hash(password))
-      return password
+      return { username, role, password_hash: await hash(password) }
     },
     async changePassword(asker, { username, old, password, keptToken }) {
       await refuseWeak('new_password', { username, password, old })

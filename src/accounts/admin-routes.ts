@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Accounts } from './accounts.ts'
 import { askerOf, requireAccount } from './actor.ts'
+import { Proposal } from './approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from './approvals/perform.ts'
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
@@ -13,7 +15,7 @@ const disableSchema = {
   summary: 'Disables an account and ends its tokens at once; for administrators',
   security,
   params,
-  response: { 204: Type.Null() },
+  response: { 202: Proposal, 204: Type.Null() },
 }
 const unlockSchema = {
   operationId: 'unlockAccount',
@@ -21,7 +23,7 @@ const unlockSchema = {
   summary: 'Forgets the failed logins of a name, from all addresses; for administrators',
   security,
   params,
-  response: { 204: Type.Null() },
+  response: { 202: Proposal, 204: Type.Null() },
 }
 const resetSchema = {
   operationId: 'resetPassword',
@@ -34,26 +36,28 @@ const resetSchema = {
   params,
   response: {
     200: Type.Object({ password: Type.String() }, { title: 'OneTimePassword' }),
+    202: Proposal,
   },
 }
 
-export function adminRoutes({ accounts }: { accounts: Accounts }): FastifyPluginAsyncTypebox {
+type Context = ForApprovals & { accounts: Accounts }
+
+export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { disableCall, unlockCall, resetCall } = context.accounts.calls
   return async app => {
     app.addHook('onRequest', requireAccount('admin'))
 
     app.post('/account/:username/disable', { schema: disableSchema }, async (request, reply) => {
-      await accounts.disable(await askerOf(request), request.params.username)
-      return reply.code(204).send(null)
+      return answerAct(context, disableCall, await askerOf(request), request.params, { reply })
     })
 
     app.post('/account/:username/unlock', { schema: unlockSchema }, async (request, reply) => {
-      await accounts.unlock(await askerOf(request), request.params.username)
-      return reply.code(204).send(null)
+      return answerAct(context, unlockCall, await askerOf(request), request.params, { reply })
     })
 
     app.post('/account/:username/reset', { schema: resetSchema }, async (request, reply) => {
-      const password = await accounts.reset(await askerOf(request), request.params.username)
-      return reply.header('cache-control', 'no-store').send({ password })
+      reply.header('cache-control', 'no-store')
+      return answerAct(context, resetCall, await askerOf(request), request.params, { reply })
     })
   }
 }

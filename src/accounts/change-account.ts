@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import type { Row } from '../database/row.ts'
 import { Conflict } from '../http/problem.ts'
 import type { Claims } from './access-token.ts'
@@ -45,7 +46,7 @@ export async function disableAccount(
   asker: Asker,
   { id, username }: Account,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     await refuseLastAdmin(trx, id)
     const { numAffectedRows } = await sql`
       update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
@@ -66,7 +67,7 @@ export async function resetPassword(
 ): Promise<void> {
   if (passwordHash === null)
     throw new Conflict(`The account ${username} logs in by single sign-on and has no password`)
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     const { numAffectedRows } = await sql`
       update loanops.account
          set password_hash = ${newHash}, must_change_password = true,
@@ -96,7 +97,7 @@ export async function unlockAccount(
   asker: Asker,
   { username }: Account,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     await forgetFailures(trx, username)
     await audit(trx, { ...asker, action: 'account.unlock', subject: username })
   })

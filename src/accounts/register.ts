@@ -1,5 +1,6 @@
 import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { type Account, insertAccount, type NewAccount } from './account.ts'
 import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { type Asker, audit } from './audit.ts'
@@ -13,7 +14,7 @@ export async function registerAccount(
 ): Promise<Account | undefined> {
   // In the audit, such an account would look like a call without an account.
   if (wanted.username.toLowerCase() === INTERNAL_TOKEN_ACTOR) return undefined
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const account = await insertAccount(trx, wanted)
     if (account === undefined) return undefined
     await audit(trx, {

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
-import { asJson } from '../http/as-json.ts'
 import { closed, oneOf } from '../http/schemas.ts'
 import { issueToken } from './access-token.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, readerOf, requireAccount } from './actor.ts'
+import { Proposal } from './approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
 
 const tags = ['account']
@@ -49,6 +50,7 @@ const registerSchema = {
   ),
   response: {
     201: Registered,
+    202: Proposal,
   },
 }
 const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
@@ -65,9 +67,11 @@ const passwordSchema = {
   ),
   response: { 204: Type.Null() },
 }
-type Context = { config: Config; accounts: Accounts }
 
-export function accountRoutes({ config, accounts }: Context): FastifyPluginAsyncTypebox {
+type Context = ForApprovals & { config: Config; accounts: Accounts }
+
+export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { config, accounts } = context
   return async app => {
     app.post(
       '/account/login',
@@ -88,10 +92,9 @@ export function accountRoutes({ config, accounts }: Context): FastifyPluginAsync
       '/account/register',
       { schema: registerSchema, onRequest: requireAccount('admin') },
       async (request, reply) => {
-        const { username, role } = request.body
-        const account = await accounts.register(await askerOf(request), request.body)
-        const created = { id: account.id, username, role, created_at: account.createdAt }
-        return reply.code(201).send(asJson<Static<typeof Registered>>(created))
+        const asker = await askerOf(request)
+        const wanted = await accounts.wanted(request.body)
+        return answerAct(context, accounts.calls.registerCall, asker, wanted, { reply })
       },
     )
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
 /** One that has no body yet is queued already, unless none could be built. */
@@ -13,12 +14,12 @@ export function resendCallback(db: Database, id: string, asker: Asker): Promise<
   })
 }
 
-type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
+export type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
 
 export function replayCallbacks(db: Database, replay: Replay, asker: Asker): Promise<number> {
   const { dry_run: isDryRun = false, state = 'failed', ...filter } = replay
   const wanted = matchingCallbacks({ ...filter, state })
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     if (isDryRun) return countOf(trx, wanted)
     const count = await queueAgain(trx, wanted)
     const detail = { ...filter, state, callbacks: count }

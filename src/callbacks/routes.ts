@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
-import type { Database } from '../database/database.ts'
 import { Time } from '../http/day-fields.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed, nullable, oneOf, optional } from '../http/schemas.ts'
@@ -10,7 +11,8 @@ import { Id, WITHOUT_NUL } from '../http/text-fields.ts'
 import { isUuid } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
 import { findCallback, listCallbacks, noCallback } from './find-callbacks.ts'
-import { replayCallbacks, resendCallback, resumeCallbacks } from './replay-callbacks.ts'
+import { replayCall } from './replay-call.ts'
+import { resendCallback, resumeCallbacks } from './replay-callbacks.ts'
 
 const tags = ['callbacks']
 const params = Type.Object({ id: Id })
@@ -68,7 +70,10 @@ const replaySchema = {
     { ...closed, title: 'ReplayCallbacksRequest' },
   ),
   response: {
-    202: Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' }),
+    202: Type.Union([
+      Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' }),
+      Proposal,
+    ]),
   },
 }
 const resumeSchema = {
@@ -78,7 +83,8 @@ const resumeSchema = {
   response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
-export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
+  const { db } = context
   return async app => {
     app.get('/callbacks', { schema: listSchema }, request => listCallbacks(db, request.query))
 
@@ -94,8 +100,7 @@ export function callbackRoutes({ db }: { db: Database }): FastifyPluginAsyncType
     })
 
     app.post('/callbacks/replay', { schema: replaySchema }, async (request, reply) => {
-      const callbacks = await replayCallbacks(db, request.body, await askerOf(request))
-      return reply.code(202).send({ callbacks })
+      return answerAct(context, replayCall, await askerOf(request), request.body, { reply })
     })
 
     app.post('/callbacks/resume', { schema: resumeSchema }, async (request, reply) => {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import type { Row } from '../database/row.ts'
 import { invalidField } from '../http/problem.ts'
 import { newId } from '../ids.ts'
@@ -48,7 +49,7 @@ type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
 
 /** One change at a time: there is at most one pause under way. */
 function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
     return change(trx)
   })

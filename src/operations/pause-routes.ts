@@ -1,12 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import type { Database } from '../database/database.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { asJson } from '../http/as-json.ts'
 import { Time } from '../http/day-fields.ts'
 import { closed, nullable, optional } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
-import { type PauseState, pauseLedger, resumeLedger } from './pause-ledger.ts'
+import { pauseCall } from './pause-call.ts'
+import { type PauseState, resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']
 const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
@@ -27,7 +29,7 @@ const pauseSchema = {
     { reason: Note, until: optional(Later) },
     { ...closed, title: 'PauseLedgerRequest' },
   ),
-  response: { 200: State },
+  response: { 200: State, 202: Proposal },
 }
 const resumeSchema = {
   operationId: 'resumeLedger',
@@ -36,12 +38,12 @@ const resumeSchema = {
   response: { 200: State },
 }
 
-export function pauseRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
+  const { db } = context
   return async app => {
-    app.post('/ledger/pause', { schema: pauseSchema }, async request => {
-      const { reason, until } = request.body
-      const pause = { reason, until: until === undefined ? null : new Date(until) }
-      return answerOf(await pauseLedger(db, pause, await askerOf(request)))
+    app.post('/ledger/pause', { schema: pauseSchema }, async (request, reply) => {
+      const asked = { until: null, ...request.body }
+      return answerAct(context, pauseCall, await askerOf(request), asked, { reply })
     })
 
     app.post('/ledger/resume', { schema: resumeSchema }, async request =>

@@ -8,11 +8,10 @@ import type { Catalogue } from '../engine/operation.ts'
 import { limitConcurrent } from '../http/connections.ts'
 import { findLayout } from './find-migration.ts'
 import { type Kinds, migrationKinds } from './kinds/kinds.ts'
+import { type PortfolioCalls, portfolioCalls } from './portfolio-calls.ts'
 import { cancelRun } from './run/cancel-run.ts'
-import { retryRun } from './run/retry-run.ts'
-import { type RunRequest, type RunState, startRun } from './run/start-run.ts'
+import type { RunState } from './run/start-run.ts'
 import { backgroundDeletion } from './upload/background-deletion.ts'
-import { discard } from './upload/discard.ts'
 import { errorsCsv } from './upload/errors-csv.ts'
 import { findingsCsv } from './upload/findings-csv.ts'
 import { takeUpload } from './upload/take-upload.ts'
@@ -30,10 +29,8 @@ export type Portfolio = {
   limitLongCalls: onRequestAsyncHookHandler
   /** @param templates where the caller finds them. @returns the migration's id */
   upload(request: FastifyRequest, asker: Asker, templates: string): Promise<string>
-  start(wanted: RunRequest, asker: Asker): Promise<RunState>
-  retry(id: string, asker: Asker): Promise<RunState>
+  calls: PortfolioCalls
   cancel(id: string, asker: Asker): Promise<RunState>
-  discard(id: string, asker: Asker): Promise<void>
   download(id: string, file: Download, asker: Asker): Promise<Readable>
   close(): Promise<void>
 }
@@ -75,13 +72,8 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
         const place = { kind, templates, others: fileTypes.statements }
         return upload({ db, patient: forUploads }, place, file, asker)
       }),
-    start: (wanted, asker) => startRun(forRuns, wanted, asker),
-    retry: (id, asker) => retryRun(forRuns, id, asker),
+    calls: portfolioCalls({ forRuns, deletion }),
     cancel: (id, asker) => cancelRun(forRuns, id, asker),
-    async discard(id, asker) {
-      await discard(db, id, asker)
-      deletion.add(id)
-    },
     async download(id, file, asker) {
       const layout = await findLayout(db, id)
       const detail = { file }

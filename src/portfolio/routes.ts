@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import type { Database } from '../database/database.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed } from '../http/schemas.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
@@ -42,12 +43,13 @@ const discardSchema = {
   tags,
   summary: 'Discards a file and its rows, if no row has been started',
   params: ofOneMigration,
-  response: { 204: Type.Null() },
+  response: { 202: Proposal, 204: Type.Null() },
 }
 
-type Context = { db: Database; portfolio: Portfolio }
+type Context = ForApprovals & { portfolio: Portfolio }
 
-export function migrationRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
+export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, portfolio } = context
   return async app => {
     app.get('/migration', { schema: listSchema }, request => listMigrations(db, request.query))
 
@@ -56,9 +58,8 @@ export function migrationRoutes({ db, portfolio }: Context): FastifyPluginAsyncT
     )
 
     app.delete('/migration/:id', { schema: discardSchema }, async (request, reply) => {
-      const { id } = request.params
-      await portfolio.discard(id, await askerOf(request))
-      return reply.code(204).send(null)
+      const asker = await askerOf(request)
+      return answerAct(context, portfolio.calls.discardCall, asker, request.params, { reply })
     })
   }
 }

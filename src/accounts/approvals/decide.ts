@@ -96,7 +96,7 @@ export function withdraw(db: Database, decision: Decision): Promise<void> {
 export async function withdrawAllOf(trx: Trx, username: string, asker: Asker): Promise<void> {
   const { rows } = await sql<{ approval_id: string; act: string; subject: string }>`
     update loanops.approval
-       set state = 'withdrawn', decided_at = now(), decided_by = ${asker.actor}, decision_note = 'The account is disabled'
+       set state = 'withdrawn', request = request - 'password_hash', decided_at = now(), decided_by = ${asker.actor}, decision_note = 'The account is disabled'
      where lower(proposed_by) = lower(${username}) and state = 'proposed'
     returning id as approval_id, act, subject`.execute(trx)
   for (const { subject, ...detail } of rows)
@@ -154,7 +154,7 @@ async function end(
   }: { id: string; note?: string | null | undefined; asker: Asker },
 ): Promise<void> {
   await sql`
-    update loanops.approval set state = ${state}, decided_by = ${asker.actor}, decided_at = now(), decision_note = ${note}
+    update loanops.approval set state = ${state}, request = request - 'password_hash', decided_by = ${asker.actor}, decided_at = now(), decision_note = ${note}
      where id = ${approval_id}`.execute(trx)
   const detail = { approval_id, act, proposed_by, note }
   await audit(trx, { ...asker, action: ACTIONS[state], subject, detail })

@@ -10,7 +10,7 @@ import type { Approval } from './approval-record.ts'
 type Item = Static<typeof Approval>
 
 const columns = sql`v.approval_id, v.act, v.subject, trim_scale(v.amount)::text as amount, v.currency, v.state, v.proposed_by,
-  v.proposed_at, v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.request, a.facts`
+  v.proposed_at, v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.request - 'password_hash' as request, a.facts`
 
 /** Newest first. */
 export async function findApprovals(

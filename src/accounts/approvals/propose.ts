@@ -44,7 +44,7 @@ export function fingerprintOf({ act, subject, state }: Facts): Buffer {
 /** One that is over makes room for the next. Whoever decides about it at this moment holds it. */
 async function endDue(trx: Trx, { act, subject }: Facts): Promise<void> {
   await sql`
-    update loanops.approval a set state = v.state, decided_at = coalesce(v.decided_at, now())
+    update loanops.approval a set state = v.state, request = request - 'password_hash', decided_at = coalesce(v.decided_at, now())
       from ops.approval v
      where a.id = v.approval_id and v.state <> 'proposed'
        and a.id = any(array(select id from loanops.approval

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct } from '../../accounts/approvals/perform.ts'
 import type { Config } from '../../config/config.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { InvalidRow } from '../../csv/invalid-row.ts'
@@ -17,7 +19,7 @@ import { Id } from '../../http/text-fields.ts'
 import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
 import { uploadStatement } from './upload-statement.ts'
-import { withdrawStatement } from './withdraw-statement.ts'
+import { withdrawCall } from './withdraw-call.ts'
 
 const tags = ['books']
 const TEMPLATE = '/gateways/statement-template.csv'
@@ -88,7 +90,7 @@ const withdrawSchema = {
   description:
     'Rows that it had replaced do not come back. Its days are no longer complete because of it.',
   params: Type.Object({ ...ofGateway, id: Id }),
-  response: { 204: Type.Null() },
+  response: { 202: Proposal, 204: Type.Null() },
 }
 
 type Context = {
@@ -98,12 +100,8 @@ type Context = {
   limits: { longCalls: number }
 }
 
-export function statementRoutes({
-  db,
-  config,
-  fileTypes,
-  limits,
-}: Context): FastifyPluginAsyncTypebox {
+export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, config, fileTypes, limits } = context
   const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
   const place = { others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
@@ -140,9 +138,8 @@ export function statementRoutes({
       '/gateways/:gateway/statements/:id',
       { schema: withdrawSchema },
       async (request, reply) => {
-        const { gateway, id } = request.params
-        await withdrawStatement(db, gateway, id, await askerOf(request))
-        return reply.code(204).send(null)
+        const asker = await askerOf(request)
+        return answerAct(context, withdrawCall(context), asker, request.params, { reply })
       },
     )
   }

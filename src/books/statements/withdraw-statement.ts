@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { NotFound } from '../../http/problem.ts'
 import { isUuid } from '../../ids.ts'
 
@@ -15,7 +16,7 @@ export async function withdrawStatement(
   id: string,
   asker: Asker,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     const { rows } = isUuid(id)
       ? await sql<{ is_new: boolean }>`
           select is_new from core.withdraw_file(${gateway}, ${id}, ${asker.actor})`.execute(trx)
@@ -24,6 +25,10 @@ export async function withdrawStatement(
     if (rows[0].is_new)
       await audit(trx, { ...asker, action: 'statement.withdraw', subject: id, detail: { gateway } })
   })
+}
+
+/** Once it is withdrawn. */
+export async function deleteRowsOf(db: Database, id: string): Promise<void> {
   await inSteps(true, async () => {
     const { rows } = await sql<{ more: boolean }>`
       select core.delete_rows_of(${id}, ${ROWS_AT_ONCE}) as more`.execute(db)

@@ -4,12 +4,13 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
 import { requireRole } from '../../accounts/actor.ts'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/row.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
-import { donePath } from '../frame/notice.ts'
+import { doneAs, donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -39,12 +40,14 @@ type AccountRow = Row<
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
   return async app => {
+    const { calls } = accounts ?? {}
     app.addHook('onRequest', async request => requireRole(request.user, 'admin'))
     await app.register(listRoutes(context.db, accountList(context)))
 
     app.post('/accounts', { schema: registerSchema }, async (request, reply) => {
-      await accounts.register(askerFor(request), request.body)
-      return reply.redirect(donePath(PATH, 'registered'), 303)
+      const wanted = await accounts.wanted(request.body)
+      const performed = await perform(context, calls.registerCall, askerFor(request), wanted)
+      return reply.redirect(donePath(PATH, doneAs(performed, 'registered')), 303)
     })
 
     app.get('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
@@ -55,8 +58,8 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     })
 
     app.post('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
-      await accounts.disable(askerFor(request), request.params.username)
-      return reply.redirect(donePath(PATH, 'disabled'), 303)
+      const performed = await perform(context, calls.disableCall, askerFor(request), request.params)
+      return reply.redirect(donePath(PATH, doneAs(performed, 'disabled')), 303)
     })
 
     app.get('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
@@ -67,13 +70,15 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
       const { username } = request.params
-      const body = resetDone(username, await accounts.reset(askerFor(request), username))
+      const performed = await perform(context, calls.resetCall, askerFor(request), { username })
+      if ('proposal' in performed) return reply.redirect(donePath(PATH, 'proposed'), 303)
+      const body = resetDone(username, performed.result)
       return answerPage(request, reply, { title: 'Password reset', body })
     })
 
     app.post('/accounts/:username/unlock', { schema: accountSchema }, async (request, reply) => {
-      await accounts.unlock(askerFor(request), request.params.username)
-      return reply.redirect(donePath(PATH, 'unlocked'), 303)
+      const performed = await perform(context, calls.unlockCall, askerFor(request), request.params)
+      return reply.redirect(donePath(PATH, doneAs(performed, 'unlocked')), 303)
     })
   }
 }

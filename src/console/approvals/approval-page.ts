@@ -9,6 +9,7 @@ import { Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { UUID } from '../../ids.ts'
 import { findEvents } from '../../payments/find-events.ts'
+import { resetDone } from '../accounts/account-forms.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
@@ -46,7 +47,12 @@ ${await eventsOf(approval)}
     app.post('/approvals/:id/approve', { schema: decideSchema }, async (request, reply) => {
       const { id } = request.params
       const decision = { id, note: request.body.note, asker: askerFor(request) }
-      await approve(context, { ...decision, signal: whileAsked(reply) })
+      const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
+      const { act, subject } = await findApproval(db, id)
+      if (act === 'account.reset') {
+        const shownOnce = resetDone(subject, (body as { password: string }).password)
+        return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
+      }
       return reply.redirect(back(id, 'approved'), 303)
     })
 

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
-import { withdrawStatement } from '../../books/statements/withdraw-statement.ts'
+import { withdrawCall } from '../../books/statements/withdraw-call.ts'
 import { closed } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
@@ -12,7 +13,7 @@ import { facts } from '../frame/facts.ts'
 import { fileFacts } from '../frame/file-facts.ts'
 import { count, ofAll, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
@@ -20,7 +21,8 @@ import { askerFor } from '../session/asker-for.ts'
 const params = Type.Object({ id: Id })
 const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
 
-export function statementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, formats } = context
   return async app => {
     app.get('/books/statements/:id', { schema }, async (request, reply) => {
       const file = await findStatement(db, request.params.id)
@@ -51,8 +53,10 @@ ${await actionsOn(db, id, formats)}
 
     app.post('/books/statements/:id/withdraw', { schema: { params } }, async (request, reply) => {
       const { statement_id, gateway } = await findStatement(db, request.params.id)
-      await withdrawStatement(db, gateway, statement_id, askerFor(request))
-      return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'withdrawn'), 303)
+      const asked = { gateway, id: statement_id }
+      const performed = await perform(context, withdrawCall(context), askerFor(request), asked)
+      const done = doneAs(performed, 'withdrawn')
+      return reply.redirect(donePath(`/console/books/statements/${statement_id}`, done), 303)
     })
   }
 }

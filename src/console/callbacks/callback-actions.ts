@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import { replayCall } from '../../callbacks/replay-call.ts'
 import {
   replayCallbacks,
   resendCallback,
@@ -13,7 +15,7 @@ import { closed, oneOf } from '../../http/schemas.ts'
 import { UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
-import { donePath } from '../frame/notice.ts'
+import { doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 
@@ -28,7 +30,8 @@ const Replay = Type.Object(
 )
 const resendSchema = { params: Type.Object({ id: Type.String({ pattern: UUID }) }) }
 
-export function callbackActions({ db }: PageContext): FastifyPluginAsyncTypebox {
+export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db } = context
   return async app => {
     app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
       const { id } = request.params
@@ -44,8 +47,8 @@ export function callbackActions({ db }: PageContext): FastifyPluginAsyncTypebox 
     })
 
     app.post('/callbacks/replay', { schema: { body: Replay } }, async (request, reply) => {
-      await replayCallbacks(db, request.body, askerFor(request))
-      return reply.redirect(donePath('/console/callbacks', 'replayed'), 303)
+      const performed = await perform(context, replayCall, askerFor(request), request.body)
+      return reply.redirect(donePath('/console/callbacks', doneAs(performed, 'replayed')), 303)
     })
 
     app.post('/callbacks/resume', async (request, reply) => {

@@ -1,15 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
-import { pauseLedger, resumeLedger } from '../../operations/pause-ledger.ts'
+import { pauseCall } from '../../operations/pause-call.ts'
+import { resumeLedger } from '../../operations/pause-ledger.ts'
 import { requestBatchNow } from '../../payments/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { Html } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { localTime } from '../frame/local-time.ts'
-import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
@@ -45,9 +47,10 @@ ${ledgerForms(state, request.user.role)}`
     app.post('/pause', { schema: pauseSchema }, async (request, reply) => {
       const { reason, until } = request.body
       const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-      await pauseLedger(db, { reason, until: end }, askerFor(request))
+      const asked = { reason, until: end?.toISOString() ?? null }
+      const performed = await perform(context, pauseCall, askerFor(request), asked)
       loads.forget()
-      return reply.redirect(donePath('/console', 'paused'), 303)
+      return reply.redirect(donePath('/console', doneAs(performed, 'paused')), 303)
     })
 
     app.post('/resume', async (request, reply) => {

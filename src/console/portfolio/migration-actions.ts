@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { acceptFiles } from '../../http/multipart.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/migration-record.ts'
-import { donePath } from '../frame/notice.ts'
+import { doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
 
@@ -16,9 +17,11 @@ const runSchema = {
 }
 
 const pathOf = (id: string) => `/console/portfolio/${id}`
-export function migrationActions({ portfolio }: PageContext): FastifyPluginAsyncTypebox {
+export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
+  const { portfolio } = context
   const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
   return async app => {
+    const { runCall, retryCall, discardCall } = portfolio.calls ?? {}
     await app.register(acceptFiles)
 
     app.post('/portfolio/upload', long, async (request, reply) => {
@@ -30,17 +33,18 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
       app.post(path, { schema: runSchema }, async (request, reply) => {
         const { id } = request.params
         const skipInvalid = request.body?.skip_invalid !== undefined
-        const wanted = { migrationId: id, isDryRun, skipInvalid, after: [] }
-        await portfolio.start(wanted, askerFor(request))
-        return reply.redirect(donePath(pathOf(id), isDryRun ? 'dryRunStarted' : 'started'), 303)
+        const asked = { migration_id: id, dry_run: isDryRun, skip_invalid: skipInvalid, after: [] }
+        const performed = await perform(context, runCall, askerFor(request), asked)
+        const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
+        return reply.redirect(donePath(pathOf(id), done), 303)
       })
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
 
     app.post('/portfolio/:id/retry', { schema: { params }, ...long }, async (request, reply) => {
       const { id } = request.params
-      await portfolio.retry(id, askerFor(request))
-      return reply.redirect(donePath(pathOf(id), 'retried'), 303)
+      const performed = await perform(context, retryCall, askerFor(request), { id })
+      return reply.redirect(donePath(pathOf(id), doneAs(performed, 'retried')), 303)
     })
 
     app.post('/portfolio/:id/cancel', { schema: { params } }, async (request, reply) => {
@@ -50,8 +54,8 @@ export function migrationActions({ portfolio }: PageContext): FastifyPluginAsync
     })
 
     app.post('/portfolio/:id/discard', { schema: { params } }, async (request, reply) => {
-      await portfolio.discard(request.params.id, askerFor(request))
-      return reply.redirect(donePath('/console/portfolio', 'discarded'), 303)
+      const performed = await perform(context, discardCall, askerFor(request), request.params)
+      return reply.redirect(donePath('/console/portfolio', doneAs(performed, 'discarded')), 303)
     })
 
     await app.register(downloads(portfolio))

@@ -3,21 +3,21 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { perform } from '../../accounts/approvals/perform.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
-import { deleteReference } from '../../payments/references/delete-reference.ts'
 import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
-import { putReference } from '../../payments/references/put-reference.ts'
+import { deleteCall, putCall } from '../../payments/references/reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/reference-file.ts'
 import { ReferenceParams } from '../../payments/references/reference-record.ts'
 import { referenceFilters } from '../../payments/references/routes.ts'
-import { uploadReferences } from '../../payments/references/upload-references.ts'
+import { refuseCoveredFile, uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll, words } from '../frame/formats.ts'
-import { type DoneKey, donePath } from '../frame/notice.ts'
+import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -62,17 +62,18 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post('/references/add', { schema: addSchema }, async (request, reply) => {
       const { replace, ...reference } = request.body
-      const how = { replace: replace === 'true' }
-      await putReference(db, reference, askerFor(request), how)
-      return reply.redirect(back(reference, 'referenceAdded'), 303)
+      const asked = { ...reference, replace: replace === 'true' }
+      const performed = await perform(context, putCall, askerFor(request), asked)
+      return reply.redirect(back(reference, doneAs(performed, 'referenceAdded')), 303)
     })
 
     app.post('/references/remove', { schema: removeSchema }, async (request, reply) => {
-      await deleteReference(db, request.body, askerFor(request))
-      return reply.redirect(donePath(PATH, 'referenceRemoved'), 303)
+      const performed = await perform(context, deleteCall, askerFor(request), request.body)
+      return reply.redirect(donePath(PATH, doneAs(performed, 'referenceRemoved')), 303)
     })
 
     app.post('/references/upload', long, async (request, reply) => {
+      refuseCoveredFile(context.config)
       const { rows, valid_rows, errors } = await takeFile(request, [], REFERENCE_LIMIT, file =>
         uploadReferences(db, place, file, askerFor(request)),
       )

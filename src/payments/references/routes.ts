@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
-import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
@@ -13,12 +14,12 @@ import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
-import { deleteReference } from './delete-reference.ts'
 import { findReferences } from './find-references.ts'
 import { putReference } from './put-reference.ts'
+import { deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { REFERENCE_KINDS, Reference, ReferenceParams } from './reference-record.ts'
-import { uploadReferences } from './upload-references.ts'
+import { refuseCoveredFile, uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
 const flag = Type.Optional(oneOf(['true', 'false']))
@@ -42,7 +43,7 @@ const putSchema = {
     { external_loan_id: ExternalId, valid_from: optional(IsoDay), valid_until: optional(IsoDay) },
     { ...closed, title: 'PutReferenceRequest' },
   ),
-  response: { 200: Put, 201: Put },
+  response: { 200: Put, 201: Put, 202: Proposal },
 }
 export const referenceFilters = {
   loan: Type.Optional(ExternalId),
@@ -66,7 +67,7 @@ const deleteSchema = {
   tags,
   summary: 'Removes all periods of a value; what was posted or decided stays',
   params: ReferenceParams,
-  response: { 204: Type.Null() },
+  response: { 202: Proposal, 204: Type.Null() },
 }
 
 const TEMPLATE = '/references/template.csv'
@@ -80,6 +81,7 @@ const templateSchema = {
 }
 const uploadSchema = {
   operationId: 'uploadReferences',
+  'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Registers the references of a CSV file; invalid rows are left out',
   description: describeColumns(referenceFile),
@@ -107,8 +109,7 @@ const uploadSchema = {
   },
 }
 
-type Context = {
-  db: Database
+type Context = ForApprovals & {
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   limits: { longCalls: number }
 }
@@ -125,9 +126,13 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.put('/references/:gateway/:kind/:value', { schema: putSchema }, async (request, reply) => {
       const { replace, dry_run } = request.query
-      const how = { replace: replace === 'true', dryRun: dry_run === 'true' }
+      const isReplaced = replace === 'true'
       const reference = { ...request.params, ...request.body }
-      const { isNew, stored } = await putReference(db, reference, await askerOf(request), how)
+      const asker = await askerOf(request)
+      if (dry_run !== 'true')
+        return answerAct(context, putCall, asker, { ...reference, replace: isReplaced }, { reply })
+      const how = { replace: isReplaced, dryRun: true }
+      const { isNew, stored } = await putReference(db, reference, asker, how)
       return reply.code(isNew ? 201 : 200).send(stored)
     })
 
@@ -136,10 +141,8 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.delete(
       '/references/:gateway/:kind/:value',
       { schema: deleteSchema },
-      async (request, reply) => {
-        await deleteReference(db, request.params, await askerOf(request))
-        return reply.code(204).send(null)
-      },
+      async (request, reply) =>
+        answerAct(context, deleteCall, await askerOf(request), request.params, { reply }),
     )
 
     app.get(TEMPLATE, { schema: templateSchema }, async (_, reply) =>
@@ -152,6 +155,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const asker = await askerOf(request)
+        refuseCoveredFile(context.config)
         const uploaded = await takeFile(request, [], REFERENCE_LIMIT, file =>
           uploadReferences(db, place, file, asker),
         )

@@ -1,4 +1,5 @@
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
+import type { Config } from '../../config/config.ts'
 import { decode } from '../../csv/decode.ts'
 import { fieldsOf, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
 import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
@@ -9,6 +10,7 @@ import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import type { UploadedFile } from '../../http/multipart.ts'
+import { Conflict } from '../../http/problem.ts'
 import { lockAllReferences } from './lock-references.ts'
 import { belongsTo } from './put-reference.ts'
 import { checkRow, referenceFile } from './reference-file.ts'
@@ -22,6 +24,14 @@ const MAX_LISTED = 100
 type Line = { line: number; reference: NewReference }
 type Refused = { line: number; reason: string }
 type Place = { others: FileType[]; templateUrl: string }
+
+/** A file may be larger than what a proposal can hold. @throws Conflict */
+export function refuseCoveredFile({ APPROVALS }: Pick<Config, 'APPROVALS'>): void {
+  if (APPROVALS.some(({ act }) => act === 'reference.write'))
+    throw new Conflict(
+      'A second person must approve each reference, and a file cannot be proposed: register them one by one',
+    )
+}
 
 /** Stores each valid row as a call of its own would, in the order of the file; repeating it changes nothing. */
 export async function uploadReferences(

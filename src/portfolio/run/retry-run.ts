@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await lockRun(trx, id)
     const { status, type } = await stateOf(trx, id)
     if (status !== 'completed' && status !== 'cancelled')

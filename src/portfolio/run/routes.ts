@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import { closed, optional } from '../../http/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from '../migration-record.ts'
 import type { Portfolio } from '../portfolio.ts'
@@ -29,7 +31,7 @@ const runSchema = {
     },
     { ...closed, title: 'RunMigrationRequest' },
   ),
-  response: { 202: Started },
+  response: { 202: Type.Union([Started, Proposal]) },
 }
 const retrySchema = {
   operationId: 'retryMigration',
@@ -37,7 +39,7 @@ const retrySchema = {
   tags,
   summary: 'Processes the rows that failed, were stopped or are left',
   params: ofOneMigration,
-  response: { 202: Started },
+  response: { 202: Type.Union([Started, Proposal]) },
 }
 const cancelSchema = {
   operationId: 'cancelMigration',
@@ -48,27 +50,23 @@ const cancelSchema = {
   response: { 202: Started },
 }
 
-type Context = { portfolio: Portfolio }
+type Context = ForApprovals & { portfolio: Portfolio }
 
-export function runRoutes({ portfolio }: Context): FastifyPluginAsyncTypebox {
-  const { limitLongCalls } = portfolio
+export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { portfolio } = context
+  const { limitLongCalls, calls } = portfolio
+  const { runCall, retryCall } = calls
   return async app => {
     app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
-      const { migration_id, dry_run = false, skip_invalid = false, after = [] } = request.body
-      const wanted = {
-        migrationId: migration_id,
-        isDryRun: dry_run,
-        skipInvalid: skip_invalid,
-        after,
-      }
-      return reply.code(202).send(await portfolio.start(wanted, await askerOf(request)))
+      const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
+      return answerAct(context, runCall, await askerOf(request), asked, { reply })
     })
 
     app.post(
       '/migration/:id/retry',
       { schema: retrySchema, onRequest: limitLongCalls },
       async (request, reply) =>
-        reply.code(202).send(await portfolio.retry(request.params.id, await askerOf(request))),
+        answerAct(context, retryCall, await askerOf(request), request.params, { reply }),
     )
 
     app.post('/migration/:id/cancel', { schema: cancelSchema }, async (request, reply) =>

@@ -2,13 +2,14 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { noMigration } from '../find-migration.ts'
 import type { MigrationRecord, Started } from '../migration-record.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 
-export type RunRequest = {
+type RunRequest = {
   migrationId: string
   isDryRun: boolean
   skipInvalid: boolean
@@ -19,7 +20,7 @@ export type RunState = Static<typeof Started>
 /** A completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
   const { migrationId: id, isDryRun, skipInvalid, after } = request
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await lockRun(trx, id)
     const { status, type, invalidRows } = await stateOf(trx, id)
     if (status === 'running') throw new Conflict('The migration is already running')

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from '../run/run-lock.ts'
 import { stateOf } from '../run/start-run.ts'
 
 /** Leaves the rows, which may be millions, for the caller to delete. @throws NotFound, Conflict */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     await lockRun(trx, id)
     const { status, type } = await stateOf(trx, id)
     if (status === 'running') throw new Conflict('The migration is running: cancel it first')

@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import type { Database } from '../../database/database.ts'
+import { NotFound } from '../../http/problem.ts'
+import { isUuid } from '../../ids.ts'
+import { deleteRowsOf, withdrawStatement } from './withdraw-statement.ts'
+
+type Named = { gateway: string; id: string }
+
+export function withdrawCall({ db }: { db: Database }): ActCall<Named, undefined, void> {
+  return {
+    name: 'statement.withdraw',
+    actsOf: () => ['statement.withdraw'],
+    async factsOf(trx, { gateway, id }) {
+      type File = { file_name: string | null; sha256: string | null; is_withdrawn: boolean }
+      const { rows } = isUuid(id)
+        ? await sql<File>`
+            select file_name, encode(file_sha256, 'hex') as sha256, lender, withdrawn_at is not null as is_withdrawn
+              from core.statement_file where id = ${id} and gateway = ${gateway} for update`.execute(
+            trx,
+          )
+        : { rows: [] }
+      if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
+      return {
+        act: 'statement.withdraw',
+        subject: id,
+        parts: [{ act: 'statement.withdraw', amount: null }],
+        amount: null,
+        currency: null,
+        shown: rows[0],
+        state: [rows[0].sha256, rows[0].is_withdrawn],
+      }
+    },
+    act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
+    finish: ({ id }) => deleteRowsOf(db, id),
+    answer: async () => ({ status: 204, body: null }),
+  }
+}

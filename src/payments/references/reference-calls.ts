@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { ActCall, Facts } from '../../accounts/approvals/act-call.ts'
+import type { Trx } from '../../database/database.ts'
+import { deleteReference } from './delete-reference.ts'
+import { lockReference } from './lock-references.ts'
+import { putReference } from './put-reference.ts'
+import type { NewReference, ReferenceName } from './reference-record.ts'
+
+type Put = NewReference & { replace: boolean }
+type Stored = Awaited<ReturnType<typeof putReference>>
+
+export const putCall: ActCall<Put, undefined, Stored> = {
+  name: 'reference.put',
+  actsOf: () => ['reference.write'],
+  factsOf: referenceFacts,
+  act: (db, asker, { replace, ...reference }) => putReference(db, reference, asker, { replace }),
+  answer: async (_, { isNew, stored }) => ({ status: isNew ? 201 : 200, body: stored }),
+}
+
+export const deleteCall: ActCall<ReferenceName, undefined, void> = {
+  name: 'reference.delete',
+  actsOf: () => ['reference.write'],
+  factsOf: referenceFacts,
+  act: (db, asker, name) => deleteReference(db, name, asker),
+  answer: async () => ({ status: 204, body: null }),
+}
+
+async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {
+  const { gateway, kind, value } = name
+  await lockReference(trx, name)
+  const { rows: periods } = await sql<object>`
+    select external_loan_id, valid_from::text as valid_from, valid_until::text as valid_until from core.reference
+     where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} order by id`.execute(
+    trx,
+  )
+  return {
+    act: 'reference.write',
+    subject: `${gateway}/${kind}/${value}`,
+    parts: [{ act: 'reference.write', amount: null }],
+    amount: null,
+    currency: null,
+    shown: { periods },
+    state: periods,
+  }
+}

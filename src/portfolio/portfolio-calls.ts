@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import type { ActCall, Facts } from '../accounts/approvals/act-call.ts'
+import type { Act } from '../config/acts.ts'
+import type { Database, Trx } from '../database/database.ts'
+import { noMigration } from './find-migration.ts'
+import { retryRun } from './run/retry-run.ts'
+import { lockRun } from './run/run-lock.ts'
+import { type RunState, startRun } from './run/start-run.ts'
+import { discard } from './upload/discard.ts'
+
+type Run = { migration_id: string; dry_run: boolean; skip_invalid: boolean; after: string[] }
+type One = { id: string }
+/** `forRuns` is for statements that may take long. */
+type Context = { forRuns: Database; deletion: { add(id: string): void } }
+
+export type PortfolioCalls = ReturnType<typeof portfolioCalls>
+
+/** What people decide about an uploaded file. */
+export function portfolioCalls({ forRuns, deletion }: Context) {
+  const answer = async (_: object, state: RunState) => ({ status: 202, body: state })
+
+  const runCall: ActCall<Run, undefined, RunState> = {
+    name: 'portfolio.run',
+    db: forRuns,
+    // A dry run only reads.
+    actsOf: ({ dry_run }) => (dry_run ? [] : ['portfolio.run']),
+    factsOf: (trx, { migration_id }) => migrationFacts(trx, migration_id, 'portfolio.run'),
+    act: (db, asker, { migration_id: migrationId, dry_run, skip_invalid, after }) =>
+      startRun(db, { migrationId, isDryRun: dry_run, skipInvalid: skip_invalid, after }, asker),
+    answer,
+  }
+
+  const retryCall: ActCall<One, undefined, RunState> = {
+    name: 'portfolio.retry',
+    db: forRuns,
+    actsOf: () => ['portfolio.run'],
+    factsOf: (trx, { id }) => migrationFacts(trx, id, 'portfolio.run'),
+    act: (db, asker, { id }) => retryRun(db, id, asker),
+    answer,
+  }
+
+  const discardCall: ActCall<One, undefined, void> = {
+    name: 'portfolio.discard',
+    actsOf: () => ['portfolio.discard'],
+    factsOf: (trx, { id }) => migrationFacts(trx, id, 'portfolio.discard'),
+    act: (db, asker, { id }) => discard(db, id, asker),
+    finish: async ({ id }) => deletion.add(id),
+    answer: async () => ({ status: 204, body: null }),
+  }
+  return { runCall, retryCall, discardCall }
+}
+
+async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
+  await lockRun(trx, id)
+  const { rows } = await sql<{ status: string; run: number; sha256: string | null }>`
+    select type, status, file_name, encode(file_sha256, 'hex') as sha256, run, rows, valid_rows, invalid_rows
+      from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
+  if (rows[0] === undefined) throw noMigration(id)
+  const { run, ...shown } = rows[0]
+  return {
+    act,
+    subject: id,
+    parts: [{ act, amount: null }],
+    amount: null,
+    currency: null,
+    shown,
+    state: [shown.sha256, shown.status, run],
+  }
+}

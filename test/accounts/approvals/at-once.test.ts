@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/crash-points.ts'
+import { withApprovals } from '../../support/approvals.ts'
+import { crashPointsIn, startProcessFor } from '../../support/process.ts'
+import { caller, testEnv } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const RULES = 'payment.dismiss,account.register,account.reset,portfolio.discard,ledger.pause'
+const service = await withApprovals(t, RULES)
+const { asha, ravi, admin, held, payment, db } = service
+const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
+const effects = async (id: string) => {
+  const { rows } = await sql`
+    select from ops.audit where action = 'payment.resolve' and subject = ${`gateway_a/${id}`}`.execute(
+    db,
+  )
+  return rows.length
+}
+async function proposed(id: string): Promise<string> {
+  await held(id)
+  return (await asha.post(`payments/gateway_a/${id}/resolve`, DISMISS)).body.approval_id
+}
+
+t.test('a hundred approvals of one proposal at once have one effect', async t => {
+  const id = await proposed('pay_1')
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ravi.approve(id)))
+  const byStatus = Map.groupBy(answers, ({ status }) => status)
+  t.equal(byStatus.get(200)?.length, 1)
+  t.same([...byStatus.keys()].sort(), [200, 409])
+  t.equal(await effects('pay_1'), 1)
+})
+
+t.test('a process that dies in an approval has done all of it, or nothing', async t => {
+  for (const [i, point] of APPROVAL_CRASH_POINTS.entries()) {
+    const paymentId = `pay_crash_${i}`
+    const id = await proposed(paymentId)
+    const port = String(20_000 + Math.floor(process.hrtime()[1] % 20_000))
+    const doomed = startProcessFor(
+      t,
+      'api',
+      testEnv(service.databaseUrl, service.ledger.url, {
+        APPROVALS: RULES,
+        PORT: port,
+        LOANOPS_CRASH_AT: point,
+      }),
+    )
+    const other = caller(`http://127.0.0.1:${port}`)
+    await until(
+      () =>
+        other('GET', '/healthz').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      'it answers',
+    )
+    await other('POST', `/api/approvals/${id}/approve`, {}, ravi.headers).catch(() => undefined)
+    await doomed.ended
+    t.same(crashPointsIn(doomed.said), [point])
+    const isDone = point === 'approval.committed'
+    t.equal(await effects(paymentId), isDone ? 1 : 0, point)
+    t.equal((await ravi.approve(id)).status, isDone ? 409 : 200, 'and it can be done after all')
+    t.equal(await effects(paymentId), 1)
+    t.equal((await payment(paymentId)).payment.state, 'dismissed')
+  }
+})
+
+t.test('no proposal holds a password', async t => {
+  const account = { username: 'new.person', password: 'an entirely new phrase', role: 'operator' }
+  const other = { username: 'second.admin', password: 'one more pass phrase', role: 'admin' }
+  const asked = await admin.post('account/register', account)
+  t.match(asked, { status: 202, body: { act: 'account.register', subject: 'new.person' } })
+  const { approval_id: id } = asked.body
+  const { rows } = await sql<{ row: string }>`
+    select row_to_json(a)::text as row from loanops.approval a where id = ${id}`.execute(db)
+  t.notMatch(rows[0]?.row, account.password)
+  t.same((await asha.get(`approvals/${id}`)).body.request, {
+    username: 'new.person',
+    role: 'operator',
+  })
+  t.match(await ravi.approve(id), { status: 403, body: { code: 'FORBIDDEN' } }, 'no administrator')
+  await sql`
+    update loanops.account set role = 'admin', token_generation = token_generation where username = 'ravi.iyer'`.execute(
+    db,
+  )
+  const promoted = await service.login({
+    username: 'ravi.iyer',
+    password: 'yet another pass phrase',
+  })
+  t.match(await promoted.approve(id), { status: 201, body: { username: 'new.person' } })
+  const { rows: left } = await sql<{ row: string }>`
+    select row_to_json(a)::text as row from loanops.approval a where id = ${id}`.execute(db)
+  t.notMatch(left[0]?.row, /argon2|password_hash/)
+  t.equal((await service.call('POST', '/api/account/login', account)).status, 400)
+  const { username, password } = account
+  t.equal((await service.call('POST', '/api/account/login', { username, password })).status, 200)
+
+  const reset = await admin.post('account/new.person/reset')
+  t.match(reset, { status: 202, body: { act: 'account.reset', subject: 'new.person' } })
+  const done = await promoted.approve(reset.body.approval_id)
+  t.match(done, { status: 200, body: { password: /^.{12,}$/ } })
+  t.equal((await admin.post('account/register', other)).status, 202)
+})
+
+t.test('a pause is proposed with its reason, and stale once there is another', async t => {
+  const pause = await asha.post('ledger/pause', { reason: 'close of business' })
+  t.match(pause, { status: 202, body: { act: 'ledger.pause', subject: 'ledger' } })
+  t.match(await ravi.approve(pause.body.approval_id), { status: 401 }, 'his role has changed')
+  const chief = await service.login({ username: 'ravi.iyer', password: 'yet another pass phrase' })
+  t.match(await chief.approve(pause.body.approval_id), {
+    status: 200,
+    body: { paused: true, reason: 'close of business' },
+  })
+  t.equal((await asha.post('ledger/resume')).status, 200)
+})
