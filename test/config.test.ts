@@ -336,6 +336,26 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
   t.notMatch(warnings(plain).join(), /of-a|of-b/)
 })
 
+t.test('quotation marks that nothing took away are named, and not what they hold', t => {
+  const { warnings } = readConfig(env({ JWT_SECRET: `"a-secret-of-32-characters-in-quotes"` }))
+  t.same(warnings, [
+    'JWT_SECRET begins and ends with a quotation mark, which is taken as part of it',
+  ])
+  t.end()
+})
+
+t.test('a lenders file may begin with the mark that editors on Windows write', async t => {
+  const LENDERS_FILE = lendersFile(t, '\uFEFF{"LENDER_77": {}}')
+  t.ok(readConfig(env({ LENDERS_FILE })).lenders.has('LENDER_77'))
+})
+
+t.test('a LEDGER_CA_FILE that holds no certificate stops the start', async t => {
+  const start = (LEDGER_CA_FILE: string) => readConfig(env({ LEDGER_CA_FILE }))
+  t.doesNotThrow(() => start('test/support/loopback.pem'))
+  for (const file of ['package.json', 'missing.pem'])
+    t.throws(() => start(file), { message: /^LEDGER_CA_FILE is invalid: a readable PEM file/ })
+})
+
 t.test('a variable that looks like a setting and is none is named at start', async t => {
   const warnings = (changes: NodeJS.ProcessEnv) => readConfig(env(changes)).warnings
   matchEach(t, warnings({ LEDGER_TIMEZON: 'UTC', TRUST_PROXYS: '10.0.0.5', LEDGER_RETRIES: '3' }), [

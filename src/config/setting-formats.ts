@@ -1,4 +1,5 @@
-import { accessSync, constants } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { FormatRegistry, Type } from '@sinclair/typebox'
 import { holdEverybody } from './everybody.ts'
@@ -21,7 +22,7 @@ FormatRegistry.Set('proxies', list => {
 })
 FormatRegistry.Set('header-value', isHeaderValue)
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
-FormatRegistry.Set('readable-file', isReadable)
+FormatRegistry.Set('certificate-file', isCertificate)
 FormatRegistry.Set('cron', isCron)
 FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
@@ -86,10 +87,9 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-function isReadable(path: string): boolean {
+function isCertificate(path: string): boolean {
   try {
-    accessSync(path, constants.R_OK)
-    return true
+    return Boolean(new X509Certificate(readFileSync(path)))
   } catch {
     return false
   }

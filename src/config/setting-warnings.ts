@@ -14,9 +14,14 @@ const RISKS = {
   CALLBACK_URL: 'read the callbacks',
 } as const satisfies { [S in keyof Given]?: string }
 
-/** One line for each setting that works, but is not safe. */
+/** One line for each setting that is valid, but is not safe or perhaps not meant. */
 export function warningsOf(settings: Given): string[] {
-  return [...sharedSecrets(settings), ...passwordThatIsTheName(settings), ...plainUrls(settings)]
+  return [
+    ...sharedSecrets(settings),
+    ...passwordThatIsTheName(settings),
+    ...quoted(settings),
+    ...plainUrls(settings),
+  ]
 }
 
 function sharedSecrets(settings: Given): string[] {
@@ -36,6 +41,13 @@ function passwordThatIsTheName({ ADMIN_USERNAME: name, ADMIN_PASSWORD: password 
   return name !== undefined && name.toLowerCase() === password?.toLowerCase()
     ? ['ADMIN_PASSWORD is the name in ADMIN_USERNAME: anybody will try it first']
     : []
+}
+
+/** Node, systemd and Compose take quotation marks around a value away, `docker run --env-file` and Kubernetes do not. */
+function quoted(settings: Given): string[] {
+  return Object.entries(settings)
+    .filter(([, text]) => /^(["']).*\1$/.test(String(text)))
+    .map(([name]) => `${name} begins and ends with a quotation mark, which is taken as part of it`)
 }
 
 function plainUrls(settings: Given): string[] {

@@ -46,9 +46,13 @@ export const Settings = Type.Object({
     0,
     1_000_000,
   ),
-  DATABASE_URL: text('PostgreSQL 15 or newer', 'postgres://loanops:secret@localhost:5432/loanops', {
-    format: 'database-url',
-  }),
+  DATABASE_URL: text(
+    'PostgreSQL 15 or newer; special characters of the password percent-encoded',
+    'postgres://loanops:secret@localhost:5432/loanops',
+    {
+      format: 'database-url',
+    },
+  ),
   DATABASE_POOL_MAX: wholeNumber(
     'pooled PostgreSQL connections per process; an api opens up to 16 more, a worker up to 13',
     20,
@@ -95,7 +99,7 @@ export const Settings = Type.Object({
     text(
       'a readable PEM file with the certificate of the authority that signed the ledger’s',
       '/etc/ssl/ledger.pem',
-      { format: 'readable-file' },
+      { format: 'certificate-file' },
     ),
   ),
   LEDGER_TIMEOUT_MS: wholeNumber(
