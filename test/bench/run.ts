@@ -24,6 +24,7 @@ const SCRIPTS = [
   'webhooks',
   'transform',
   'posting',
+  'references',
   'readback',
   'backfill',
   'reconciliation',
