@@ -1,9 +1,9 @@
 create or replace view ops.approval as
 select a.id as approval_id, a.act, a.subject, a.amount, a.currency,
-       case when a.state <> 'proposed' then a.state when not p.may_propose then 'withdrawn'
-            when a.expires_at <= now() then 'expired' else 'proposed' end as state,
+       case when a.state <> 'proposed' then a.state when a.expires_at <= now() then 'expired'
+            when not p.may_propose then 'withdrawn' else 'proposed' end as state,
        a.proposed_by, a.proposed_at, a.note, a.decided_by,
-       case when a.state = 'proposed' and p.may_propose and a.expires_at <= now() then a.expires_at
+       case when a.state = 'proposed' and a.expires_at <= now() then a.expires_at
             else a.decided_at end as decided_at,
        a.decision_note, a.expires_at
   from loanops.approval a

@@ -97,7 +97,7 @@ export async function withdrawAllOf(trx: Trx, username: string, asker: Asker): P
   const { rows } = await sql<{ approval_id: string; act: string; subject: string }>`
     update loanops.approval
        set state = 'withdrawn', request = request - 'password_hash', decided_at = now(), decided_by = ${asker.actor}, decision_note = 'The account is disabled'
-     where lower(proposed_by) = lower(${username}) and state = 'proposed'
+     where lower(proposed_by) = lower(${username}) and state = 'proposed' and expires_at > now()
     returning id as approval_id, act, subject`.execute(trx)
   for (const { subject, ...detail } of rows)
     await audit(trx, { ...asker, action: 'approval.withdraw', subject, detail })
