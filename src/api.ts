@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { requireNeeds } from './accounts/access.ts'
 import { adminRoutes } from './accounts/admin-routes.ts'
 import { approvalRoutes } from './accounts/approvals/routes.ts'
 import { auditRoutes } from './accounts/audit-chain/routes.ts'
@@ -78,6 +79,7 @@ export async function buildApi(
   const { TRUST_PROXY: trustProxy, CONNECTIONS_PER_ADDRESS: connectionsPerAddress } = config
   const app = openServer({ log, trustProxy, connectionsPerAddress, frameworkErrors }, limits)
   warnOfWideProxies(log, trustProxy)
+  app.addHook('onRoute', requireNeeds)
   const context = apiContext(services, config, log, limits)
   app.addHook('onClose', context.portfolio.close)
   app.addHook('onClose', async () => refused.close())

@@ -149,9 +149,31 @@ t.test('a token’s name does not count towards its length', async t => {
     }),
   )
   t.same(INTERNAL_TOKEN, [
-    { caller: 'los', token: 'a-token-for-a-test' },
-    { caller: null, token: 'A:token-of-a-test' },
-    { caller: null, token: 'a23456789-123456789_1:long-text' },
+    { caller: 'los', role: null, token: 'a-token-for-a-test' },
+    { caller: null, role: null, token: 'A:token-of-a-test' },
+    { caller: null, role: null, token: 'a23456789-123456789_1:long-text' },
+  ])
+})
+
+t.test('a token’s role is one that exists, and each token has one', async t => {
+  const TOKEN = 'a-token-for-a-test'
+  for (const wrong of [
+    'los/admin:',
+    'los/Submit:',
+    'LOS/submit:',
+    'los /submit:',
+    '/submit:',
+    'los/:',
+  ])
+    for (const INTERNAL_TOKEN of [wrong + TOKEN, `los:${TOKEN},${wrong}the-other-token`])
+      matchEach(t, complaints({ INTERNAL_TOKEN }), [/^INTERNAL_TOKEN is invalid.*submit/], wrong)
+  const twice = { INTERNAL_TOKEN: `los/submit:${TOKEN},ops:${TOKEN}` }
+  t.match(complaints(twice), [/^INTERNAL_TOKEN is invalid: it gives one token two roles/])
+  const given = `los/submit:${TOKEN},los/read:ab/cd:${TOKEN},${TOKEN}/unnamed`
+  t.same(readConfig(env({ INTERNAL_TOKEN: given })).INTERNAL_TOKEN, [
+    { caller: 'los', role: 'submit', token: TOKEN },
+    { caller: 'los', role: 'read', token: `ab/cd:${TOKEN}` },
+    { caller: null, role: null, token: `${TOKEN}/unnamed` },
   ])
 })
 

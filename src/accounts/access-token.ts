@@ -42,8 +42,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Open to an account whose password was reset. */
     isForOneTimePassword?: boolean
-    /** Takes no access token, so that an expired one does not keep its owner from the next. */
-    isLogin?: boolean
   }
 }
 

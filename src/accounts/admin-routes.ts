@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Accounts } from './accounts.ts'
-import { askerOf, requireAccount } from './actor.ts'
+import { askerOf } from './actor.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from './approvals/perform.ts'
 
@@ -45,19 +45,29 @@ type Context = ForApprovals & { accounts: Accounts }
 export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { disableCall, unlockCall, resetCall } = context.accounts.calls
   return async app => {
-    app.addHook('onRequest', requireAccount('admin'))
+    app.post(
+      '/account/:username/disable',
+      { schema: disableSchema, config: { needs: 'accounts', acts: ['account.disable'] } },
+      async (request, reply) => {
+        return answerAct(context, disableCall, await askerOf(request), request.params, { reply })
+      },
+    )
 
-    app.post('/account/:username/disable', { schema: disableSchema }, async (request, reply) => {
-      return answerAct(context, disableCall, await askerOf(request), request.params, { reply })
-    })
+    app.post(
+      '/account/:username/unlock',
+      { schema: unlockSchema, config: { needs: 'accounts', acts: ['account.unlock'] } },
+      async (request, reply) => {
+        return answerAct(context, unlockCall, await askerOf(request), request.params, { reply })
+      },
+    )
 
-    app.post('/account/:username/unlock', { schema: unlockSchema }, async (request, reply) => {
-      return answerAct(context, unlockCall, await askerOf(request), request.params, { reply })
-    })
-
-    app.post('/account/:username/reset', { schema: resetSchema }, async (request, reply) => {
-      reply.header('cache-control', 'no-store')
-      return answerAct(context, resetCall, await askerOf(request), request.params, { reply })
-    })
+    app.post(
+      '/account/:username/reset',
+      { schema: resetSchema, config: { needs: 'accounts', acts: ['account.reset'] } },
+      async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        return answerAct(context, resetCall, await askerOf(request), request.params, { reply })
+      },
+    )
   }
 }

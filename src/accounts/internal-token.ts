@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import createError from '@fastify/error'
 import type { FastifyRequest } from 'fastify'
+import type { TokenRole } from '../config/access-settings.ts'
 import type { InternalToken } from '../config/secrets.ts'
 
 const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or wrong', 401)
@@ -9,17 +10,20 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The name of the token that it carries; absent on a page of the console, which carries none. */
     caller?: string | null
+    /** Null, of its token, if that may make every call. */
+    tokenRole: TokenRole | null
   }
 }
 
 /** An onRequest hook: other requests are refused before their body is read. */
 export function requireInternalToken(tokens: InternalToken[]) {
-  const known = tokens.map(({ token, caller }) => ({ hash: sha256(token), caller }))
+  const known = tokens.map(({ token, ...named }) => ({ hash: sha256(token), ...named }))
   return async (request: FastifyRequest) => {
     const given = request.headers['x-internal-token']
     const match = typeof given === 'string' ? matchOf(known, sha256(given)) : undefined
     if (match === undefined) throw new Unauthorized()
     request.caller = match.caller
+    request.tokenRole = match.role
   }
 }
 
@@ -27,7 +31,7 @@ export function callerOf(request: FastifyRequest): string | null {
   return request.caller ?? null
 }
 
-type Known = { hash: Buffer; caller: string | null }
+type Known = Omit<InternalToken, 'token'> & { hash: Buffer }
 
 /** Compares with every token, each in constant time, so that the duration reveals nothing about any of them. */
 function matchOf(known: Known[], given: Buffer): Known | undefined {

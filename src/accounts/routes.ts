@@ -5,7 +5,7 @@ import { closed, oneOf } from '../http/schemas.ts'
 import { issueToken } from './access-token.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
-import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR, readerOf, requireAccount } from './actor.ts'
+import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
@@ -16,7 +16,6 @@ const Role = oneOf(ROLES)
 const loginSchema = {
   operationId: 'login',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
-  'x-for-any-role': true,
   tags,
   summary: 'Returns an access token for a username and password',
   body: Type.Object(
@@ -57,7 +56,6 @@ const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
 const passwordSchema = {
   operationId: 'changePassword',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
-  'x-for-any-role': true,
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
@@ -75,7 +73,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/account/login',
-      { schema: loginSchema, config: { isLogin: true } },
+      { schema: loginSchema, config: { needs: 'nothing' } },
       async request => {
         const { username, password } = request.body
         const asker = askerAs(INTERNAL_TOKEN_ACTOR, request)
@@ -90,7 +88,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.post(
       '/account/register',
-      { schema: registerSchema, onRequest: requireAccount('admin') },
+      { schema: registerSchema, config: { needs: 'accounts', acts: ['account.register'] } },
       async (request, reply) => {
         const asker = await askerOf(request)
         const wanted = await accounts.wanted(request.body)
@@ -102,13 +100,12 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/account/password',
       {
         schema: passwordSchema,
-        onRequest: requireAccount(),
-        config: { isForOneTimePassword: true },
+        config: { needs: 'own', isForOneTimePassword: true },
       },
       async (request, reply) => {
         const { current_password: old, new_password: password } = request.body
         const { name: username, jti: keptToken } = request.user
-        const asker = await readerOf(request)
+        const asker = await askerOf(request)
         await accounts.changePassword(asker, { username, old, password, keptToken })
         return reply.code(204).send(null)
       },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { askerOf } from '../accounts/actor.ts'
+import { operate } from '../accounts/needs.ts'
 import { whileAsked } from '../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../payments/payment-record.ts'
 import { type CheckContext, checkPayment } from './check-payment.ts'
@@ -17,7 +18,7 @@ export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',
-      { schema: checkSchema },
+      { schema: checkSchema, config: operate() },
       async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const asked = { ...context, signal: whileAsked(reply) }

@@ -3,6 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate, read } from '../accounts/needs.ts'
+import type { Act } from '../config/acts.ts'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import { Time } from '../http/day-fields.ts'
 import { listQuery } from '../http/list-query.ts'
@@ -83,30 +85,50 @@ const resumeSchema = {
   response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
+/** A dry run does nothing. */
+const forReplay = {
+  ...operate('callback.replay'),
+  actsIn: ({ dry_run }: { dry_run?: boolean }): Act[] => (dry_run ? [] : ['callback.replay']),
+}
+
 export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    app.get('/callbacks', { schema: listSchema }, request => listCallbacks(db, request.query))
+    app.get('/callbacks', { schema: listSchema, config: read }, request =>
+      listCallbacks(db, request.query),
+    )
 
-    app.get('/callbacks/:id', { schema: itemSchema }, request =>
+    app.get('/callbacks/:id', { schema: itemSchema, config: read }, request =>
       findCallback(db, known(request.params.id)),
     )
 
-    app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
-      const id = known(request.params.id)
-      await resendCallback(db, id, await askerOf(request))
-      const { body, attempts, ...item } = await findCallback(db, id)
-      return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
-    })
+    app.post(
+      '/callbacks/:id/resend',
+      { schema: resendSchema, config: operate() },
+      async (request, reply) => {
+        const id = known(request.params.id)
+        await resendCallback(db, id, await askerOf(request))
+        const { body, attempts, ...item } = await findCallback(db, id)
+        return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
+      },
+    )
 
-    app.post('/callbacks/replay', { schema: replaySchema }, async (request, reply) => {
-      return answerAct(context, replayCall, await askerOf(request), request.body, { reply })
-    })
+    app.post(
+      '/callbacks/replay',
+      { schema: replaySchema, config: forReplay },
+      async (request, reply) => {
+        return answerAct(context, replayCall, await askerOf(request), request.body, { reply })
+      },
+    )
 
-    app.post('/callbacks/resume', { schema: resumeSchema }, async (request, reply) => {
-      await resumeCallbacks(db, await askerOf(request))
-      return reply.code(202).send({})
-    })
+    app.post(
+      '/callbacks/resume',
+      { schema: resumeSchema, config: operate() },
+      async (request, reply) => {
+        await resumeCallbacks(db, await askerOf(request))
+        return reply.code(202).send({})
+      },
+    )
   }
 }
 

@@ -79,9 +79,10 @@ export function readConfig(
   }))
   const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , , , [lenders, accounts]] = allOf([
+  const [settings, , , , , , [lenders, accounts]] = allOf([
     () => checked(Settings, env),
     () => checkPorts(env),
+    () => checkTokens(env),
     () => checkAdmin(env),
     () => checkCallbacks(env),
     () => checkSignOn(env),
@@ -124,9 +125,11 @@ export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
 
 export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
   const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
-  const [first] = internalTokens(env.INTERNAL_TOKEN)
+  const may = internalTokens(env.INTERNAL_TOKEN).filter(
+    ({ role }) => role === null || role === 'operate',
+  )
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
-  return { url: LOANOPS_URL ?? `http://${host}:${PORT}`, token: first?.token }
+  return { url: LOANOPS_URL ?? `http://${host}:${PORT}`, token: may[0]?.token }
 }
 
 function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
@@ -147,6 +150,14 @@ function allOf<T extends unknown[]>(parts: { [P in keyof T]: () => T[P] }): T {
 function checkPorts({ PORT = '', OPS_PORT = '' }: NodeJS.ProcessEnv): void {
   if (OPS_PORT !== '' && Number(OPS_PORT) === Number(PORT || Settings.properties.PORT.default))
     throw new ConfigError('OPS_PORT is invalid: it must differ from PORT. Example: OPS_PORT=9090')
+}
+
+function checkTokens({ INTERNAL_TOKEN }: NodeJS.ProcessEnv): void {
+  const same = Map.groupBy(internalTokens(INTERNAL_TOKEN), ({ token }) => token)
+  if ([...same.values()].some(items => new Set(items.map(({ role }) => role)).size > 1))
+    throw new ConfigError(
+      'INTERNAL_TOKEN is invalid: it gives one token two roles. Example: INTERNAL_TOKEN=los/submit:a-long-random-text',
+    )
 }
 
 function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void {

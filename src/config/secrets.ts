@@ -1,11 +1,11 @@
 import type { TSchema } from '@sinclair/typebox'
+import { CALLER, type TokenRole } from './access-settings.ts'
 import { callbackKeys } from './callback-settings.ts'
-import { CALLER_NAME } from './setting-formats.ts'
 import { Settings } from './settings.ts'
 
-export type InternalToken = { token: string; caller: string | null }
+export type InternalToken = { token: string; caller: string | null; role: TokenRole | null }
 
-const NAMED = new RegExp(`^${CALLER_NAME}`)
+const NAMED = new RegExp(`^${CALLER}`)
 const whole = (setting: string) => [setting]
 
 /** The settings that hold secrets, and how each is read. */
@@ -41,8 +41,8 @@ export function weaknessOf(name: string, setting: string): string | undefined {
 
 export function internalTokens(setting = ''): InternalToken[] {
   return listOf(setting).map(item => {
-    const [name = ''] = NAMED.exec(item) ?? []
-    return { token: item.slice(name.length), caller: name === '' ? null : name.slice(0, -1) }
+    const [prefix = '', caller = null, role = null] = NAMED.exec(item) ?? []
+    return { token: item.slice(prefix.length), caller, role: role as TokenRole | null }
   })
 }
 

@@ -28,10 +28,6 @@ FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
-/** The caller's name, before the token. */
-export const CALLER_NAME = '[a-z][a-z0-9_-]{0,19}:'
-/** Takes the whole name, so that no part of it counts towards its token's length. */
-export const MAY_BE_NAMED = `(?:${CALLER_NAME}|(?!${CALLER_NAME}))`
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { accessSettings } from './access-settings.ts'
 import { gatewaySettings } from './gateway-settings.ts'
-import { eachOf, MAY_BE_NAMED, text, wholeNumber } from './setting-formats.ts'
+import { eachOf, text, wholeNumber } from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
@@ -58,11 +58,6 @@ export const Settings = Type.Object({
     20,
     4,
     500,
-  ),
-  INTERNAL_TOKEN: text(
-    'the tokens that callers send as X-Internal-Token, comma-separated; a prefix such as los: names the caller and is not sent',
-    'los:a-long-random-text',
-    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
   ),
   ...accessSettings,
   JWT_SECRET: text(

@@ -17,8 +17,6 @@ import { readSessions, requireSession } from './session/session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    isPublic?: boolean
-    isForViewers?: boolean
     /** A transfer, exempt from the time limit of a page. */
     takesLong?: boolean
   }
@@ -78,7 +76,7 @@ export function consoleRoutes(
     app.addHook('onRequest', refuseBearer)
     await readSessions(app, db, config)
     app.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.isPublic === true) return
+      if (request.routeOptions.config.needs === 'nothing') return
       await withinPatience(requireSession(request, reply, config), request.startedAt)
     })
     sendFormsOnce(app, db)

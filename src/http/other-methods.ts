@@ -41,6 +41,7 @@ export function otherMethods(app: FastifyInstance): Refuse {
         method,
         url: url.slice(scope.prefix.length),
         exposeHeadRoute: false,
+        config: { needs: 'any' },
         schema: { hide: true },
         validatorCompiler: () => () => true,
         onRequest: async (request, reply) => refuse(request, reply, allow),

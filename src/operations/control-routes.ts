@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate } from '../accounts/needs.ts'
 import { itemAnswer } from '../http/answer-each.ts'
 import { closed } from '../http/schemas.ts'
 import { WITHOUT_NUL } from '../http/text-fields.ts'
@@ -91,26 +92,31 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
   const { resolveCall, resolveEachCall, cancelCall } = operationCalls(context)
 
   return async app => {
-    app.get('/ledger/operations/:tracking_id', { schema: wholeSchema }, request =>
-      operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
+    app.get(
+      '/ledger/operations/:tracking_id',
+      { schema: wholeSchema, config: { needs: 'any' } },
+      request => operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
     )
 
     app.post(
       '/ledger/operations/:tracking_id/resolve',
-      { schema: resolveSchema },
+      { schema: resolveSchema, config: operate('operation.resolve') },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body }
         return answerAct(context, resolveCall, await askerOf(request), asked, { reply })
       },
     )
 
-    app.post('/ledger/operations/resolve', { schema: resolveEachSchema }, async (request, reply) =>
-      answerAct(context, resolveEachCall, await askerOf(request), request.body, { reply }),
+    app.post(
+      '/ledger/operations/resolve',
+      { schema: resolveEachSchema, config: operate('bulk', 'operation.resolve') },
+      async (request, reply) =>
+        answerAct(context, resolveEachCall, await askerOf(request), request.body, { reply }),
     )
 
     app.post(
       '/ledger/operations/:tracking_id/cancel',
-      { schema: cancelSchema },
+      { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
         const asker = await askerOf(request)
         return answerAct(context, cancelCall, asker, request.params, { reply })

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate } from '../accounts/needs.ts'
 import { asJson } from '../http/as-json.ts'
 import { Time } from '../http/day-fields.ts'
 import { closed, nullable, optional } from '../http/schemas.ts'
@@ -41,12 +42,16 @@ const resumeSchema = {
 export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    app.post('/ledger/pause', { schema: pauseSchema }, async (request, reply) => {
-      const asked = { until: null, ...request.body }
-      return answerAct(context, pauseCall, await askerOf(request), asked, { reply })
-    })
+    app.post(
+      '/ledger/pause',
+      { schema: pauseSchema, config: operate('ledger.pause') },
+      async (request, reply) => {
+        const asked = { until: null, ...request.body }
+        return answerAct(context, pauseCall, await askerOf(request), asked, { reply })
+      },
+    )
 
-    app.post('/ledger/resume', { schema: resumeSchema }, async request =>
+    app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
       answerOf(await resumeLedger(db, await askerOf(request))),
     )
   }

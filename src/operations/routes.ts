@@ -119,6 +119,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/ledger/operate',
       {
         schema: operateSchema(catalogue),
+        config: { needs: 'submit' },
         // The operation that the body names checks it, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
@@ -140,19 +141,25 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get('/ledger/track/:tracking_id', { schema: trackSchema }, async (request, reply) => {
-      const id = parseTrackingId(request.params.tracking_id)
-      const found = await findOperation(db, id)
-      if (found === undefined) throw new UnknownTrackingId()
-      const { wait = 0 } = request.query
-      const isWorthWaiting = found.status === 'processing' && wait > 0
-      if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
-      await final.wait(id.id, wait * 1_000, reply.raw)
-      return trackingRecord((await findOperation(db, id)) ?? found)
-    })
+    app.get(
+      '/ledger/track/:tracking_id',
+      { schema: trackSchema, config: { needs: 'any' } },
+      async (request, reply) => {
+        const id = parseTrackingId(request.params.tracking_id)
+        const found = await findOperation(db, id)
+        if (found === undefined) throw new UnknownTrackingId()
+        const { wait = 0 } = request.query
+        const isWorthWaiting = found.status === 'processing' && wait > 0
+        if (!isWorthWaiting || final.isFull()) return trackingRecord(found)
+        await final.wait(id.id, wait * 1_000, reply.raw)
+        return trackingRecord((await findOperation(db, id)) ?? found)
+      },
+    )
 
-    app.get('/ledger/operations', { schema: listSchema(catalogue) }, request =>
-      listOperations(db, { ...request.query, origin: 'api' }),
+    app.get(
+      '/ledger/operations',
+      { schema: listSchema(catalogue), config: { needs: 'any' } },
+      request => listOperations(db, { ...request.query, origin: 'api' }),
     )
   }
 }

@@ -33,5 +33,6 @@ function complete(path: string, method: string, call: Call): void {
   call.security ??= path.startsWith('/api/') ? [{ internalToken: [] }] : []
   if (path.startsWith('/api/')) call.responses = { ...call.responses, ...refusalsOf(method, call) }
   delete call['x-refusals']
-  delete call['x-for-any-role']
+  delete call['x-needs']
+  delete call['x-acts']
 }

@@ -30,6 +30,10 @@ export const docsRoutes = (webhooks: object) =>
           },
         },
       },
+      transform: ({ schema, url, route: { config } }) => ({
+        schema: { ...schema, 'x-needs': config?.needs, 'x-acts': config?.acts },
+        url,
+      }),
       transformObject: document =>
         'openapiObject' in document ? completed(document.openapiObject, webhooks) : {},
     })

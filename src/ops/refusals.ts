@@ -9,7 +9,7 @@ export const REFUSALS: Record<string, { status: number; cause: string }> = {
   UNAUTHORIZED: { status: 401, cause: 'The token is missing or wrong' },
   INVALID_SIGNATURE: { status: 401, cause: 'The signature is missing or does not match' },
   INVALID_CREDENTIALS: { status: 401, cause: 'Wrong username or password' },
-  FORBIDDEN: { status: 403, cause: 'The account’s role does not allow it' },
+  FORBIDDEN: { status: 403, cause: 'The role of the token or of the account does not allow it' },
   OWN_PROPOSAL: { status: 403, cause: 'Somebody else must approve it' },
   PERSON_REQUIRED: { status: 403, cause: 'The token alone is not enough: a person must do this' },
   NOT_FOUND: { status: 404, cause: 'There is no such record or path' },
@@ -42,13 +42,15 @@ export type Call = {
   responses: Record<string, { description: string }>
   security?: object[]
   'x-refusals'?: string[]
-  'x-for-any-role'?: boolean
+  'x-needs'?: string
+  'x-acts'?: readonly string[]
 }
 
 const RETRY_AFTER = {
   'Retry-After': { description: 'seconds to wait before retrying', schema: { type: 'integer' } },
 }
 const WITH_RETRY_AFTER = [429, 503]
+const FOR_EVERY_ROLE = ['nothing', 'any', 'own']
 
 export function refusalsOf(method: string, call: Call): Call['responses'] {
   const codes = codesOf(method, call)
@@ -70,7 +72,8 @@ export function refusalsOf(method: string, call: Call): Call['responses'] {
 }
 
 function codesOf(method: string, call: Call): string[] {
-  const { parameters = [], security, 'x-refusals': own = [], 'x-for-any-role': isForAnyRole } = call
+  const { parameters = [], security, 'x-refusals': own = [] } = call
+  const { 'x-needs': needs = 'nothing', 'x-acts': acts = [] } = call
   const isWebhook = security?.length === 0
   const isChange = method !== 'get' && !isWebhook
   const hasRecord = parameters.some(one => one.in === 'path')
@@ -83,7 +86,8 @@ function codesOf(method: string, call: Call): string[] {
     ...(hasHeader ? ['INVALID_HEADER'] : []),
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
     ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
-    ...(isChange && !isForAnyRole ? ['FORBIDDEN'] : []),
+    ...(FOR_EVERY_ROLE.includes(needs) ? [] : ['FORBIDDEN']),
+    ...(acts.length > 0 ? ['PERSON_REQUIRED'] : []),
     // An operation has a code of its own for it.
     ...(hasRecord && !own.includes('UNKNOWN_TRACKING_ID') ? ['NOT_FOUND'] : []),
   ]

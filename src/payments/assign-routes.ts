@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate } from '../accounts/needs.ts'
 import { itemAnswer } from '../http/answer-each.ts'
 import { closed, oneOf, optional } from '../http/schemas.ts'
 import { TAKE, trimText } from '../http/take-values.ts'
@@ -79,14 +80,19 @@ type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
 
 export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { assignCall, assignEachCall } = paymentCalls(context)
+  const forOne = { ...operate('payment.assign', 'reference.write'), actsIn: assignCall.actsOf }
+  const forEach = { ...operate('bulk', ...forOne.acts), actsIn: assignEachCall.actsOf }
   return async app => {
-    app.post('/payments/assign', { schema: assignEachSchema }, async (request, reply) =>
-      answerAct(context, assignEachCall, await askerOf(request), request.body, { reply }),
+    app.post(
+      '/payments/assign',
+      { schema: assignEachSchema, config: forEach },
+      async (request, reply) =>
+        answerAct(context, assignEachCall, await askerOf(request), request.body, { reply }),
     )
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
-      { schema: assignSchema },
+      { schema: assignSchema, config: forOne },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
         return answerAct(context, assignCall, await askerOf(request), asked, { reply })

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
+import { operate, read } from '../accounts/needs.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { idBefore, pageOf } from '../http/cursor.ts'
@@ -49,29 +50,43 @@ type Context = { db: Database; boss: PgBoss }
 
 export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post('/payments/batch', { schema: requestSchema }, async (request, reply) => {
-      refuseBody(request.body)
-      const batch_id = await requestBatchNow(db, boss, await askerOf(request))
-      return reply.code(202).send({ batch_id })
-    })
+    app.post(
+      '/payments/batch',
+      { schema: requestSchema, config: operate() },
+      async (request, reply) => {
+        refuseBody(request.body)
+        const batch_id = await requestBatchNow(db, boss, await askerOf(request))
+        return reply.code(202).send({ batch_id })
+      },
+    )
 
-    app.get('/payments/batches', { schema: listSchema }, async ({ query: { limit, cursor } }) => {
-      const before = idBefore(cursor)
-      const { rows } = await sql<{ batch_id: string }>`
+    app.get(
+      '/payments/batches',
+      { schema: listSchema, config: read },
+      async ({ query: { limit, cursor } }) => {
+        const before = idBefore(cursor)
+        const { rows } = await sql<{ batch_id: string }>`
         select ${columns} from ops.batch_run
          where ${before}::uuid is null or batch_id < ${before}
          order by batch_id desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
-      return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
-    })
+        const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
+        return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
+      },
+    )
 
-    app.get('/payments/batches/:id', { schema: runSchema }, async ({ params: { id } }) => {
-      const { rows } = isUuid(id)
-        ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(db)
-        : { rows: [] }
-      if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)
-      return asJson<Static<typeof BatchRun>>(rows[0])
-    })
+    app.get(
+      '/payments/batches/:id',
+      { schema: runSchema, config: read },
+      async ({ params: { id } }) => {
+        const { rows } = isUuid(id)
+          ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
+              db,
+            )
+          : { rows: [] }
+        if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)
+        return asJson<Static<typeof BatchRun>>(rows[0])
+      },
+    )
   }
 }
 

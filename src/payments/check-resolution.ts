@@ -1,4 +1,7 @@
 import { Decimal } from 'decimal.js'
+import { PersonRequired } from '../accounts/access.ts'
+import { INTERNAL_TOKEN_ACTOR } from '../accounts/actor.ts'
+import type { Asker } from '../accounts/audit.ts'
 import { Conflict, invalidField } from '../http/problem.ts'
 import { isExternalId } from '../http/text-fields.ts'
 import { findLoan, findLoanWithTransactions } from '../ledger/loan-calls.ts'
@@ -40,6 +43,17 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
     throw new Conflict(
       `Cannot resolve a payment in state ${state}: it must be in suspense or have an objection`,
     )
+}
+
+/** Nothing limits the amount that is posted, so that a token which leaked could post any. @throws PersonRequired */
+export function requirePersonForUnknown(
+  { capturedAmount, currency }: PaymentStanding,
+  { outcome }: PaymentResolution,
+  { actor }: Asker,
+): void {
+  const isUnknown = capturedAmount === null || currency === null
+  if (outcome === 'post' && isUnknown && actor === INTERNAL_TOKEN_ACTOR)
+    throw new PersonRequired('payment.post')
 }
 
 export async function checkAtLedger(

@@ -102,6 +102,12 @@ const OUTCOMES = {
   reverse: Reverse,
   restore: Restore,
 }
+
+export const RESOLUTION_ACTS = Object.values(ACT_OF)
+/** @param body as it was sent */
+export const actsInResolution = (body: { outcome?: unknown } | null) =>
+  RESOLUTION_ACTS.filter(act => act === `payment.${body?.outcome}`)
+
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
 export function resolutionValidator(): (body: unknown) => PaymentResolution {

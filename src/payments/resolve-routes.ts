@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate } from '../accounts/needs.ts'
 import { closed } from '../http/schemas.ts'
 import { Note } from '../http/text-fields.ts'
 import { validator } from '../http/validator.ts'
@@ -12,7 +13,12 @@ import { noteOn } from './note.ts'
 import { paymentCalls } from './payment-calls.ts'
 import { kindQuery, Payment, PaymentParams } from './payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from './precondition.ts'
-import { PaymentResolution, resolutionValidator } from './resolution.ts'
+import {
+  actsInResolution,
+  PaymentResolution,
+  RESOLUTION_ACTS,
+  resolutionValidator,
+} from './resolution.ts'
 
 const tags = ['payments']
 const resolveSchema = {
@@ -49,6 +55,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/payments/:gateway/:gateway_payment_id/resolve',
       {
         schema: resolveSchema,
+        config: { ...operate(...RESOLUTION_ACTS), actsIn: actsInResolution },
         // The outcome that the body names checks it, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
@@ -63,7 +70,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/note',
-      { schema: noteSchema },
+      { schema: noteSchema, config: operate() },
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }

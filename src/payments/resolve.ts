@@ -6,7 +6,7 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { isoDay, namedDay } from '../day.ts'
 import { Conflict } from '../http/problem.ts'
 import type { ForCaller } from '../ledger/read-for-caller.ts'
-import { checkAtLedger, refuseUnfit } from './check-resolution.ts'
+import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-resolution.ts'
 import {
   lockedPayment,
   type PaymentName,
@@ -45,6 +45,7 @@ export async function seenFor(
   requireAsSeen(seen, ifMatch, asker)
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
+  requirePersonForUnknown(seen, resolution, asker)
   await checkAtLedger(context, seen, resolution)
   return seen
 }

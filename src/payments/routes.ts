@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { readerOf } from '../accounts/actor.ts'
+import { askerOf } from '../accounts/actor.ts'
+import { read } from '../accounts/needs.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { listQuery } from '../http/list-query.ts'
@@ -62,23 +63,23 @@ type Context = { db: Database; config: Config }
 
 export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/payments', { schema: listSchema }, request =>
+    app.get('/payments', { schema: listSchema, config: read }, request =>
       findPayments(db, request.query, config.LEDGER_TIMEZONE),
     )
 
-    app.get('/payments/summary', { schema: summarySchema }, request =>
+    app.get('/payments/summary', { schema: summarySchema, config: read }, request =>
       summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
     )
 
     app.get(
       '/payments/:gateway/:gateway_payment_id',
-      { schema: historySchema },
+      { schema: historySchema, config: read },
       async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const { bodies, ...query } = request.query
         const withBodies = bodies === 'true'
         const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
-        if (withBodies) await auditBodies(db, await readerOf(request), payment)
+        if (withBodies) await auditBodies(db, await askerOf(request), payment)
         const [page, attempts] = await Promise.all([
           findEvents(db, payment, { ...query, withBodies }),
           findAttempts(db, id),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import { read } from '../accounts/needs.ts'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { closed, nullable, oneOf } from '../http/schemas.ts'
@@ -31,7 +32,7 @@ const schema = {
 
 export function webhookCheckRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/webhooks/check', { schema }, async ({ query: { gateway = null } }) => ({
+    app.get('/webhooks/check', { schema, config: read }, async ({ query: { gateway = null } }) => ({
       calls: (await lastWebhookCalls(db, gateway)).map(call => asJson<Static<typeof Call>>(call)),
     }))
   }

@@ -123,6 +123,7 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
   ])
   return {
     bodyLimit: MAX_BODY_BYTES,
+    config: { needs: 'nothing' } as const,
     onResponse: webhookCalls.note(name),
     // A gateway may add anything to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate, read } from '../accounts/needs.ts'
 import { listQuery } from '../http/list-query.ts'
 import { closed } from '../http/schemas.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
@@ -51,15 +52,21 @@ type Context = ForApprovals & { portfolio: Portfolio }
 export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, portfolio } = context
   return async app => {
-    app.get('/migration', { schema: listSchema }, request => listMigrations(db, request.query))
+    app.get('/migration', { schema: listSchema, config: read }, request =>
+      listMigrations(db, request.query),
+    )
 
-    app.get('/migration/:id', { schema: itemSchema }, request =>
+    app.get('/migration/:id', { schema: itemSchema, config: read }, request =>
       findMigration(db, request.params.id),
     )
 
-    app.delete('/migration/:id', { schema: discardSchema }, async (request, reply) => {
-      const asker = await askerOf(request)
-      return answerAct(context, portfolio.calls.discardCall, asker, request.params, { reply })
-    })
+    app.delete(
+      '/migration/:id',
+      { schema: discardSchema, config: operate('portfolio.discard') },
+      async (request, reply) => {
+        const asker = await askerOf(request)
+        return answerAct(context, portfolio.calls.discardCall, asker, request.params, { reply })
+      },
+    )
   }
 }

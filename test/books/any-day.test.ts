@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
+import { asPerson } from '../support/as-person.ts'
 import { capturedA, refundA, signedA } from '../support/gateway-events.ts'
 import { fetchAll, gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'
@@ -88,6 +89,7 @@ const settings = {
   TRUST_PROXY: '127.0.0.1',
 }
 const service = withReadback(await paymentService(t, { ...settings, ROLE: 'api' }))
+const person = await asPerson(service)
 await service.loan('L-1')
 const workerEnv = testEnv(service.databaseUrl, service.ledger.url, settings)
 let worker = startProcessFor(t, 'worker', workerEnv)
@@ -147,7 +149,8 @@ async function postUnreadable(id: string, { paise }: Payment) {
     select gateway_payment_id as id from ops.suspense
      where reason = 'unreadable' and hints ->> 'payment_id' = ${id} limit 1`.execute(service.db)
   const posting = { external_loan_id: 'L-1', amount: paise / 100, paid_on: '05 February 2026' }
-  if (rows[0]) await service.resolve(rows[0].id, { outcome: 'post', note: 'seen', ...posting })
+  const resolution = { outcome: 'post', note: 'seen', ...posting }
+  if (rows[0]) await service.resolve(rows[0].id, resolution, '', person)
 }
 
 /** The gateway's report, with a row whose id a spreadsheet has damaged. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { asPerson } from '../support/as-person.ts'
 import { paidB } from '../support/confirm.ts'
 import { PAID_AT, PAID_AT_ISO } from '../support/gateway-events.ts'
 import { fetchAll } from '../support/gateways.ts'
@@ -219,7 +220,8 @@ t.test('what an operator posts from an unreadable item is not posted again', asy
     amount: 1_000,
     paid_on: '05 February 2026',
   }
-  t.match(await service.resolve(id, { ...post, note: 'seen at the gateway' }), { status: 200 })
+  const resolution = { ...post, note: 'seen at the gateway' }
+  t.match(await service.resolve(id, resolution, '', await asPerson(service)), { status: 200 })
   await service.batch()
   currency = 'INR'
   await fetchAll(service.call, 'gateway_a', ALL_DAY)

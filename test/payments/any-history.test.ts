@@ -10,6 +10,7 @@ import {
   FORGERIES,
   namesLoan,
 } from '../support/any-payment.ts'
+import { asPerson } from '../support/as-person.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { paymentService } from '../support/payments.ts'
 import { until } from '../support/until.ts'
@@ -59,7 +60,9 @@ async function start(t: Test) {
   await service.loan('L-2', { product: 2 })
   await service.loan('L-3', { product: 3 })
   let sent = 0
-  const post = (path: string, body: object) => service.call('POST', `/api/payments/${path}`, body)
+  const person = await asPerson(service)
+  const post = (path: string, body: object) =>
+    service.call('POST', `/api/payments/${path}`, body, person)
   const posting = ({ paise }: AnyPayment) => ({
     external_loan_id: 'L-2',
     amount: paise / 100,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { asPerson } from '../support/as-person.ts'
 import { capturedA, disputeA, eventA, PAID_AT, refundA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
 import { disburse, type PaymentService, paymentService } from '../support/payments.ts'
@@ -69,7 +70,7 @@ t.test('an unreadable event that was booked keeps its payment from being posted 
   await service.sent([unreadable])
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
   const id = body.payments[0].gateway_payment_id
-  t.equal((await service.resolve(id, POST)).status, 200)
+  t.equal((await service.resolve(id, POST, '', await asPerson(service))).status, 200)
   await service.batch()
   t.match(await ended(service, id), { state: 'posted' })
   t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
@@ -80,7 +81,8 @@ t.test('an unreadable event is booked under the id of its payment', async t => {
   const service = await withLoan(t)
   await service.sent([capturedA({ amount: 'ten' })])
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
-  await service.resolve(body.payments[0].gateway_payment_id, POST)
+  const id = body.payments[0].gateway_payment_id
+  await service.resolve(id, POST, '', await asPerson(service))
   await service.batch()
   matchEach(t, await service.repayments(), [{ externalId: 'gateway_a-pay_1' }])
 })
@@ -92,7 +94,7 @@ t.test(
     await service.sent([capturedA({ id: null })])
     const { body } = await service.call('GET', '/api/payments?reason=unreadable')
     const id = body.payments[0].gateway_payment_id
-    t.equal((await service.resolve(id, POST)).status, 200)
+    t.equal((await service.resolve(id, POST, '', await asPerson(service))).status, 200)
     await service.batch()
     const held = { state: 'suspense', reason: 'events_disagree', detail: new RegExp(id) }
     const same = { amount: POST.amount * 100, payment: { created_at: PAID_AT + 86_400 } }
@@ -117,7 +119,7 @@ t.test('an undecided payment is held as soon as its money may have been booked',
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
   const id = body.payments[0].gateway_payment_id
   const post = { ...POST, external_loan_id: loan, amount: same.amount / 100, paid_on: same.paid_on }
-  t.equal((await service.resolve(id, post)).status, 200)
+  t.equal((await service.resolve(id, post, '', await asPerson(service))).status, 200)
   const held = { state: 'suspense', reason: 'events_disagree', detail: new RegExp(id) }
   t.match((await service.payment('pay_1')).payment, held, 'before any batch')
   t.match((await service.payment('pay_2')).payment, held, 'one that names no loan')
@@ -133,7 +135,8 @@ t.test('an unreadable event is not booked beside its payment or another event of
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
   const [first, second] = body.payments.map(({ gateway_payment_id: id }: any) => id)
   t.equal((await service.resolve(first, HANDLED)).status, 200)
-  const refused = await service.resolve(second, POST)
+  const person = await asPerson(service)
+  const refused = await service.resolve(second, POST, '', person)
   t.match(refused, { status: 409, body: { detail: new RegExp(first) } })
   t.equal((await service.resolve(second, DISMISS)).status, 200)
   await service.sent(
@@ -142,10 +145,22 @@ t.test('an unreadable event is not booked beside its payment or another event of
   )
   const later = await service.call('GET', '/api/payments?reason=unreadable')
   const third = later.body.payments[0].gateway_payment_id
-  t.match(await service.resolve(third, POST), {
+  t.match(await service.resolve(third, POST, '', person), {
     status: 409,
     body: { detail: /gateway_a\/pay_2/ },
   })
+})
+
+t.test('a payment whose amount nothing proves is posted by a person alone', async t => {
+  const service = await withLoan(t)
+  await service.sent([capturedA({ amount: 'ten' }), capturedA({ id: 'pay_2' })])
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const id = body.payments[0].gateway_payment_id
+  const refused = { status: 403, body: { code: 'PERSON_REQUIRED', detail: /payment\.post/ } }
+  t.match(await service.resolve(id, POST), refused)
+  t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'unreadable' })
+  t.match(await service.resolve('pay_2', POST), { status: 200 })
+  t.match(await service.resolve(id, POST, '', await asPerson(service)), { status: 200 })
 })
 
 t.test('money that was posted for one payment does not stand for another', async t => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { asPerson } from '../support/as-person.ts'
 import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
@@ -72,6 +73,7 @@ const REACHED = { post: 'posted', handled: 'handled', dismiss: 'dismissed' }
 t.test('each reason of suspense has its ways out', async t => {
   const service = await withLoans(t)
   const ways: Way[] = ['assign', 'post', 'handled', 'dismiss']
+  const person = await asPerson(service)
   const idOf = (reason: string, way: Way) => `${reason}__${way}`
   const each = (then: (id: string, reason: string, way: Way) => Promise<void>) =>
     inTurn(Object.keys(EVENTS), reason => inTurn(ways, way => then(idOf(reason, way), reason, way)))
@@ -95,7 +97,7 @@ t.test('each reason of suspense has its ways out', async t => {
     if (way === 'assign') {
       const status = ASSIGNABLE.includes(reason) ? 200 : 409
       t.equal((await service.assign(id, 'L-out')).status, status, id)
-    } else t.match(await service.resolve(id, RESOLUTIONS[way]), { status: 200 }, id)
+    } else t.match(await service.resolve(id, RESOLUTIONS[way], '', person), { status: 200 }, id)
   })
   await service.batch()
   const booked = new Map(

@@ -57,11 +57,12 @@ export function withLedger<Service extends TestService>(service: Service) {
       service.call('POST', `/api/payments/${gateway}/${encodeURIComponent(id)}/assign`, {
         external_loan_id: loan,
       }),
-    resolve: (id: string, resolution: object, path = '') =>
+    resolve: (id: string, resolution: object, path = '', headers = {}) =>
       service.call(
         'POST',
         `/api/payments/gateway_a/${encodeURIComponent(id)}/resolve${path}`,
         resolution,
+        headers,
       ),
     books: () => booksAt(service.ledger.controlUrl),
     faults,

@@ -7,6 +7,7 @@ import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { Id, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { askerOf } from '../actor.ts'
+import { operate, read } from '../needs.ts'
 import type { AnyActCall } from './act-call.ts'
 import { APPROVAL_STATES, Approval } from './approval-record.ts'
 import { approve, reject, withdraw } from './decide.ts'
@@ -75,29 +76,45 @@ type Context = { db: Database; calls: AnyActCall[] }
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    app.get('/approvals', { schema: listSchema }, request => findApprovals(db, request.query))
+    app.get('/approvals', { schema: listSchema, config: read }, request =>
+      findApprovals(db, request.query),
+    )
 
-    app.get('/approvals/:id', { schema: oneSchema }, request => findApproval(db, request.params.id))
+    app.get('/approvals/:id', { schema: oneSchema, config: read }, request =>
+      findApproval(db, request.params.id),
+    )
 
-    app.post('/approvals/:id/approve', { schema: approveSchema }, async (request, reply) => {
-      const { id } = request.params
-      const asker = await askerOf(request)
-      const { note } = request.body
-      const decision = { id, note, asker, signal: whileAsked(reply) }
-      const { status, body } = await approve(context, decision)
-      return reply.code(status).send(body)
-    })
+    app.post(
+      '/approvals/:id/approve',
+      { schema: approveSchema, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        const asker = await askerOf(request)
+        const { note } = request.body
+        const decision = { id, note, asker, signal: whileAsked(reply) }
+        const { status, body } = await approve(context, decision)
+        return reply.code(status).send(body)
+      },
+    )
 
-    app.post('/approvals/:id/reject', { schema: rejectSchema }, async request => {
-      const { id } = request.params
-      await reject(db, { id, note: request.body.note, asker: await askerOf(request) })
-      return findApproval(db, id)
-    })
+    app.post(
+      '/approvals/:id/reject',
+      { schema: rejectSchema, config: operate() },
+      async request => {
+        const { id } = request.params
+        await reject(db, { id, note: request.body.note, asker: await askerOf(request) })
+        return findApproval(db, id)
+      },
+    )
 
-    app.post('/approvals/:id/withdraw', { schema: withdrawSchema }, async request => {
-      const { id } = request.params
-      await withdraw(db, { id, asker: await askerOf(request) })
-      return findApproval(db, id)
-    })
+    app.post(
+      '/approvals/:id/withdraw',
+      { schema: withdrawSchema, config: operate() },
+      async request => {
+        const { id } = request.params
+        await withdraw(db, { id, asker: await askerOf(request) })
+        return findApproval(db, id)
+      },
+    )
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../database/database.ts'
 import { nullable } from '../../http/schemas.ts'
+import { read } from '../needs.ts'
 import { auditHead } from './audit-head.ts'
 
 const schema = {
@@ -22,7 +23,7 @@ const schema = {
 
 export function auditRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/audit/head', { schema }, async () => {
+    app.get('/audit/head', { schema, config: read }, async () => {
       return (await auditHead(db)) ?? { id: null, chain: null }
     })
   }

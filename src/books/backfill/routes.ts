@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/actor.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
@@ -70,20 +71,29 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, config } = context
   const schema = requestSchema([...config.lenders.keys()])
   return async app => {
-    app.get('/gateways', { schema: gatewaysSchema }, async () => {
+    app.get('/gateways', { schema: gatewaysSchema, config: read }, async () => {
       const { rows } = await sql<object>`
         select lender, gateway, last_event_at, fetched_until, behind_seconds::float8, missed::float8, last_error, is_silent
           from ops.gateway order by gateway, lender nulls first`.execute(db)
       return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
     })
 
-    app.post('/gateways/:gateway/backfill', { schema }, async (request, reply) => {
-      const asker = await askerOf(request)
-      const backfill_id = await askForBackfill(context, request.params.gateway, request.body, asker)
-      return reply.code(202).send({ backfill_id })
-    })
+    app.post(
+      '/gateways/:gateway/backfill',
+      { schema, config: operate() },
+      async (request, reply) => {
+        const asker = await askerOf(request)
+        const backfill_id = await askForBackfill(
+          context,
+          request.params.gateway,
+          request.body,
+          asker,
+        )
+        return reply.code(202).send({ backfill_id })
+      },
+    )
 
-    app.get('/gateways/backfills', { schema: listSchema }, async ({ query }) => {
+    app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
       const { limit, cursor, gateway = null } = query
       const before = idBefore(cursor)
       const { rows } = await sql<{ backfill_id: string }>`
@@ -95,14 +105,18 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
       return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
     })
 
-    app.get('/gateways/backfills/:id', { schema: itemSchema }, async ({ params: { id } }) => {
-      const { rows } = isUuid(id)
-        ? await sql<object>`select ${columns} from ops.backfill where backfill_id = ${id}`.execute(
-            db,
-          )
-        : { rows: [] }
-      if (rows[0] === undefined) throw new NotFound(`No backfill ${id}`)
-      return asJson<Static<typeof Backfill>>(rows[0])
-    })
+    app.get(
+      '/gateways/backfills/:id',
+      { schema: itemSchema, config: read },
+      async ({ params: { id } }) => {
+        const { rows } = isUuid(id)
+          ? await sql<object>`select ${columns} from ops.backfill where backfill_id = ${id}`.execute(
+              db,
+            )
+          : { rows: [] }
+        if (rows[0] === undefined) throw new NotFound(`No backfill ${id}`)
+        return asJson<Static<typeof Backfill>>(rows[0])
+      },
+    )
   }
 }

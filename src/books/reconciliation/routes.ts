@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { readerOf } from '../../accounts/actor.ts'
+import { askerOf } from '../../accounts/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
+import { read } from '../../accounts/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
@@ -55,19 +56,19 @@ const paymentsSchema = {
 
 export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/reconciliation', { schema: daysSchema }, async ({ query }) => {
+    app.get('/reconciliation', { schema: daysSchema, config: read }, async ({ query }) => {
       const found = await findDays(db, await withDays(db, query))
       return { days: found, totals: totalOf(found) }
     })
 
-    app.get('/reconciliation.csv', { schema: csvSchema }, async (request, reply) => {
+    app.get('/reconciliation.csv', { schema: csvSchema, config: read }, async (request, reply) => {
       const query = await withDays(db, request.query)
       const found = await findDays(db, query)
-      await auditExport(db, await readerOf(request), 'reconciliation.csv', query)
+      await auditExport(db, await askerOf(request), 'reconciliation.csv', query)
       return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 
-    app.get('/reconciliation/payments', { schema: paymentsSchema }, ({ query }) =>
+    app.get('/reconciliation/payments', { schema: paymentsSchema, config: read }, ({ query }) =>
       findBucket(db, query),
     )
   }

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { readerOf } from '../../accounts/actor.ts'
+import { askerOf } from '../../accounts/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
+import { read } from '../../accounts/needs.ts'
 import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
@@ -49,18 +50,18 @@ type Filter = { from?: string; to?: string; utr?: string }
 
 export function settlementRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/settlements', { schema: listSchema }, async ({ query }) =>
+    app.get('/settlements', { schema: listSchema, config: read }, async ({ query }) =>
       findSettlements(db, { ...query, days: await daysOf(query) }),
     )
 
-    app.get('/settlements.csv', { schema: csvSchema }, async (request, reply) => {
+    app.get('/settlements.csv', { schema: csvSchema, config: read }, async (request, reply) => {
       const { query } = request
       const days = await daysOf(query)
       const find = (cursor?: string) =>
         findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
       // Before the answer begins, so that a failure still has a status.
       const first = await find()
-      await auditExport(db, await readerOf(request), 'settlements.csv', query)
+      await auditExport(db, await askerOf(request), 'settlements.csv', query)
       return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
     })
   }

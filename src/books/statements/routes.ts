@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { InvalidRow } from '../../csv/invalid-row.ts'
@@ -109,14 +110,14 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     await app.register(acceptFiles)
 
-    app.get(TEMPLATE, { schema: templateSchema }, async (_, reply) =>
+    app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>
       csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
     app.post(
       '/gateways/:gateway/statement',
       // The body is read as it arrives, so there is nothing to validate before the handler.
-      { schema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      { schema, config: operate(), onRequest: limitLongCalls, validatorCompiler: () => () => true },
       async (request, reply) => {
         const { gateway } = request.params
         refuseUnknown(gateway)
@@ -129,14 +130,18 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get('/gateways/:gateway/statements', { schema: listSchema }, ({ params, query }) => {
-      refuseUnknown(params.gateway)
-      return findStatements(db, { ...query, gateway: params.gateway })
-    })
+    app.get(
+      '/gateways/:gateway/statements',
+      { schema: listSchema, config: read },
+      ({ params, query }) => {
+        refuseUnknown(params.gateway)
+        return findStatements(db, { ...query, gateway: params.gateway })
+      },
+    )
 
     app.delete(
       '/gateways/:gateway/statements/:id',
-      { schema: withdrawSchema },
+      { schema: withdrawSchema, config: operate('statement.withdraw') },
       async (request, reply) => {
         const asker = await askerOf(request)
         return answerAct(context, withdrawCall(context), asker, request.params, { reply })

@@ -3,9 +3,9 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
-import { requireRole } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
+import type { Act } from '../../config/acts.ts'
 import type { Row } from '../../database/row.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
@@ -37,38 +37,44 @@ type AccountRow = Row<
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
 > & { last_login_at: Date | null; failed_logins: number }
 
+const register = {
+  schema: registerSchema,
+  config: { needs: 'accounts', acts: ['account.register'] },
+} as const
+const ofOne = (...acts: Act[]) =>
+  ({ schema: accountSchema, config: { needs: 'accounts', acts } }) as const
+
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
   return async app => {
     const { calls } = accounts ?? {}
-    app.addHook('onRequest', async request => requireRole(request.user, 'admin'))
     await app.register(listRoutes(context.db, accountList(context)))
 
-    app.post('/accounts', { schema: registerSchema }, async (request, reply) => {
+    app.post('/accounts', register, async (request, reply) => {
       const wanted = await accounts.wanted(request.body)
       const performed = await perform(context, calls.registerCall, askerFor(request), wanted)
       return reply.redirect(donePath(PATH, doneAs(performed, 'registered')), 303)
     })
 
-    app.get('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
+    app.get('/accounts/:username/disable', ofOne(), async (request, reply) => {
       const { username } = request.params
       const account = await knownAccount(db, username)
       const body = disableConfirmation(account.username, request.user.name)
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.post('/accounts/:username/disable', { schema: accountSchema }, async (request, reply) => {
+    app.post('/accounts/:username/disable', ofOne('account.disable'), async (request, reply) => {
       const performed = await perform(context, calls.disableCall, askerFor(request), request.params)
       return reply.redirect(donePath(PATH, doneAs(performed, 'disabled')), 303)
     })
 
-    app.get('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
+    app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
       const account = await knownAccount(db, request.params.username)
       const body = resetConfirmation(account.username)
       return answerPage(request, reply, { title: 'Reset a password', body })
     })
 
-    app.post('/accounts/:username/reset', { schema: accountSchema }, async (request, reply) => {
+    app.post('/accounts/:username/reset', ofOne('account.reset'), async (request, reply) => {
       const { username } = request.params
       const performed = await perform(context, calls.resetCall, askerFor(request), { username })
       if ('proposal' in performed) return reply.redirect(donePath(PATH, 'proposed'), 303)
@@ -76,7 +82,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Password reset', body })
     })
 
-    app.post('/accounts/:username/unlock', { schema: accountSchema }, async (request, reply) => {
+    app.post('/accounts/:username/unlock', ofOne('account.unlock'), async (request, reply) => {
       const performed = await perform(context, calls.unlockCall, askerFor(request), request.params)
       return reply.redirect(donePath(PATH, doneAs(performed, 'unlocked')), 303)
     })
@@ -86,6 +92,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 function accountList({ db, formats }: PageContext): List<Record<string, never>, AccountRow> {
   return {
     path: '/accounts',
+    needs: 'accounts',
     title: 'Accounts',
     filters: {},
     cursor: ['uuid'],

@@ -24,7 +24,7 @@ const changeSchema = {
     closed,
   ),
 }
-const config = { isForViewers: true, isForOneTimePassword: true }
+const config = { needs: 'own', isForOneTimePassword: true } as const
 
 export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
@@ -42,7 +42,7 @@ export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncT
       return reply.redirect(donePath(PATH, 'password'), 303)
     })
 
-    app.post('/password/end-others', { config: { isForViewers: true } }, async (request, reply) => {
+    app.post('/password/end-others', { config: { needs: 'own' } }, async (request, reply) => {
       await endOtherTokens(db, askerFor(request), request.user)
       return reply.redirect(donePath(PATH, 'ended'), 303)
     })

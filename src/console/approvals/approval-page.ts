@@ -4,6 +4,7 @@ import { html } from 'hono/html'
 import { approve, reject, withdraw } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSame } from '../../accounts/approvals/person.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
@@ -30,7 +31,7 @@ export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   const back = (id: string, done: DoneKey) => donePath(`/console/approvals/${id}`, done)
   return async app => {
-    app.get('/approvals/:id', { schema: pageSchema }, async (request, reply) => {
+    app.get('/approvals/:id', { schema: pageSchema, config: read }, async (request, reply) => {
       const approval = await findApproval(db, request.params.id)
       const title = `${actInWords(approval.act)} of ${approval.subject}`
       const body = html`<h1>Approval</h1>
@@ -44,29 +45,41 @@ ${await eventsOf(approval)}
       return answerPage(request, reply, { title, body })
     })
 
-    app.post('/approvals/:id/approve', { schema: decideSchema }, async (request, reply) => {
-      const { id } = request.params
-      const decision = { id, note: request.body.note, asker: askerFor(request) }
-      const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
-      const { act, subject } = await findApproval(db, id)
-      if (act === 'account.reset') {
-        const shownOnce = resetDone(subject, (body as { password: string }).password)
-        return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
-      }
-      return reply.redirect(back(id, 'approved'), 303)
-    })
+    app.post(
+      '/approvals/:id/approve',
+      { schema: decideSchema, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        const decision = { id, note: request.body.note, asker: askerFor(request) }
+        const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
+        const { act, subject } = await findApproval(db, id)
+        if (act === 'account.reset') {
+          const shownOnce = resetDone(subject, (body as { password: string }).password)
+          return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
+        }
+        return reply.redirect(back(id, 'approved'), 303)
+      },
+    )
 
-    app.post('/approvals/:id/reject', { schema: decideSchema }, async (request, reply) => {
-      const { id } = request.params
-      await reject(db, { id, note: request.body.note, asker: askerFor(request) })
-      return reply.redirect(back(id, 'rejected'), 303)
-    })
+    app.post(
+      '/approvals/:id/reject',
+      { schema: decideSchema, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        await reject(db, { id, note: request.body.note, asker: askerFor(request) })
+        return reply.redirect(back(id, 'rejected'), 303)
+      },
+    )
 
-    app.post('/approvals/:id/withdraw', { schema: { params } }, async (request, reply) => {
-      const { id } = request.params
-      await withdraw(db, { id, asker: askerFor(request) })
-      return reply.redirect(back(id, 'takenBack'), 303)
-    })
+    app.post(
+      '/approvals/:id/withdraw',
+      { schema: { params }, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        await withdraw(db, { id, asker: askerFor(request) })
+        return reply.redirect(back(id, 'takenBack'), 303)
+      },
+    )
   }
 
   /** Of the payment that it is about, as they are now. */

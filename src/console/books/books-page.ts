@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { auditExport } from '../../accounts/audit.ts'
+import { read } from '../../accounts/needs.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
@@ -28,7 +29,7 @@ const pageSchema = {
 
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/books', { schema: pageSchema }, async (request, reply) => {
+    app.get('/books', { schema: pageSchema, config: read }, async (request, reply) => {
       const { refresh, ...asked } = request.query
       const query = await withDays(db, asked)
       const days = await findDays(db, query)
@@ -47,7 +48,7 @@ ${lost}`
       return answerPage(request, reply, { title: 'Books', body })
     })
 
-    app.get('/books.csv', { schema: pageSchema }, async (request, reply) => {
+    app.get('/books.csv', { schema: pageSchema, config: read }, async (request, reply) => {
       const { refresh: _, ...asked } = request.query
       const query = await withDays(db, asked)
       const days = await findDays(db, query)

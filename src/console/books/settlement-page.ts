@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { read } from '../../accounts/needs.ts'
 import type { Row } from '../../database/row.ts'
 import { NotFound } from '../../http/problem.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
@@ -44,7 +45,7 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
     },
   ]
   return async app => {
-    app.get('/settlements/:id', { schema }, async (request, reply) => {
+    app.get('/settlements/:id', { schema, config: read }, async (request, reply) => {
       const { id } = request.params
       const { rows } = await sql<Settlement>`
         select * from ops.settlement where settlement_id = ${id} order by gateway, lender`.execute(

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
 import { closed } from '../../http/schemas.ts'
@@ -24,7 +25,7 @@ const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
 export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   return async app => {
-    app.get('/books/statements/:id', { schema }, async (request, reply) => {
+    app.get('/books/statements/:id', { schema, config: read }, async (request, reply) => {
       const file = await findStatement(db, request.params.id)
       const { errors, ignored_columns } = await findUploadOf(db, file.statement_id)
       const { statement_id: id, withdrawn_at } = file
@@ -51,13 +52,17 @@ ${await actionsOn(db, id, formats)}
       return answerPage(request, reply, { title, body })
     })
 
-    app.post('/books/statements/:id/withdraw', { schema: { params } }, async (request, reply) => {
-      const { statement_id, gateway } = await findStatement(db, request.params.id)
-      const asked = { gateway, id: statement_id }
-      const performed = await perform(context, withdrawCall(context), askerFor(request), asked)
-      const done = doneAs(performed, 'withdrawn')
-      return reply.redirect(donePath(`/console/books/statements/${statement_id}`, done), 303)
-    })
+    app.post(
+      '/books/statements/:id/withdraw',
+      { schema: { params }, config: operate('statement.withdraw') },
+      async (request, reply) => {
+        const { statement_id, gateway } = await findStatement(db, request.params.id)
+        const asked = { gateway, id: statement_id }
+        const performed = await perform(context, withdrawCall(context), askerFor(request), asked)
+        const done = doneAs(performed, 'withdrawn')
+        return reply.redirect(donePath(`/console/books/statements/${statement_id}`, done), 303)
+      },
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { invalidField } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
@@ -42,41 +43,54 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
+const ACTS = [
+  'bulk',
+  'operation.resolve',
+  'operation.cancel',
+  'payment.assign',
+  'payment.handled',
+  'payment.dismiss',
+] as const
+
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, formats } = context
   const call = bulkCall(context)
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
   return async app => {
-    app.get('/bulk', { schema: { querystring: Wanted } }, async (request, reply) => {
+    app.get('/bulk', { schema: { querystring: Wanted }, config: read }, async (request, reply) => {
       requireNote(request.query)
       const counted = await countItems(db, itemsOf(request.query))
       const body = confirmation(request.query, counted)
       return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
-    app.post('/bulk', { schema: { body: Confirmed } }, async (request, reply) => {
-      const { count, id = newId(), digest: _, ...wanted } = request.body
-      requireNote(wanted)
-      if (Number(count) > MAX_BULK_ITEMS)
-        throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
-      const { decision, note = null, ...filter } = wanted
-      // A form of an earlier release has none.
-      const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
-      const bulk = { id, decision, filter, note, count: Number(count), digest }
-      const performed = await perform(context, call, askerFor(request), bulk)
-      const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
-      const isProposed = 'proposal' in performed
-      return reply.redirect(isProposed ? donePath(list, 'proposed') : `/console/bulk/${id}`, 303)
-    })
+    app.post(
+      '/bulk',
+      { schema: { body: Confirmed }, config: operate(...ACTS) },
+      async (request, reply) => {
+        const { count, id = newId(), digest: _, ...wanted } = request.body
+        requireNote(wanted)
+        if (Number(count) > MAX_BULK_ITEMS)
+          throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
+        const { decision, note = null, ...filter } = wanted
+        // A form of an earlier release has none.
+        const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
+        const bulk = { id, decision, filter, note, count: Number(count), digest }
+        const performed = await perform(context, call, askerFor(request), bulk)
+        const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
+        const isProposed = 'proposal' in performed
+        return reply.redirect(isProposed ? donePath(list, 'proposed') : `/console/bulk/${id}`, 303)
+      },
+    )
 
-    app.get('/bulk/:id', { schema: progressSchema }, async (request, reply) => {
+    app.get('/bulk/:id', { schema: progressSchema, config: read }, async (request, reply) => {
       const bulk = await findBulk(db, request.params.id)
       const body = bulkProgress(bulk, request, formats)
       return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
-    app.post('/bulk/:id/stop', { schema: ofOne }, async (request, reply) => {
+    app.post('/bulk/:id/stop', { schema: ofOne, config: operate() }, async (request, reply) => {
       await stopBulk(db, request.params.id, askerFor(request))
       return reply.redirect(`/console/bulk/${request.params.id}`, 303)
     })

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
@@ -33,25 +34,37 @@ const resendSchema = { params: Type.Object({ id: Type.String({ pattern: UUID }) 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    app.post('/callbacks/:id/resend', { schema: resendSchema }, async (request, reply) => {
-      const { id } = request.params
-      await resendCallback(db, id, askerFor(request))
-      return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
-    })
+    app.post(
+      '/callbacks/:id/resend',
+      { schema: resendSchema, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        await resendCallback(db, id, askerFor(request))
+        return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
+      },
+    )
 
-    app.get('/callbacks/replay', { schema: { querystring: Replay } }, async (request, reply) => {
-      const asker = askerFor(request)
-      const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
-      const body = confirmation(request.query, callbacks)
-      return answerPage(request, reply, { title: 'Replay callbacks', body })
-    })
+    app.get(
+      '/callbacks/replay',
+      { schema: { querystring: Replay }, config: read },
+      async (request, reply) => {
+        const asker = askerFor(request)
+        const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
+        const body = confirmation(request.query, callbacks)
+        return answerPage(request, reply, { title: 'Replay callbacks', body })
+      },
+    )
 
-    app.post('/callbacks/replay', { schema: { body: Replay } }, async (request, reply) => {
-      const performed = await perform(context, replayCall, askerFor(request), request.body)
-      return reply.redirect(donePath('/console/callbacks', doneAs(performed, 'replayed')), 303)
-    })
+    app.post(
+      '/callbacks/replay',
+      { schema: { body: Replay }, config: operate('callback.replay') },
+      async (request, reply) => {
+        const performed = await perform(context, replayCall, askerFor(request), request.body)
+        return reply.redirect(donePath('/console/callbacks', doneAs(performed, 'replayed')), 303)
+      },
+    )
 
-    app.post('/callbacks/resume', async (request, reply) => {
+    app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
       await resumeCallbacks(db, askerFor(request))
       return reply.redirect(donePath('/console/callbacks', 'callbacksResumed'), 303)
     })

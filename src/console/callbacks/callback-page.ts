@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { read } from '../../accounts/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { UUID } from '../../ids.ts'
@@ -24,7 +25,7 @@ type Callback = Awaited<ReturnType<typeof findCallback>>
 
 export function callbackPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/callbacks/:id', { schema }, async (request, reply) => {
+    app.get('/callbacks/:id', { schema, config: read }, async (request, reply) => {
       const { id } = request.params
       const callback = await findCallback(db, id)
       const actions = await actionsOn(db, id, formats)

@@ -50,8 +50,7 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
   const page = isForm || isPart(request) ? placeBefore(request) : request.url
-  if (isForm && request.routeOptions.config.isForViewers !== true)
-    await keepEndedForm(request, reply)
+  if (isForm && request.routeOptions.config.needs !== 'own') await keepEndedForm(request, reply)
   const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
   return leadTo(login, request, reply)
 }

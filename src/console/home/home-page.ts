@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { pauseCall } from '../../operations/pause-call.ts'
@@ -35,7 +36,7 @@ export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, config } = context
   const loads = sharedLoad<Loaded>(FRESH_MS, MAX_AGE_MS)
   return async app => {
-    app.get('', { schema: pageSchema }, async (request, reply) => {
+    app.get('', { schema: pageSchema, config: read }, async (request, reply) => {
       const { state, above, below } = await loads.get('', () => load(context))
       const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
@@ -44,22 +45,26 @@ ${ledgerForms(state, request.user.role)}`
       return answerPage(request, reply, { title: 'Overview', body })
     })
 
-    app.post('/pause', { schema: pauseSchema }, async (request, reply) => {
-      const { reason, until } = request.body
-      const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-      const asked = { reason, until: end?.toISOString() ?? null }
-      const performed = await perform(context, pauseCall, askerFor(request), asked)
-      loads.forget()
-      return reply.redirect(donePath('/console', doneAs(performed, 'paused')), 303)
-    })
+    app.post(
+      '/pause',
+      { schema: pauseSchema, config: operate('ledger.pause') },
+      async (request, reply) => {
+        const { reason, until } = request.body
+        const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
+        const asked = { reason, until: end?.toISOString() ?? null }
+        const performed = await perform(context, pauseCall, askerFor(request), asked)
+        loads.forget()
+        return reply.redirect(donePath('/console', doneAs(performed, 'paused')), 303)
+      },
+    )
 
-    app.post('/resume', async (request, reply) => {
+    app.post('/resume', { config: operate() }, async (request, reply) => {
       await resumeLedger(db, askerFor(request))
       loads.forget()
       return reply.redirect(donePath('/console', 'resumed'), 303)
     })
 
-    app.post('/batch', async (request, reply) => {
+    app.post('/batch', { config: operate() }, async (request, reply) => {
       await requestBatchNow(db, boss, askerFor(request))
       return reply.redirect(donePath('/console/batches', 'batch'), 303)
     })

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Role } from '../../accounts/account.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
 import { openCheckNow } from '../../ledger/check/check-now.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -37,12 +38,12 @@ export function ledgerPage({ db, config, formats }: PageContext): FastifyPluginA
   ]
   const checkNow = openCheckNow({ db, config })
   return async app => {
-    app.post('/ledger/check', async (request, reply) => {
+    app.post('/ledger/check', { config: operate() }, async (request, reply) => {
       await checkNow(askerFor(request))
       return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
     })
 
-    app.get('/ledger', { schema }, async (request, reply) => {
+    app.get('/ledger', { schema, config: read }, async (request, reply) => {
       const { rows } = await sql<Row>`
         select "check", lender, state, found, expected, remedy, since, checked_at
           from ops.ledger_finding

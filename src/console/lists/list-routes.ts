@@ -40,9 +40,10 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       closed,
     ),
   }
+  const { needs = 'read' } = list
   const pages = sharedLoad<Awaited<Html>>(FRESH_MS, MAX_AGE_MS)
   return async app => {
-    app.get(list.path, { schema }, async (request, reply) => {
+    app.get(list.path, { schema, config: { needs } }, async (request, reply) => {
       // Users must see the effect of what they have just done.
       if (queryOf(request).done !== undefined) pages.forget()
       const { role } = request.user
@@ -50,14 +51,18 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       return answerPage(request, reply, { title: list.title, body })
     })
 
-    app.get(`${list.path}.csv`, { schema, config: { takesLong: true } }, async (request, reply) => {
-      const { filter } = queryOf<Filters>(request)
-      const load = (range: Range) => list.load({ ...filter, ...range })
-      const lines = await exportCsv(list.columns, load)
-      const file = `${list.path.slice(1)}.csv`
-      await auditExport(db, askerFor(request), file, filter)
-      return csvDownload(reply, file).send(Readable.from(lines))
-    })
+    app.get(
+      `${list.path}.csv`,
+      { schema, config: { needs, takesLong: true } },
+      async (request, reply) => {
+        const { filter } = queryOf<Filters>(request)
+        const load = (range: Range) => list.load({ ...filter, ...range })
+        const lines = await exportCsv(list.columns, load)
+        const file = `${list.path.slice(1)}.csv`
+        await auditExport(db, askerFor(request), file, filter)
+        return csvDownload(reply, file).send(Readable.from(lines))
+      },
+    )
   }
 }
 

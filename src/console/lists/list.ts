@@ -21,6 +21,8 @@ export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
   path: string
+  /** Unless everybody may read it. */
+  needs?: 'accounts'
   title: string
   filters: Filters
   cursor: Shape[]

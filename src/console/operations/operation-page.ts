@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { operationWithAttempts } from '../../operations/find-operations.ts'
 import { operationCalls } from '../../operations/operation-calls.ts'
@@ -30,10 +31,13 @@ export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   const { resolveCall, cancelCall } = operationCalls(context)
   return async app => {
-    app.get('/operations/:tracking_id', { schema: pageSchema }, async (request, reply) => {
-      const { tracking_id } = request.params
-      const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
-      const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
+    app.get(
+      '/operations/:tracking_id',
+      { schema: pageSchema, config: read },
+      async (request, reply) => {
+        const { tracking_id } = request.params
+        const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
+        const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
@@ -44,12 +48,13 @@ ${attemptsTable(operation.attempts, formats)}
 ${actionsOn(db, tracking_id, formats)}`,
 )}
 ${operationForms(operation, request.user.role)}`
-      return answerPage(request, reply, { title: tracking_id, body })
-    })
+        return answerPage(request, reply, { title: tracking_id, body })
+      },
+    )
 
     app.post(
       '/operations/:tracking_id/resolve',
-      { schema: resolveSchema },
+      { schema: resolveSchema, config: operate('operation.resolve') },
       async (request, reply) => {
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
@@ -61,7 +66,7 @@ ${operationForms(operation, request.user.role)}`
 
     app.post(
       '/operations/:tracking_id/cancel',
-      { schema: cancelSchema },
+      { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
         const { tracking_id } = request.params
         const performed = await perform(context, cancelCall, askerFor(request), { tracking_id })

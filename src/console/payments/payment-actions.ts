@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate } from '../../accounts/needs.ts'
 import { checkPayment } from '../../books/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
 import { FieldErrors } from '../../http/problem.ts'
@@ -11,7 +12,7 @@ import { noteOn } from '../../payments/note.ts'
 import { paymentCalls } from '../../payments/payment-calls.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
-import { resolutionValidator } from '../../payments/resolution.ts'
+import { RESOLUTION_ACTS, resolutionValidator } from '../../payments/resolution.ts'
 import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
@@ -58,7 +59,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
-      { schema: assignSchema },
+      { schema: assignSchema, config: operate('payment.assign', 'reference.write') },
       async (request, reply) => {
         const { external_loan_id, note, if_match } = request.body
         const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in request.body)
@@ -71,7 +72,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/resolve',
-      { schema: resolveSchema },
+      { schema: resolveSchema, config: operate(...RESOLUTION_ACTS) },
       async (request, reply) => {
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
@@ -84,7 +85,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/note',
-      { schema: noteSchema },
+      { schema: noteSchema, config: operate() },
       async (request, reply) => {
         await noteOn(db, nameOf(request), request.body.note, askerFor(request))
         return reply.redirect(back(request, 'noted'), 303)
@@ -93,7 +94,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',
-      { schema: checkSchema },
+      { schema: checkSchema, config: operate() },
       async (request, reply) => {
         await checkPayment(
           { ...context, signal: whileAsked(reply) },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { read } from '../../accounts/needs.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { auditBodies } from '../../payments/audit-bodies.ts'
@@ -37,20 +38,23 @@ const schema = {
 
 export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/payments/:gateway/:gateway_payment_id', { schema }, async (request, reply) => {
-      const { gateway, gateway_payment_id: paymentId } = request.params
-      const { kind, bodies, cursor, refresh, done } = request.query
-      const name = { gateway, paymentId, ...(kind && { kind }) }
-      const { id, version, payment } = await foundPayment(db, name)
-      const withBodies = bodies === 'true'
-      if (withBodies) await auditBodies(db, askerFor(request), payment)
-      const [events, attempts, around, actions] = await Promise.all([
-        findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
-        findAttempts(db, id),
-        paymentContext(db, id, payment),
-        actionsOn(db, `${gateway}/${paymentId}`, formats),
-      ])
-      const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
+    app.get(
+      '/payments/:gateway/:gateway_payment_id',
+      { schema, config: read },
+      async (request, reply) => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const { kind, bodies, cursor, refresh, done } = request.query
+        const name = { gateway, paymentId, ...(kind && { kind }) }
+        const { id, version, payment } = await foundPayment(db, name)
+        const withBodies = bodies === 'true'
+        if (withBodies) await auditBodies(db, askerFor(request), payment)
+        const [events, attempts, around, actions] = await Promise.all([
+          findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
+          findAttempts(db, id),
+          paymentContext(db, id, payment),
+          actionsOn(db, `${gateway}/${paymentId}`, formats),
+        ])
+        const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
 ${doneNotice(done)}
 ${live(
   request.url,
@@ -62,7 +66,8 @@ ${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
 )}
 ${paymentForms(payment, version, around, request.user.role)}
 ${eventList(events, { withBodies, url: request.url }, formats)}`
-      return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
-    })
+        return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
+      },
+    )
   }
 }

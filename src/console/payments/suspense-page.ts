@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { read } from '../../accounts/needs.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount, words } from '../frame/formats.ts'
@@ -43,7 +44,7 @@ export function suspensePage({ db, formats }: PageContext): FastifyPluginAsyncTy
     { name: 'noted_by', title: 'By' },
   ]
   return async app => {
-    app.get('/suspense', async (request, reply) => {
+    app.get('/suspense', { config: read }, async (request, reply) => {
       const { rows } = await sql<Row>`
         select gateway, gateway_payment_id, kind, reason, amount::text as amount, currency, suspended_at as since, note, noted_by
           from core.transaction where state = 'suspense' order by suspended_at limit ${MAX_SHOWN}`.execute(

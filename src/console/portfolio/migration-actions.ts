@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
+import type { Act } from '../../config/acts.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { acceptFiles } from '../../http/multipart.ts'
@@ -19,56 +21,72 @@ const runSchema = {
 const pathOf = (id: string) => `/console/portfolio/${id}`
 export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { portfolio } = context
-  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  const longCall = (...acts: Act[]) => ({
+    onRequest: portfolio.limitLongCalls,
+    config: { ...operate(...acts), takesLong: true },
+  })
   return async app => {
     const { runCall, retryCall, discardCall } = portfolio.calls ?? {}
     await app.register(acceptFiles)
 
-    app.post('/portfolio/upload', long, async (request, reply) => {
+    app.post('/portfolio/upload', longCall(), async (request, reply) => {
       const id = await portfolio.upload(request, askerFor(request), '/console/portfolio/templates')
       return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
     })
 
     const start = (path: string, isDryRun: boolean) =>
-      app.post(path, { schema: runSchema }, async (request, reply) => {
-        const { id } = request.params
-        const skipInvalid = request.body?.skip_invalid !== undefined
-        const asked = { migration_id: id, dry_run: isDryRun, skip_invalid: skipInvalid, after: [] }
-        const performed = await perform(context, runCall, askerFor(request), asked)
-        const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
-        return reply.redirect(donePath(pathOf(id), done), 303)
-      })
+      app.post(
+        path,
+        { schema: runSchema, config: isDryRun ? operate() : operate('portfolio.run') },
+        async (request, reply) => {
+          const { id } = request.params
+          const skip_invalid = request.body?.skip_invalid !== undefined
+          const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
+          const performed = await perform(context, runCall, askerFor(request), asked)
+          const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
+          return reply.redirect(donePath(pathOf(id), done), 303)
+        },
+      )
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
 
-    app.post('/portfolio/:id/retry', { schema: { params }, ...long }, async (request, reply) => {
+    const retry = { schema: { params }, ...longCall('portfolio.run') }
+    app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const { id } = request.params
       const performed = await perform(context, retryCall, askerFor(request), { id })
       return reply.redirect(donePath(pathOf(id), doneAs(performed, 'retried')), 303)
     })
 
-    app.post('/portfolio/:id/cancel', { schema: { params } }, async (request, reply) => {
-      const { id } = request.params
-      await portfolio.cancel(id, askerFor(request))
-      return reply.redirect(donePath(pathOf(id), 'runCancelled'), 303)
-    })
+    app.post(
+      '/portfolio/:id/cancel',
+      { schema: { params }, config: operate() },
+      async (request, reply) => {
+        const { id } = request.params
+        await portfolio.cancel(id, askerFor(request))
+        return reply.redirect(donePath(pathOf(id), 'runCancelled'), 303)
+      },
+    )
 
-    app.post('/portfolio/:id/discard', { schema: { params } }, async (request, reply) => {
-      const performed = await perform(context, discardCall, askerFor(request), request.params)
-      return reply.redirect(donePath('/console/portfolio', doneAs(performed, 'discarded')), 303)
-    })
+    app.post(
+      '/portfolio/:id/discard',
+      { schema: { params }, config: operate('portfolio.discard') },
+      async (request, reply) => {
+        const performed = await perform(context, discardCall, askerFor(request), request.params)
+        return reply.redirect(donePath('/console/portfolio', doneAs(performed, 'discarded')), 303)
+      },
+    )
 
     await app.register(downloads(portfolio))
   }
 }
 
 function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypebox {
-  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  const long = { onRequest: portfolio.limitLongCalls, config: { ...read, takesLong: true } }
   const templateSchema = { params: Type.Object({ type: MigrationTypeName }) }
   return async app => {
     app.get(
       '/portfolio/templates/:type.csv',
-      { schema: templateSchema },
+      { schema: templateSchema, config: read },
       async (request, reply) => {
         const { type } = request.params
         return csvDownload(reply, `${type}.csv`).send(

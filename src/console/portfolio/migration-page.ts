@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
@@ -22,7 +23,7 @@ const schema = {
 
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/portfolio/:id', { schema }, async (request, reply) => {
+    app.get('/portfolio/:id', { schema, config: read }, async (request, reply) => {
       const { id } = request.params
       const migration = await findMigration(db, id)
       const [bad, actions] = await Promise.all([findBadRows(db, id), actionsOn(db, id, formats)])

@@ -4,6 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { perform } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
@@ -51,26 +52,37 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
     others: [...fileTypes.portfolio, ...fileTypes.statements],
     templateUrl: `${PATH}/template.csv`,
   }
-  const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+  const long = {
+    onRequest: portfolio.limitLongCalls,
+    config: { ...operate('reference.write'), takesLong: true },
+  }
   return async app => {
     await app.register(acceptFiles)
     await app.register(listRoutes(db, referenceList(context)))
 
-    app.get('/references/template.csv', async (_, reply) =>
+    app.get('/references/template.csv', { config: read }, async (_, reply) =>
       csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
-    app.post('/references/add', { schema: addSchema }, async (request, reply) => {
-      const { replace, ...reference } = request.body
-      const asked = { ...reference, replace: replace === 'true' }
-      const performed = await perform(context, putCall, askerFor(request), asked)
-      return reply.redirect(back(reference, doneAs(performed, 'referenceAdded')), 303)
-    })
+    app.post(
+      '/references/add',
+      { schema: addSchema, config: operate('reference.write') },
+      async (request, reply) => {
+        const { replace, ...reference } = request.body
+        const asked = { ...reference, replace: replace === 'true' }
+        const performed = await perform(context, putCall, askerFor(request), asked)
+        return reply.redirect(back(reference, doneAs(performed, 'referenceAdded')), 303)
+      },
+    )
 
-    app.post('/references/remove', { schema: removeSchema }, async (request, reply) => {
-      const performed = await perform(context, deleteCall, askerFor(request), request.body)
-      return reply.redirect(donePath(PATH, doneAs(performed, 'referenceRemoved')), 303)
-    })
+    app.post(
+      '/references/remove',
+      { schema: removeSchema, config: operate('reference.write') },
+      async (request, reply) => {
+        const performed = await perform(context, deleteCall, askerFor(request), request.body)
+        return reply.redirect(donePath(PATH, doneAs(performed, 'referenceRemoved')), 303)
+      },
+    )
 
     app.post('/references/upload', long, async (request, reply) => {
       refuseCoveredFile(context.config)

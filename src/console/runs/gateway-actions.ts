@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { operate, read } from '../../accounts/needs.ts'
 import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
 import { STATEMENT_LIMIT, statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
@@ -25,16 +26,20 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
   return async app => {
     await app.register(acceptFiles)
 
-    app.post('/backfills', { schema: backfillSchema }, async (request, reply) => {
-      const { gateway, lender } = request.body
-      const at = (field: 'from' | 'to') =>
-        localTime(request.body[field], timeZone, field).toISOString()
-      const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
-      await askForBackfill(context, gateway, wanted, askerFor(request))
-      return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
-    })
+    app.post(
+      '/backfills',
+      { schema: backfillSchema, config: operate() },
+      async (request, reply) => {
+        const { gateway, lender } = request.body
+        const at = (field: 'from' | 'to') =>
+          localTime(request.body[field], timeZone, field).toISOString()
+        const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
+        await askForBackfill(context, gateway, wanted, askerFor(request))
+        return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
+      },
+    )
 
-    const long = { onRequest: portfolio.limitLongCalls, config: { takesLong: true } }
+    const long = { onRequest: portfolio.limitLongCalls, config: { ...operate(), takesLong: true } }
     app.post('/statements', long, async (request, reply) => {
       const { statement_id } = await takeFile(
         request,
@@ -49,7 +54,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
       return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'uploaded'), 303)
     })
 
-    app.get(TEMPLATE, async (_, reply) =>
+    app.get(TEMPLATE, { config: read }, async (_, reply) =>
       csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
   }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { audit } from '../../accounts/audit.ts'
+import { operate } from '../../accounts/needs.ts'
 import { NotFound } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { localTime } from '../frame/local-time.ts'
@@ -18,32 +19,40 @@ const PATH = '/console/sources'
 
 export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post('/sources/redrive', { schema: redriveSchema }, async (request, reply) => {
-      const { queue } = request.body
-      const asker = askerFor(request)
-      await db.transaction().execute(async trx => {
-        const { rows } = await sql<{ jobs: string }>`select ops.redrive(${queue}) as jobs`.execute(
-          trx,
-        )
-        const detail = { jobs: Number(rows[0]?.jobs) }
-        await audit(trx, { ...asker, action: 'queue.redrive', subject: queue, detail })
-      })
-      return reply.redirect(donePath(PATH, 'requeued'), 303)
-    })
+    app.post(
+      '/sources/redrive',
+      { schema: redriveSchema, config: operate() },
+      async (request, reply) => {
+        const { queue } = request.body
+        const asker = askerFor(request)
+        await db.transaction().execute(async trx => {
+          const { rows } = await sql<{
+            jobs: string
+          }>`select ops.redrive(${queue}) as jobs`.execute(trx)
+          const detail = { jobs: Number(rows[0]?.jobs) }
+          await audit(trx, { ...asker, action: 'queue.redrive', subject: queue, detail })
+        })
+        return reply.redirect(donePath(PATH, 'requeued'), 303)
+      },
+    )
 
-    app.post('/sources/reread', { schema: rereadSchema }, async (request, reply) => {
-      const { source } = request.body
-      const since = localTime(request.body.since, config.LEDGER_TIMEZONE, 'since').toISOString()
-      const asker = askerFor(request)
-      await db.transaction().execute(async trx => {
-        const known = await sql`select from core.source where name = ${source}`.execute(trx)
-        if (known.rows.length === 0) throw new NotFound(`No source ${source}`)
-        const { rows } = await sql<{ events: string }>`
+    app.post(
+      '/sources/reread',
+      { schema: rereadSchema, config: operate() },
+      async (request, reply) => {
+        const { source } = request.body
+        const since = localTime(request.body.since, config.LEDGER_TIMEZONE, 'since').toISOString()
+        const asker = askerFor(request)
+        await db.transaction().execute(async trx => {
+          const known = await sql`select from core.source where name = ${source}`.execute(trx)
+          if (known.rows.length === 0) throw new NotFound(`No source ${source}`)
+          const { rows } = await sql<{ events: string }>`
           select ops.reread(${source}, ${since}) as events`.execute(trx)
-        const detail = { since, events: Number(rows[0]?.events) }
-        await audit(trx, { ...asker, action: 'source.reread', subject: source, detail })
-      })
-      return reply.redirect(donePath(PATH, 'reread'), 303)
-    })
+          const detail = { since, events: Number(rows[0]?.events) }
+          await audit(trx, { ...asker, action: 'source.reread', subject: source, detail })
+        })
+        return reply.redirect(donePath(PATH, 'reread'), 303)
+      },
+    )
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
+import { read } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { firstOf } from '../frame/first-of.ts'
@@ -48,7 +49,7 @@ const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
 
 export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/sources', { schema }, async (request, reply) => {
+    app.get('/sources', { schema, config: read }, async (request, reply) => {
       const sections = await Promise.all(SECTIONS.map(([title, query]) => section(title, query)))
       const { dead, sources } = await forms()
       const body = html`<h1>Sources and queues</h1>${doneNotice(request.query.done)}${sections}${sourceForms(dead, sources, request.user.role)}`

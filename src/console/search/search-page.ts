@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { read } from '../../accounts/needs.ts'
 import { trimmed } from '../../database/trimmed.ts'
 import { closed } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
@@ -17,7 +18,7 @@ const schema = {
 
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/search', { schema }, async (request, reply) => {
+    app.get('/search', { schema, config: read }, async (request, reply) => {
       const q = trimmed(request.query.q ?? '')
       const hits = q === '' ? [] : await searchFor(db, q)
       const [only] = hits

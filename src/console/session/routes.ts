@@ -33,14 +33,18 @@ type Context = { db: Database; config: Config; accounts: Accounts }
 
 export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/login', { schema: askSchema, config: { isPublic: true } }, async (request, reply) => {
-      const body = loginPage(request, config, request.query.next ?? '/console')
-      return answerPage(request, reply, { title: 'Log in', body })
-    })
+    app.get(
+      '/login',
+      { schema: askSchema, config: { needs: 'nothing' } },
+      async (request, reply) => {
+        const body = loginPage(request, config, request.query.next ?? '/console')
+        return answerPage(request, reply, { title: 'Log in', body })
+      },
+    )
 
     app.post(
       '/login',
-      { schema: loginSchema, config: { isPublic: true } },
+      { schema: loginSchema, config: { needs: 'nothing' } },
       async (request, reply) => {
         const { username, password, next = '/console' } = request.body
         let account: Account
@@ -56,7 +60,7 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
 
     if (config.signOn !== undefined) await app.register(signOnRoutes({ db, config }, config.signOn))
 
-    const forAll = { isForViewers: true, isForOneTimePassword: true }
+    const forAll = { needs: 'own', isForOneTimePassword: true } as const
     app.post('/logout', { config: forAll }, async (request, reply) => {
       await endSession(db, config, request.user)
       const asker = askerFor(request)

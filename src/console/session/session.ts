@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
+import { refuseAccount } from '../../accounts/access.ts'
 import { accessTokens, type Claims } from '../../accounts/access-token.ts'
 import type { Account } from '../../accounts/account.ts'
-import { refuseViewer, Unauthenticated, verified } from '../../accounts/actor.ts'
+import { Unauthenticated, verified } from '../../accounts/actor.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../ids.ts'
 import { keepToken, tokenIn } from './cookie.ts'
-import { isSafe } from './cross-origin.ts'
 
 const IDLE_SECONDS = 1_800
 /** A working day: even a session in constant use ends. */
@@ -53,14 +53,15 @@ export async function sessionIn(request: FastifyRequest): Promise<Claims | undef
   }
 }
 
-/** @throws Unauthenticated; MayOnlyLook for a viewer's attempt to change something */
+/** @throws Unauthenticated; WrongAccount */
 export async function requireSession(
   request: FastifyRequest,
   reply: FastifyReply,
   config: Config,
 ): Promise<void> {
   const claims = await verified(request)
-  if (!isSafe(request) && request.routeOptions.config.isForViewers !== true) refuseViewer(claims)
+  const { needs } = request.routeOptions.config
+  if (needs !== undefined) refuseAccount(needs, claims.role)
   if (isRefresh(request)) return
   const { began = 0, iat } = claims as Claims & { iat: number }
   const ttl = ttlSeconds(config)

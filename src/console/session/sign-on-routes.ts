@@ -37,7 +37,7 @@ export function signOnRoutes(
   settings: SignOnSettings,
 ): FastifyPluginAsyncTypebox {
   const { db, config } = context
-  const forAnybody = { isPublic: true, takesLong: true }
+  const forAnybody = { needs: 'nothing', takesLong: true } as const
   return async app => {
     const signOn = openSingleSignOn(settings, app.log)
     app.setErrorHandler((error: FastifyError, request, reply) => {

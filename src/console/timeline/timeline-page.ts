@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { auditAlone } from '../../accounts/audit.ts'
+import { read } from '../../accounts/needs.ts'
 import { cursorPattern, type Shape } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
@@ -45,7 +46,7 @@ const schema = {
 export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     for (const kind of ['loan', 'client'] as const)
-      app.get(`/${kind}s/:id`, { schema }, async (request, reply) => {
+      app.get(`/${kind}s/:id`, { schema, config: read }, async (request, reply) => {
         const subject = { kind, id: request.params.id }
         if (request.query.ledger === 'now') await auditLook(context, request, subject)
         const asked = { subject, query: request.query, signal: whileAsked(reply) }

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { operate, read } from '../../accounts/needs.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
@@ -124,35 +125,46 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     await app.register(acceptFiles)
 
-    app.put('/references/:gateway/:kind/:value', { schema: putSchema }, async (request, reply) => {
-      const { replace, dry_run } = request.query
-      const isReplaced = replace === 'true'
-      const reference = { ...request.params, ...request.body }
-      const asker = await askerOf(request)
-      if (dry_run !== 'true')
-        return answerAct(context, putCall, asker, { ...reference, replace: isReplaced }, { reply })
-      const how = { replace: isReplaced, dryRun: true }
-      const { isNew, stored } = await putReference(db, reference, asker, how)
-      return reply.code(isNew ? 201 : 200).send(stored)
-    })
+    app.put(
+      '/references/:gateway/:kind/:value',
+      { schema: putSchema, config: operate('reference.write') },
+      async (request, reply) => {
+        const { replace, dry_run } = request.query
+        const replaced = { replace: replace === 'true' }
+        const reference = { ...request.params, ...request.body }
+        const asker = await askerOf(request)
+        if (dry_run !== 'true')
+          return answerAct(context, putCall, asker, { ...reference, ...replaced }, { reply })
+        const how = { ...replaced, dryRun: true }
+        const { isNew, stored } = await putReference(db, reference, asker, how)
+        return reply.code(isNew ? 201 : 200).send(stored)
+      },
+    )
 
-    app.get('/references', { schema: listSchema }, request => findReferences(db, request.query))
+    app.get('/references', { schema: listSchema, config: read }, request =>
+      findReferences(db, request.query),
+    )
 
     app.delete(
       '/references/:gateway/:kind/:value',
-      { schema: deleteSchema },
+      { schema: deleteSchema, config: operate('reference.write') },
       async (request, reply) =>
         answerAct(context, deleteCall, await askerOf(request), request.params, { reply }),
     )
 
-    app.get(TEMPLATE, { schema: templateSchema }, async (_, reply) =>
+    app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>
       csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
     app.post(
       '/references/upload',
       // The body is read as it arrives, so there is nothing to validate before the handler.
-      { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      {
+        schema: uploadSchema,
+        config: operate('reference.write'),
+        onRequest: limitLongCalls,
+        validatorCompiler: () => () => true,
+      },
       async (request, reply) => {
         const asker = await askerOf(request)
         refuseCoveredFile(context.config)

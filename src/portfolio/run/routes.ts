@@ -3,6 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { operate } from '../../accounts/needs.ts'
+import type { Act } from '../../config/acts.ts'
 import { closed, optional } from '../../http/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from '../migration-record.ts'
 import type { Portfolio } from '../portfolio.ts'
@@ -52,25 +54,34 @@ const cancelSchema = {
 
 type Context = ForApprovals & { portfolio: Portfolio }
 
+/** A dry run does nothing. */
+const forRun = {
+  ...operate('portfolio.run'),
+  actsIn: ({ dry_run }: { dry_run?: boolean }): Act[] => (dry_run ? [] : ['portfolio.run']),
+}
+
 export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { portfolio } = context
   const { limitLongCalls, calls } = portfolio
   const { runCall, retryCall } = calls
   return async app => {
-    app.post('/migration/run', { schema: runSchema }, async (request, reply) => {
+    app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
       const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
       return answerAct(context, runCall, await askerOf(request), asked, { reply })
     })
 
     app.post(
       '/migration/:id/retry',
-      { schema: retrySchema, onRequest: limitLongCalls },
+      { schema: retrySchema, onRequest: limitLongCalls, config: operate('portfolio.run') },
       async (request, reply) =>
         answerAct(context, retryCall, await askerOf(request), request.params, { reply }),
     )
 
-    app.post('/migration/:id/cancel', { schema: cancelSchema }, async (request, reply) =>
-      reply.code(202).send(await portfolio.cancel(request.params.id, await askerOf(request))),
+    app.post(
+      '/migration/:id/cancel',
+      { schema: cancelSchema, config: operate() },
+      async (request, reply) =>
+        reply.code(202).send(await portfolio.cancel(request.params.id, await askerOf(request))),
     )
   }
 }

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { readerOf } from '../../accounts/actor.ts'
+import { askerOf } from '../../accounts/actor.ts'
+import { read } from '../../accounts/needs.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { kindOf, kinds as known } from '../kinds/kinds.ts'
@@ -54,7 +55,7 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
   return async app => {
     app.get(
       '/migration/templates/:type.csv',
-      { schema: templateSchema },
+      { schema: templateSchema, config: read },
       async (request, reply) => {
         const { type } = request.params
         return csvDownload(reply, `${type}.csv`).send(template(kindOf(kinds.values(), type)))
@@ -62,9 +63,9 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
     )
 
     for (const { file, url, schema } of downloads)
-      app.get(url, { schema, onRequest: limitLongCalls }, async (request, reply) => {
+      app.get(url, { schema, onRequest: limitLongCalls, config: read }, async (request, reply) => {
         const { id } = request.params
-        const rows = await portfolio.download(id, file, await readerOf(request))
+        const rows = await portfolio.download(id, file, await askerOf(request))
         return csvDownload(reply, file).send(rows)
       })
   }

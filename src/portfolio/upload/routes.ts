@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
+import { operate } from '../../accounts/needs.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/schemas.ts'
@@ -43,7 +44,12 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
     app.post(
       '/migration/upload',
       // The body is read part by part as it arrives, so there is nothing to validate before the handler.
-      { schema: uploadSchema, onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      {
+        schema: uploadSchema,
+        config: operate(),
+        onRequest: limitLongCalls,
+        validatorCompiler: () => () => true,
+      },
       async (request, reply) => {
         const id = await portfolio.upload(
           request,

@@ -1,0 +1,37 @@
+import { TOKEN_ROLES, type TokenRole } from '../config/access-settings.ts'
+import type { Act } from '../config/acts.ts'
+import type { Role } from './account.ts'
+
+/**
+ * What a call needs: the roles of tokens that may make it, beside those without a role, and the least role of the
+ * account that makes it, if one does or must.
+ */
+export const NEEDS = {
+  /** As a login: nobody is known yet. */
+  nothing: who(TOKEN_ROLES, 'viewer'),
+  any: who(TOKEN_ROLES, 'viewer'),
+  own: who(TOKEN_ROLES, 'viewer', true),
+  submit: who(['submit', 'operate'], 'operator'),
+  read: who(['read', 'operate'], 'viewer'),
+  operate: who(['operate'], 'operator'),
+  accounts: who([], 'admin', true),
+}
+export type Needs = keyof typeof NEEDS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Every route under /api and /console says it. */
+    needs?: Needs
+    /** What it may do, of what can be kept for persons. */
+    acts?: readonly Act[]
+    /** Which of these a valid body asks for; without it, all. */
+    actsIn?(body: never): readonly Act[]
+  }
+}
+
+export const read = { needs: 'read' } as const
+export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
+
+function who(tokens: readonly TokenRole[], account: Role, isPersonal = false) {
+  return { tokens, account, isPersonal }
+}
