@@ -1,6 +1,8 @@
+import { signedA, signedB } from '../support/gateway-events.ts'
 import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
 import type { Collecting } from './collecting.ts'
+import { SECRET } from './disrupt.ts'
 import { type Paid, telling } from './gateways.ts'
 import { lenderOf, loanOf, story } from './stories.ts'
 
@@ -15,6 +17,8 @@ const PAYMENTS_PER_LOAN = 2
 /** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
+/** Of the events, the share that is signed: of the others, only the gateway's API can prove a refund. */
+const SIGNED = 0.5
 
 /** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
 export type Answered = { operations: string[]; payments: SentPayment[] }
@@ -76,7 +80,11 @@ export async function runCallers(
       }
       const isFirst = draw() < 0.5
       if (isFirst) await register()
-      await Promise.all([...events, ...again].map(event => insist(path, event)))
+      await Promise.all(
+        [...events, ...again].map(event =>
+          insist(path, event, draw() < SIGNED ? signatureOf(paid.gateway, event) : {}),
+        ),
+      )
       if (!isFirst) await register()
       const isByOrder = told.order !== undefined
       answered.payments.push({ ...paid, isTold: events.length > 0, isByOrder })
@@ -106,6 +114,9 @@ export async function runCallers(
     }
   }
 }
+
+const signatureOf = (gateway: string, event: object) =>
+  (gateway === 'gateway_a' ? signedA : signedB)(SECRET, JSON.stringify(event))
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 

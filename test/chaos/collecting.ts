@@ -34,8 +34,8 @@ export async function startCollecting(draw: () => number) {
     webhooks,
     misbehave: () => put('/faults', { faults: FAULTS, seed: 1 + Math.floor(draw() * 1_000_000) }),
     behave: () => put('/faults', []),
-    /** Enters a payment, and its refund, in its gateway's books. */
-    async record({ paid, loan, refund }: Telling, lender: string): Promise<void> {
+    /** Enters a payment, and its refunds, in its gateway's books. */
+    async record({ paid, loan, refunds = [] }: Telling, lender: string): Promise<void> {
       const { gateway, id, paise, isCaptured } = paid
       await put('/payments', {
         gateway,
@@ -45,10 +45,10 @@ export async function startCollecting(draw: () => number) {
         created_at: PAID_AT_ISO,
         notes: { lender, ...(loan !== undefined && { external_loan_id: loan }) },
       })
-      if (refund === undefined) return
-      const { id: refundId, amount } = refund
-      const facts = { gateway, id: refundId, paymentId: id, amount, status: 'processed' }
-      await put('/refunds', { ...facts, created_at: PAID_AT_ISO })
+      for (const refund of refunds) {
+        const facts = { ...refund, gateway, paymentId: id, status: 'processed' }
+        await put('/refunds', { ...facts, created_at: PAID_AT_ISO })
+      }
     },
     losesWebhook(): boolean {
       webhooks.sent++

@@ -56,12 +56,18 @@ export function confirmAtOnce(cluster: Cluster): Promise<boolean> {
 }
 
 const LENDERS_FILE = resolve('.data/chaos-lenders.json')
-export const LENDERS = { LENDERS_FILE }
+/** With which some events are signed. */
+export const SECRET = 'secret-of-the-gateways'
+export const LENDERS = { LENDERS_FILE, CHAOS_SECRET: SECRET }
 
-/** For each process that starts from now on, payments are posted at once, or only after review. */
+/**
+ * For each process that starts from now on, payments are posted at once, or only after review. Refunds are always booked by
+ * themselves, once they are proved.
+ */
 export function changeLenders({ draw }: Pick<Drawn, 'draw'>): void {
   const posting = draw() < 0.5 ? 'review' : 'automatic'
-  const gateways = { gateway_a: { posting }, gateway_b: { posting } }
+  const proved = { validateSignature: false, secretEnv: 'CHAOS_SECRET', reversals: 'automatic' }
+  const gateways = { gateway_a: { posting, ...proved }, gateway_b: { posting, ...proved } }
   const lenders = new Set(Array.from({ length: NUMBER_OF_STORIES }, (_, i) => lenderOf(i)))
   writeFileSync(
     LENDERS_FILE,

@@ -1,5 +1,6 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
-import { capturedA, eventA, eventB, refundA, successB } from '../support/gateway-events.ts'
+import { capturedA, eventA, eventB, successB } from '../support/gateway-events.ts'
+import { refund } from '../support/reversals.ts'
 
 /** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
@@ -9,13 +10,11 @@ export type Telling = {
   loan?: string
   /** The order that is registered for the loan, where the payment names none. */
   order?: string
-  refund?: { id: string; amount: number }
+  refunds?: { id: string; amount: number }[]
   events: object[]
 }
 
 const MAX_PAISE = 500_000
-/** The amount of every refund event. */
-const REFUNDED_PAISE = 100_000
 
 /** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded, or name no loan or only an order. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
@@ -40,11 +39,21 @@ export function telling(name: string, loan: string, draw: () => number): Telling
     capturedA(facts),
     eventA('order.paid', facts),
   ]
-  if (kind > 0.95) {
-    const refund = { id: `rfnd_${name}`, amount: REFUNDED_PAISE }
-    return { paid, loan, refund, events: [...captured, refundA({ id: refund.id, of: id })] }
+  if (kind > 0.85) {
+    const refunds = partsOf(paise, draw).map((amount, i) => ({ id: `rfnd_${name}_${i}`, amount }))
+    const told = refunds.map(one => refund({ id: one.id, of: id, paise: one.amount }))
+    return { paid, loan, refunds, events: shuffled([...captured, ...told], draw) }
   }
   return { paid, loan, events: shuffled(captured, draw) }
+}
+
+/** What goes back of a payment: all of it, or a part or two of it, or more than it. */
+function partsOf(paise: number, draw: () => number): number[] {
+  const part = 1 + Math.floor(draw() * paise)
+  const kind = draw()
+  if (kind < 0.3) return [paise]
+  if (kind < 0.4) return [paise + part]
+  return kind < 0.7 ? [part] : [part, Math.max(1, paise - part)]
 }
 
 function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {

@@ -38,6 +38,8 @@ type Row = {
   status: string
   keyGeneration: number
   wasUnknown: boolean
+  /** How many writes it makes, or, if it failed, made before that. */
+  writes: number
 }
 
 /**
@@ -52,7 +54,10 @@ export async function judge(
   const { rows } = await sql<Row>`
     select o.id, o.origin, o.seq, o.subject, o.status, o.key_generation as "keyGeneration",
            exists (select from loanops.operation_attempt a
-                    where a.operation_id = o.id and a.outcome = 'unknown') as "wasUnknown"
+                    where a.operation_id = o.id and a.outcome = 'unknown') as "wasUnknown",
+           case when o.operation_type <> 'REPAYMENT_REVERSAL' then (o.status = 'success')::integer
+                when o.status = 'success' then 1 + (o.data ->> 'remainder' is not null)::integer
+                else (o.seen ->> 'undone' is not null)::integer end as writes
       from loanops.operation o order by o.seq`.execute(db)
   const effects = effectsByOperation(rows, log)
   const of = (row: Row) => effects.byId.get(row.id) ?? []
@@ -62,15 +67,17 @@ export async function judge(
     accepted: rows.length,
     final: count(({ status }) => status !== 'processing'),
     succeeded: count(({ status }) => status === 'success'),
-    appliedOnce: count(row => row.status === 'success' && of(row).length === 1),
+    appliedOnce: count(row => row.status === 'success' && of(row).length === row.writes),
     refusedPayments: count(({ origin, status }) => origin === 'payment' && status === 'failed'),
     cancelledRows: count(({ origin, status }) => origin === 'migration' && status === 'failed'),
-    unknownButApplied: count(row => row.wasUnknown && of(row).length === 1),
+    unknownButApplied: count(
+      row => row.wasUnknown && row.writes > 0 && of(row).length === row.writes,
+    ),
     vanished: [...acknowledged].filter(id => !known.has(id)).length,
     unfinished: count(({ status }) => status === 'processing'),
-    lost: count(row => row.status === 'success' && of(row).length === 0),
-    doubled: count(row => of(row).length > 1),
-    failedButApplied: count(row => row.status === 'failed' && of(row).length > 0),
+    lost: count(row => of(row).length < row.writes),
+    doubled: count(row => of(row).length > Math.max(1, row.writes)),
+    failedButApplied: count(row => row.status === 'failed' && of(row).length > row.writes),
     outOfOrder: outOfOrder(rows, effects.byId),
     strangers: effects.strangers,
   }

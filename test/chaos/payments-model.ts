@@ -20,6 +20,10 @@ export type PaymentVerdict = {
     invented: number
     /** Posted, but not exactly once and valid in the ledger's books with the right amount on the right loan. */
     posted: number
+    /** Returned, although a part of it stands. */
+    returned: number
+    /** Proved refunds of posted payments that were neither booked nor refused, although they fit. */
+    unreversed: number
     /** Not posted, but in the ledger's books. */
     unposted: number
     /** In suspense for want of a loan, although its order is registered. */
@@ -34,7 +38,7 @@ export type PaymentVerdict = {
 /** After its repayment was undone, a payment is posted under another id. */
 const POSTED_AGAIN = /-r\d+$/
 /** Where captured money may be. */
-const HELD = ['posted', 'posting', 'waiting', 'suspense', 'handled', 'dismissed']
+const HELD = ['posted', 'posting', 'waiting', 'suspense', 'handled', 'dismissed', 'returned']
 
 type Row = {
   gateway: string
@@ -43,6 +47,8 @@ type Row = {
   state: string
   reason: string | null
   paise: string
+  /** What has not gone back. */
+  standingPaise: string
 }
 
 /** Compares each payment's outcome with the gateways' and the ledger's books. */
@@ -52,7 +58,8 @@ export async function judgePayments(
   controlUrl: string,
 ): Promise<PaymentVerdict> {
   const { rows } = await sql<Row>`
-    select gateway, gateway_payment_id as id, external_loan_id as loan, state, reason, (amount * 100)::bigint::text as paise
+    select gateway, gateway_payment_id as id, external_loan_id as loan, state, reason, (amount * 100)::bigint::text as paise,
+           ((amount - coalesce(returned_amount, 0)) * 100)::bigint::text as "standingPaise"
       from ops.payment where kind = 'payment'`.execute(db)
   const repayments = Map.groupBy(
     (await booksAt(controlUrl)).transactions.filter(
@@ -64,7 +71,7 @@ export async function judgePayments(
   const isRight = (row: Row) =>
     inBooks(row).length === 1 &&
     inBooks(row).every(
-      one => paiseOf(one.amount) === Number(row.paise) && one.loanExternalId === row.loan,
+      one => paiseOf(one.amount) === Number(row.standingPaise) && one.loanExternalId === row.loan,
     )
   const count = (is: (row: Row) => boolean) => rows.filter(is).length
   const name = ({ gateway, id }: { gateway: string; id: string }) => `${gateway} ${id}`
@@ -87,12 +94,25 @@ export async function judgePayments(
         .length,
       invented: count(row => !given.has(name(row))),
       posted: count(row => row.state === 'posted' && !isRight(row)),
+      returned: count(row => row.state === 'returned' && Number(row.standingPaise) !== 0),
+      unreversed: await unreversed(db),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
       unmatched: count(row => row.reason === 'no_loan_named' && byOrder.has(name(row))),
       unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
       unrecorded: await unrecorded(db),
     },
   }
+}
+
+async function unreversed(db: Database): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count
+      from core.transaction r
+      join core.transaction p
+        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.kind = 'refund' and r.state = 'suspense' and r.reason = 'refund' and p.state = 'posted'
+       and core.is_due(r, p, false)`.execute(db)
+  return rows[0]?.count as number
 }
 
 async function unrecorded(db: Database): Promise<number> {
