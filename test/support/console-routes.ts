@@ -14,7 +14,7 @@ export async function consoleRoutes(): Promise<RouteOptions[]> {
   const context = {
     config: { LEDGER_TIMEZONE: 'UTC' },
     formats: openFormats('UTC'),
-    fileTypes: { portfolio: [] },
+    fileTypes: { portfolio: [], statements: [] },
     portfolio: { limitLongCalls: async () => undefined },
   }
   for (const page of PAGES)
