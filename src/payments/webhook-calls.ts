@@ -17,6 +17,8 @@ const REASONS: Record<number, string> = {
   503: 'The event could not be stored; the gateway should send it again',
 }
 
+const COMPRESSED = 'The body is compressed: have the gateway, or the proxy, send it as it is'
+
 /** Of a call, once its body has been read. */
 type Known = { lender: string; eventType: string | null; reason?: string }
 
@@ -67,7 +69,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
       status,
       event_type: eventType,
       lender,
-      reason: status === 200 ? null : (reason ?? REASONS[status] ?? null),
+      reason: status === 200 ? null : (reason ?? whyRefused(request, status)),
     }
   }
 
@@ -80,4 +82,9 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
       .then(() => saveCalls(db, calls))
       .catch(error => log.warn({ err: error }, 'the last calls of webhooks could not be saved'))
   }
+}
+
+function whyRefused({ raw: { headers } }: FastifyRequest, status: number): string | null {
+  const isCompressed = status === 400 && (headers['content-encoding'] ?? 'identity') !== 'identity'
+  return isCompressed ? COMPRESSED : (REASONS[status] ?? null)
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
@@ -49,7 +50,8 @@ t.test('each call to a webhook is listed, with what to correct where it was refu
   t.equal(await post(`${A}?lender=LENDER_02`, EVENT, signedA('other', EVENT)), 401)
   t.equal(await post(A, 'payload=%7B%7D', right), 400)
   t.equal(await post(A, Buffer.alloc(1_100_000, ' '), right), 413)
-  const listed = (await calls('gateway_a', 7)).toReversed()
+  t.equal(await post(A, gzipSync(EVENT), { ...right, 'content-encoding': 'gzip' }), 400)
+  const listed = (await calls('gateway_a', 8)).toReversed()
   t.same(
     listed.map(({ status, lender, event_type, reason }) => [status, lender, event_type, reason]),
     [
@@ -75,6 +77,12 @@ t.test('each call to a webhook is listed, with what to correct where it was refu
       ],
       [400, 'UNKNOWN', null, 'The body is not a JSON object: have the gateway send JSON'],
       [413, 'UNKNOWN', null, 'The body is larger than 1 MiB'],
+      [
+        400,
+        'UNKNOWN',
+        null,
+        'The body is compressed: have the gateway, or the proxy, send it as it is',
+      ],
     ],
   )
   const { 'x-webhook-timestamp': _, ...withoutTime } = signedB('b', EVENT)
@@ -86,7 +94,7 @@ t.test('each call to a webhook is listed, with what to correct where it was refu
     'The header x-webhook-timestamp is missing; the call has x-webhook-signature',
   )
   t.match(second?.reason, /the secret of LENDER_02 \(TWO_B_SECRET\)/)
-  t.equal((await call('GET', '/api/webhooks/check')).body.calls.length, 9, 'of all gateways')
+  t.equal((await call('GET', '/api/webhooks/check')).body.calls.length, 10, 'of all gateways')
   t.match(await call('GET', '/api/webhooks/check?gateway=gateway_x'), {
     status: 400,
     body: { errors: [{ path: '/gateway' }] },
