@@ -1,9 +1,18 @@
 import t from 'tap'
 import { callbackReceiver } from '../support/callback-receiver.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
+import { gatewaySandbox } from '../support/gateways.ts'
 import { delay, hurry } from '../support/operations.ts'
 import { REPAY } from '../support/repaid-loan.ts'
-import { dispute, disputeOfB, MANUAL, refund, refundOfB, reversing } from '../support/reversals.ts'
+import {
+  AUTOMATIC,
+  dispute,
+  disputeOfB,
+  MANUAL,
+  refund,
+  refundOfB,
+  reversing,
+} from '../support/reversals.ts'
 
 t.test('each kind of a gateway’s events leaves the right balance at the ledger', async t => {
   const service = await reversing(t)
@@ -233,3 +242,26 @@ t.test('what was undone but not posted anew is in suspense, whoever kept it from
 })
 
 const detailOf = (operation: string) => `/api/ledger/operations/${encodeURIComponent(operation)}`
+
+t.test('a refund that its gateway confirms is booked like a signed one', async t => {
+  const gateways = await gatewaySandbox(t)
+  const confirmed = { ...AUTOMATIC, confirm: true }
+  const service = await reversing(t, confirmed, gateways.settings)
+  const named = { gateway: 'gateway_a', amount: 100_000, notes: { loan_id: 'L-1' } }
+  await gateways.put('/payments', { ...named, id: 'pay_1', created_at: '2026-02-05T04:30:00Z' })
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })
+  await service.batch()
+  for (const id of ['rfnd_1', 'rfnd_forged'])
+    await service.webhook('gateway_a', refund({ id, paise: 30_000 }), { lender: 'LENDER_02' })
+  const made = { gateway: 'gateway_a', id: 'rfnd_1', paymentId: 'pay_1', amount: 30_000 }
+  await gateways.put('/refunds', {
+    ...made,
+    status: 'processed',
+    created_at: '2026-02-06T04:30:00Z',
+  })
+  await service.batch()
+  t.same(await service.standing(), { 'pay_1-r2': 700 })
+  t.same(await service.shown('rfnd_1'), ['posted', null, null, null])
+  t.same(await service.shown('rfnd_forged'), ['suspense', 'not_at_gateway', null, null])
+  t.match(await service.decide('rfnd_forged', 'reverse'), { status: 409 })
+})
