@@ -65,7 +65,18 @@ t.test('imports go downward only, types included', async t => {
 
 t.test('no file imports itself indirectly, types included', async t => {
   const isDone = new Set<string>()
-  for (const file of files) t.same(cycleFrom(file, [], isDone), [], file)
+  for (const file of files) t.same(cycleFrom(file, isDone, importedBy), [], file)
+})
+
+t.test('the subfolders of a feature import each other in one direction only', async t => {
+  const rooms = Map.groupBy(files.filter(isInFeature), roomOf)
+  const importedByRoom = (room: string) =>
+    (rooms.get(room) ?? [])
+      .flatMap(file => importedBy(file).filter(other => featureOf(other) === featureOf(file)))
+      .map(roomOf)
+      .filter(other => other !== room)
+  const isDone = new Set<string>()
+  for (const room of rooms.keys()) t.same(cycleFrom(room, isDone, importedByRoom), [], room)
 })
 
 t.test('the sandbox imports no other folder, and only the starting files import it', async t => {
@@ -169,14 +180,31 @@ function importsOf(file: string, text: string): string[] {
   )
 }
 
-/** The path from a file back to itself or to a file on the way; empty if there is none. */
-function cycleFrom(file: string, way: string[], isDone: Set<string>): string[] {
-  if (way.includes(file)) return [...way.slice(way.indexOf(file)), file]
-  if (isDone.has(file)) return []
-  for (const imported of importsOf(file, texts.get(file) ?? '')) {
-    const cycle = cycleFrom(imported, [...way, file], isDone)
+/** The path from a file or folder back to itself or to one on the way; empty if there is none. */
+function cycleFrom(
+  start: string,
+  isDone: Set<string>,
+  next: (one: string) => string[],
+  way: string[] = [],
+): string[] {
+  if (way.includes(start)) return [...way.slice(way.indexOf(start)), start]
+  if (isDone.has(start)) return []
+  for (const imported of next(start)) {
+    const cycle = cycleFrom(imported, isDone, next, [...way, start])
     if (cycle.length > 0) return cycle
   }
-  isDone.add(file)
+  isDone.add(start)
   return []
+}
+
+const importedBy = (file: string) => importsOf(file, texts.get(file) ?? '')
+
+const featureOf = (file: string) => file.split('/')[0]
+/** The sandbox is a program of its own, with the ledger's own tangles. */
+const isInFeature = (file: string) => !isLoose(file) && featureOf(file) !== 'sandbox'
+
+/** The subfolder that a file is in; the file itself if it is directly in its feature's folder. */
+function roomOf(file: string): string {
+  const [feature, room, ...rest] = file.split('/')
+  return rest.length === 0 ? file : `${feature}/${room}`
 }

@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
-import { READBACK_CRASH_POINTS } from './crash-points.ts'
-import { readbackCounters } from './readback-counters.ts'
-import { readbackGauges } from './readback-gauges.ts'
+import { READBACK_CRASH_POINTS } from './readback/crash-points.ts'
+import { readbackCounters } from './readback/readback-counters.ts'
+import { readbackGauges } from './readback/readback-gauges.ts'
 
 export const booksFeature: Feature = {
   gauges: [readbackGauges],

@@ -8,11 +8,11 @@ import { openFormats } from './frame/formats.ts'
 import { readForms } from './frame/forms.ts'
 import { answerInTime, withinPatience } from './frame/in-time.ts'
 import { sendFormsOnce } from './frame/sent-once.ts'
+import { sessionRoutes } from './login/routes.ts'
 import type { PageContext } from './page-context.ts'
 import { PAGES } from './pages.ts'
 import { refuseCrossOrigin } from './session/cross-origin.ts'
 import { refuseBearer } from './session/refuse-bearer.ts'
-import { sessionRoutes } from './session/routes.ts'
 import { readSessions, requireSession } from './session/session.ts'
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import { ENGINE_CRASH_POINTS } from './crash-points.ts'
 import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
 import type { Feature } from './feature.ts'
-import { purgeAttempts } from './purge-attempts.ts'
+import { purgeAttempts } from './finish/purge-attempts.ts'
 
 export const engineFeature: Feature = {
   gauges: engineGauges,

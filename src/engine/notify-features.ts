@@ -1,6 +1,6 @@
 import type { Metrics } from '../ops/metrics.ts'
 import type { Feature } from './feature.ts'
-import type { OnFinal } from './finish.ts'
+import type { OnFinal } from './finish/finish.ts'
 
 export function notifyFeatures(features: Feature[], metrics: Metrics): OnFinal {
   return {

@@ -5,7 +5,7 @@ import { asJson } from '../http/as-json.ts'
 import { idBefore, pageOf } from '../http/cursor.ts'
 import { NotFound } from '../http/problem.ts'
 import type { MigrationRecord } from './migration-record.ts'
-import type { Layout } from './upload/uploaded-rows.ts'
+import type { Layout } from './uploaded-rows.ts'
 
 export const noMigration = (id: string) => new NotFound(`No migration ${id}`)
 

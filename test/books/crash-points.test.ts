@@ -1,5 +1,5 @@
 import t from 'tap'
-import { READBACK_CRASH_POINTS } from '../../src/books/crash-points.ts'
+import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
 import { expireLeases } from '../support/leases.ts'
 import { paymentService } from '../support/payments.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'

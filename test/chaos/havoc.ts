@@ -1,5 +1,5 @@
 import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
-import { READBACK_CRASH_POINTS } from '../../src/books/crash-points.ts'
+import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
 import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
 import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
 import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'

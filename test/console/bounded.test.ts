@@ -6,7 +6,7 @@ import { somePayments } from '../../src/console/payments/some-payments.ts'
 import { clientOf } from '../../src/console/timeline/client-of.ts'
 import type { Database } from '../../src/database/database.ts'
 import { listOperations, someMatching } from '../../src/operations/find-operations.ts'
-import { findPayments } from '../../src/payments/find-payments.ts'
+import { findPayments } from '../../src/payments/reading/find-payments.ts'
 import { buffersOf } from '../support/buffers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { purgeAttempts } from '../../src/engine/purge-attempts.ts'
+import { purgeAttempts } from '../../src/engine/finish/purge-attempts.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 t.test('attempts are deleted once they are old and their operation is final', async t => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { claimHeads } from '../../src/engine/claim.ts'
+import { claimHeads } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
 import { lookForExpired } from '../support/leases.ts'
 import { clientData, newName } from '../support/loans.ts'

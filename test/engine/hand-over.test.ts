@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Claim } from '../../src/engine/claim.ts'
-import { openHandOver } from '../../src/engine/hand-over.ts'
+import { openHandOver } from '../../src/engine/attempt/hand-over.ts'
+import type { Claim } from '../../src/engine/claim/claim.ts'
 
 const claim = (seq: string) => ({ seq }) as Claim
 

@@ -9,10 +9,10 @@ import {
   rememberSeen,
   renewClaims,
   startClaims,
-} from '../../src/engine/claim.ts'
-import { recordEnds } from '../../src/engine/finish.ts'
+} from '../../src/engine/claim/claim.ts'
+import { endableSubjects, overdueSubjects } from '../../src/engine/claim/subject-pages.ts'
+import { recordEnds } from '../../src/engine/finish/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
-import { endableSubjects, overdueSubjects } from '../../src/engine/subject-pages.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find-operations.ts'
 import { buffersOf } from '../support/buffers.ts'

@@ -1,8 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { type Claim, claimHeads, markUnavailable, startClaims } from '../../src/engine/claim.ts'
-import { type Ended, recordEnds } from '../../src/engine/finish.ts'
+import {
+  type Claim,
+  claimHeads,
+  markUnavailable,
+  startClaims,
+} from '../../src/engine/claim/claim.ts'
+import { type Ended, recordEnds } from '../../src/engine/finish/finish.ts'
 import { newId } from '../../src/ids.ts'
 import { clientData, newName } from '../support/loans.ts'
 import { submit } from '../support/operations.ts'

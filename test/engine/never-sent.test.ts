@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { claimHeads } from '../../src/engine/claim.ts'
+import { claimHeads } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
 import { endClaims, expireLeases } from '../support/leases.ts'
 import { clientData, control, type LoggedWrite, newName } from '../support/loans.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Claim } from '../../src/engine/claim.ts'
-import { openStarts, type Starts } from '../../src/engine/starts.ts'
+import type { Claim } from '../../src/engine/claim/claim.ts'
+import { openStarts, type Starts } from '../../src/engine/claim/starts.ts'
 import { newId } from '../../src/ids.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { freshDatabase } from '../support/fresh-database.ts'

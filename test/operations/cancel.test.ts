@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { claimHeads, startClaims } from '../../src/engine/claim.ts'
+import { claimHeads, startClaims } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
 import { approval, clientData, control, givenLoan, loanData, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { lendersFrom } from '../../src/config/lenders.ts'
 import { GATEWAYS } from '../../src/payments/gateways/gateways.ts'
-import { lenderOf } from '../../src/payments/lender-of.ts'
+import { lenderOf } from '../../src/payments/intake/lender-of.ts'
 
 const noSettings = { secretsIn: () => [], valueIn: () => '' }
 const lenders = lendersFrom(

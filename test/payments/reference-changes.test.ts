@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { matchAgain } from '../../src/payments/batch/match-again.ts'
 import { deleteReference } from '../../src/payments/references/delete-reference.ts'
-import { matchAgain } from '../../src/payments/references/match-again.ts'
 import { putReference } from '../../src/payments/references/put-reference.ts'
 import { eventA, linkB, PAID_AT, successB } from '../support/gateway-events.ts'
 import { sourceOf } from '../support/source.ts'

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { showUnproven } from '../../src/payments/unproven-webhooks.ts'
+import { showUnproven } from '../../src/payments/intake/unproven-webhooks.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 

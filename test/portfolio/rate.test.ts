@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { markProgress } from '../../src/portfolio/run/mark-progress.ts'
+import { markProgress } from '../../src/portfolio/mark-progress.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'

@@ -3,9 +3,9 @@ import type { PgBoss } from 'pg-boss'
 import type { Database } from '../../src/database/database.ts'
 import type { DB } from '../../src/database/database.types.ts'
 import { insertOperations, newOperation } from '../../src/engine/accept.ts'
-import { type Claim, claimHeads, claimKey } from '../../src/engine/claim.ts'
-import { endExpiredClaims } from '../../src/engine/expire.ts'
-import { recordEnds } from '../../src/engine/finish.ts'
+import { type Claim, claimHeads, claimKey } from '../../src/engine/claim/claim.ts'
+import { endExpiredClaims } from '../../src/engine/finish/expire.ts'
+import { recordEnds } from '../../src/engine/finish/finish.ts'
 import { newId } from '../../src/ids.ts'
 
 export const MAX_OPEN = 4

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { endExpiredClaims } from '../../src/engine/expire.ts'
+import { endExpiredClaims } from '../../src/engine/finish/expire.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 
 /** Expires a dead process's leases and its jobs' heartbeats, to skip the wait for them. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import { readbackQueue } from '../../src/books/queue.ts'
+import { readbackQueue } from '../../src/books/readback/queue.ts'
 import type { Database } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
 import { capturedA, PAID_AT_ISO } from './gateway-events.ts'

@@ -1,6 +1,6 @@
 import type { Lender } from '../../config/lenders.ts'
 import type { Gateway } from '../../payments/gateways/gateways.ts'
-import { lenderOf } from '../../payments/lender-of.ts'
+import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import { at } from '../apis/exact-json.ts'
 import type { Fetched } from '../apis/gateway-api.ts'

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
-import { paymentFilter } from '../../payments/payment-filter.ts'
+import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 
 export const MAX_DAYS = 366
 const DEFAULT_DAYS = 31

@@ -1,11 +1,6 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import {
-  clientPath,
-  loanPath,
-  operationPath,
-  paymentSubjectPath,
-} from '../timeline/subject-path.ts'
+import { clientPath, loanPath, operationPath, paymentSubjectPath } from '../frame/subject-path.ts'
 
 const statementPath = (id: string) => `/console/books/statements/${encodeURIComponent(id)}`
 /** By action, or by what it begins with. */

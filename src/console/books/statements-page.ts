@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { findStatements } from '../../books/statements/find-statements.ts'
-import { paymentFilter } from '../../payments/payment-filter.ts'
+import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import { words } from '../frame/formats.ts'
 import type { List } from '../lists/list.ts'

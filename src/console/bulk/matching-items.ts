@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { IS_RESOLVABLE } from '../../engine/operation.ts'
 import { matchingOperations, type OperationFilter } from '../../operations/operation-filter.ts'
-import { matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
+import { matchingPayments, type PaymentFilter } from '../../payments/reading/payment-filter.ts'
 import type { DecisionName } from './decisions.ts'
 
 export type BulkFilter = OperationFilter & PaymentFilter

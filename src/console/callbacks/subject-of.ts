@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import { clientPath, loanPath, paymentSubjectPath } from '../timeline/subject-path.ts'
+import { clientPath, loanPath, paymentSubjectPath } from '../frame/subject-path.ts'
 
 export function subjectOf(subject: string): Content {
   const [kind = '', ...rest] = subject.split(':')

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { isUuid } from '../../ids.ts'
 import { isSafe } from '../session/cross-origin.ts'
-import { FORM_TOKEN as FIELD, keepFormOf } from '../session/ended-form.ts'
+import { FORM_TOKEN as FIELD, keepFormOf } from './ended-form.ts'
 import { placeBefore } from './place-before.ts'
 
 declare module 'fastify' {

@@ -4,14 +4,14 @@ import type { OperationFilter } from '../../operations/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { operationPath, subjectPath } from '../frame/subject-path.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { operationFilters } from '../lists/operation-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
-import { operationPath, subjectPath } from '../timeline/subject-path.ts'
 import { failuresByReason } from './failures.ts'
-import { operationFilters } from './operation-filters.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { html } from 'hono/html'
-import type { findEvents } from '../../payments/find-events.ts'
+import type { findEvents } from '../../payments/reading/find-events.ts'
 import { facts } from '../frame/facts.ts'
 import { type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { amount } from '../frame/formats.ts'
+import { loanPath } from '../frame/subject-path.ts'
 import type { ListColumn } from '../lists/list.ts'
-import { loanPath } from '../timeline/subject-path.ts'
 
 type Paid = { amount: string | null; currency: string | null; external_loan_id: string | null }
 

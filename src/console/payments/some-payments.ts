@@ -1,5 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isOfDays, matchingPayments, type PaymentFilter } from '../../payments/payment-filter.ts'
+import {
+  isOfDays,
+  matchingPayments,
+  type PaymentFilter,
+} from '../../payments/reading/payment-filter.ts'
 
 export function somePayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
   const { state = '' } = filter

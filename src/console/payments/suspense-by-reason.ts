@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { PaymentFilter } from '../../payments/payment-filter.ts'
+import type { PaymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, count, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 

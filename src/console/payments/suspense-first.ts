@@ -1,5 +1,5 @@
 import { decodeCursor } from '../../http/cursor.ts'
-import type { findPayments, PaymentQuery } from '../../payments/find-payments.ts'
+import type { findPayments, PaymentQuery } from '../../payments/reading/find-payments.ts'
 
 type Found = Awaited<ReturnType<typeof findPayments>>
 type Find = (query: PaymentQuery) => Promise<Found>

@@ -6,9 +6,9 @@ import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { firstOf } from '../frame/first-of.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { loanPath } from '../frame/subject-path.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { table } from '../lists/table.ts'
-import { loanPath } from '../timeline/subject-path.ts'
 
 const MAX_ROWS_SHOWN = 100
 const MAX_REASONS = 8

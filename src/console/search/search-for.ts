@@ -3,8 +3,8 @@ import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
+import { clientPath, loanPath, operationPath } from '../frame/subject-path.ts'
 import { paymentPath } from '../payments/payments-page.ts'
-import { clientPath, loanPath, operationPath } from '../timeline/subject-path.ts'
 
 const MAX_HITS_PER_KIND = 20
 const SHA256 = /^[0-9a-f]{64}$/i

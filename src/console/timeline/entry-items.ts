@@ -5,12 +5,12 @@ import { inWords } from '../audit/actions-on.ts'
 import { callbackState } from '../callbacks/callbacks-page.ts'
 import { amount, type Formats, words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { operationPath } from '../frame/subject-path.ts'
 import { statusOf } from '../operations/operations-page.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
 import { paymentPath, stateOf } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
 import type { ActionEntry, CallbackEntry, Entry, OperationEntry, PaymentEntry } from './entries.ts'
-import { operationPath } from './subject-path.ts'
 
 export function entryItem(entry: Entry, role: Role, formats: Formats): Html {
   return html`<li>${formats.time(entry.at)} ${contentOf()}</li>`

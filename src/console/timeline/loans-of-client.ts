@@ -4,8 +4,8 @@ import type { Database } from '../../database/database.ts'
 import { clientSubject } from '../../engine/operation.ts'
 import { firstOf } from '../frame/first-of.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { loanPath } from '../frame/subject-path.ts'
 import { table } from '../lists/table.ts'
-import { loanPath } from './subject-path.ts'
 
 /** Far more than a client ever has. */
 const MAX_LOANS = 100

@@ -11,6 +11,7 @@ import { whileAsked } from '../../http/while-asked.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
+import { clientPath, loanPath } from '../frame/subject-path.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { askerFor } from '../session/asker-for.ts'
@@ -20,7 +21,6 @@ import { entryItem } from './entry-items.ts'
 import { findEntries } from './find-entries.ts'
 import { ledgerNow } from './ledger-now.ts'
 import { loansOfClient } from './loans-of-client.ts'
-import { clientPath, loanPath } from './subject-path.ts'
 
 const place = (shapes: readonly Shape[]) =>
   Type.Optional(Type.String({ pattern: cursorPattern([...shapes]) }))

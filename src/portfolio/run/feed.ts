@@ -7,8 +7,8 @@ import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
+import { markProgress } from '../mark-progress.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
-import { markProgress } from './mark-progress.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** One transaction, which holds up the intake of their loans and clients for some milliseconds. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
-import type { Final } from '../../engine/finish.ts'
+import type { Final } from '../../engine/finish/finish.ts'
 import { lockRun } from './run-lock.ts'
 
 type RowState = 'done' | 'failed' | 'stopped'

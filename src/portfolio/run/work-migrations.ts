@@ -7,7 +7,7 @@ import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { DryRunner } from '../dry-run/look-at-loan.ts'
-import { sweepUploads } from '../upload/sweep-uploads.ts'
+import { sweepUploads } from '../sweep-uploads.ts'
 import { feed } from './feed.ts'
 
 /** A new run starts within this time, and a feed lasts longer. */

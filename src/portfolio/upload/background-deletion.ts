@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
-import { deleteRows } from './delete-rows.ts'
+import { deleteRows } from '../delete-rows.ts'
 
 /** In the background, because deleting the rows of a large file takes minutes. */
 export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {

@@ -3,7 +3,7 @@ import { asCsv, BOM } from '../../csv/as-csv.ts'
 import { REASON } from '../../csv/column.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
-import { cellsAsUploaded, type Layout, uploadedRows } from './uploaded-rows.ts'
+import { cellsAsUploaded, type Layout, uploadedRows } from '../uploaded-rows.ts'
 
 const isBad = sql`state in ('invalid', 'failed', 'stopped')`
 

@@ -4,7 +4,7 @@ import { REASON } from '../../csv/column.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
-import { cellsAsUploaded, type Layout, type UploadedRow, uploadedRows } from './uploaded-rows.ts'
+import { cellsAsUploaded, type Layout, type UploadedRow, uploadedRows } from '../uploaded-rows.ts'
 
 const COLUMNS = ['line', 'stage', 'finding', REASON]
 const STAGES: Record<string, string> = { invalid: 'upload', failed: 'run', stopped: 'run' }

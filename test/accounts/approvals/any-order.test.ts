@@ -7,7 +7,7 @@ import { approve, reject, withdraw } from '../../../src/accounts/approvals/decid
 import { perform } from '../../../src/accounts/approvals/perform.ts'
 import { disableAccount } from '../../../src/accounts/change-account.ts'
 import { newId } from '../../../src/ids.ts'
-import { paymentCalls } from '../../../src/payments/payment-calls.ts'
+import { paymentCalls } from '../../../src/payments/decisions/payment-calls.ts'
 import { capturedA, eventA } from '../../support/gateway-events.ts'
 import { sourceOf } from '../../support/source.ts'
 

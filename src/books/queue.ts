@@ -1,3 +1,0 @@
-import { runQueue } from '../queue/run-queue.ts'
-
-export const readbackQueue = runQueue('readback')

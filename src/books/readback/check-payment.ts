@@ -1,0 +1,31 @@
+import { type Asker, auditAlone } from '../../accounts/audit.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { type ForCaller, readForCaller } from '../../ledger/read-for-caller.ts'
+import type { Metrics } from '../../ops/metrics.ts'
+import type { PaymentName } from '../../payments/locked-payment.ts'
+import { foundPayment } from '../../payments/reading/find-payments.ts'
+import { countFound } from './count-found.ts'
+import { ALWAYS, postedTo } from './posted-payments.ts'
+import { readRepayments } from './read-repayments.ts'
+import { recordFindings } from './record-findings.ts'
+
+export type CheckContext = ForCaller & {
+  db: Database
+  config: Pick<Config, 'LEDGER_TIMEZONE'>
+  metrics: Metrics
+}
+
+export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
+  const { db, config, metrics } = context
+  const { id, payment } = await foundPayment(db, name)
+  const subject = `${name.gateway}/${name.paymentId}`
+  await auditAlone(db, { ...asker, action: 'payment.check', subject })
+  const { state, kind, external_loan_id: loan } = payment
+  if (state !== 'posted' || loan === null) return payment
+  const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
+  const wanted = posted.filter(one => one.id === id)
+  const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))
+  countFound(metrics)(await db.transaction().execute(trx => recordFindings(trx, findings)))
+  return (await foundPayment(db, { ...name, kind })).payment
+}

@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import { operate } from '../../accounts/needs.ts'
+import { whileAsked } from '../../http/while-asked.ts'
+import { Payment, PaymentParams as params } from '../../payments/payment-record.ts'
+import { type CheckContext, checkPayment } from './check-payment.ts'
+
+const checkSchema = {
+  operationId: 'checkPayment',
+  tags: ['payments'],
+  summary:
+    'Reads a posted payment’s repayment back from the ledger, and returns the updated payment',
+  params,
+  response: { 200: Payment },
+}
+
+export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/check',
+      { schema: checkSchema, config: operate() },
+      async (request, reply) => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const asked = { ...context, signal: whileAsked(reply) }
+        return checkPayment(asked, { gateway, paymentId }, await askerOf(request))
+      },
+    )
+  }
+}

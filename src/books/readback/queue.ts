@@ -1,0 +1,3 @@
+import { runQueue } from '../../queue/run-queue.ts'
+
+export const readbackQueue = runQueue('readback')

@@ -1,0 +1,137 @@
+import { Decimal } from 'decimal.js'
+import { LedgerTrouble } from '../../ledger/answer.ts'
+import type { Ledger } from '../../ledger/client.ts'
+import { dayThere } from '../../ledger/held.ts'
+import {
+  findTransaction,
+  findTransactionById,
+  readLoanWithTransactions,
+} from '../../ledger/loan-calls.ts'
+import { receiptOf, receiptOfRepayment, repaymentDifferences } from '../../ledger/repayment.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { isOfAnotherPayment } from '../../payments/repayment/due-payment.ts'
+import type { PostedPayment } from './posted-payments.ts'
+
+export type Finding = {
+  payment: PostedPayment
+  reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
+  difference: string | null
+  amount: string | null
+  detail: string | null
+}
+
+type Reader = Pick<Ledger, 'read'>
+
+/** After an undone disbursement a loan lists nothing: a repayment is missing only if the ledger denies it by its own ids. */
+export async function readRepayments(
+  ledger: Reader,
+  loan: string,
+  payments: PostedPayment[],
+): Promise<Finding[]> {
+  const transactions = await transactionsOf(ledger, loan)
+  const findings: Finding[] = []
+  for (const payment of payments) {
+    const held = await heldFor(ledger, payment, transactions)
+    findings.push({ payment, ...found(payment, held, transactions) })
+  }
+  return findings
+}
+
+async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTransaction[]> {
+  const answer = await readLoanWithTransactions(ledger, loan)
+  if (answer.outcome === 'refused') {
+    if (answer.status === 404) return []
+    throw new LedgerTrouble(answer)
+  }
+  const { externalId, transactions } = answer.body
+  if (externalId === loan && isList(transactions)) return transactions
+  throw new LedgerTrouble({
+    ...answer,
+    outcome: 'not_arrived',
+    message: 'the answer is not this loan with all its transactions',
+  })
+}
+
+function isList(transactions: unknown): transactions is LedgerTransaction[] {
+  return (
+    Array.isArray(transactions) &&
+    transactions.every(
+      one => Number.isInteger(one?.id) && Number.isFinite(one.amount) && Array.isArray(one.date),
+    )
+  )
+}
+
+async function heldFor(
+  ledger: Reader,
+  payment: PostedPayment,
+  transactions: LedgerTransaction[],
+): Promise<LedgerTransaction | undefined> {
+  const { loan, externalId, ledgerTransactionId } = payment
+  const listed = transactions.filter(one => isOurs(one, payment))
+  if (listed.length > 0) return listed.find(isNotReversed) ?? listed[0]
+  const byExternalId = await findTransaction(ledger, loan, externalId)
+  if (byExternalId !== undefined) return byExternalId
+  const byId = await findTransactionById(ledger, loan, ledgerTransactionId)
+  return byId !== undefined && isOurs(byId, payment) ? byId : undefined
+}
+
+function isOurs(one: LedgerTransaction, { externalId, ledgerTransactionId }: PostedPayment) {
+  if (one.externalId === externalId) return true
+  // A reinstalled ledger starts its numbers from 1 again.
+  const isRepayment = one.type?.repayment === true
+  return (
+    one.id === ledgerTransactionId && isRepayment && !isOfAnotherPayment(one.externalId, externalId)
+  )
+}
+
+function found(
+  payment: PostedPayment,
+  held: LedgerTransaction | undefined,
+  transactions: LedgerTransaction[],
+): Omit<Finding, 'payment'> {
+  if (held === undefined) {
+    const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
+    return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
+  }
+  if (isNotReversed(held)) {
+    const difference = repaymentDifferences(held, payment).join(', ') || null
+    return { reason: null, difference, amount: otherAmount(held, payment), detail: null }
+  }
+  const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
+  const adjusted = replacementOf(payment, transactions)
+  if (adjusted === undefined)
+    return {
+      reason: 'reversed_at_ledger',
+      difference: null,
+      amount: null,
+      detail: `The ledger’s ${undone}`,
+    }
+  const differences = [
+    undone,
+    `transaction ${adjusted.id} has its receipt number`,
+    ...repaymentDifferences(adjusted, payment),
+  ]
+  const amount = otherAmount(adjusted, payment)
+  return { reason: null, difference: differences.join(', '), amount, detail: null }
+}
+
+function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string | null {
+  const there = new Decimal(one.amount)
+  return there.eq(amount) ? null : there.toFixed()
+}
+
+/** Found by the receipt number, because after an adjustment the ledger has a new repayment. */
+function replacementOf(
+  payment: PostedPayment,
+  transactions: LedgerTransaction[],
+): LedgerTransaction | undefined {
+  const receipt = receiptOf(payment.paymentId)
+  const replacements = transactions.filter(
+    one =>
+      receiptOfRepayment(one) === receipt &&
+      !isOfAnotherPayment(one.externalId, payment.externalId),
+  )
+  return (
+    replacements.find(one => repaymentDifferences(one, payment).length === 0) ?? replacements[0]
+  )
+}

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { askerAs } from '../../accounts/actor.ts'
+import { enterAccount } from '../../accounts/enter-account.ts'
+import { NO_ACCOUNT } from '../../accounts/login.ts'
+import { personOf } from '../../accounts/person.ts'
+import {
+  IssuerUnavailable,
+  openSingleSignOn,
+  SignOnRefused,
+  type StartedSignOn,
+} from '../../accounts/single-sign-on.ts'
+import type { Config } from '../../config/config.ts'
+import type { SignOnSettings } from '../../config/sign-on-settings.ts'
+import type { Database } from '../../database/database.ts'
+import { closed } from '../../http/schemas.ts'
+import { answerPage } from '../frame/answer.ts'
+import { signOnCookie } from '../session/cookie.ts'
+import { sessionIn } from '../session/session.ts'
+import { answerLoggedIn } from './answer-logged-in.ts'
+import { loginPage } from './login-page.ts'
+
+const CALLBACK_PATH = '/console/login/callback'
+
+const Next = Type.Optional(Type.String({ maxLength: 2_000 }))
+const startSchema = { querystring: Type.Object({ next: Next }, closed) }
+/** Issuers add parameters of their own. */
+const callbackSchema = { querystring: Type.Object({}, { additionalProperties: true }) }
+
+type Context = { db: Database; config: Config }
+type Kept = StartedSignOn & { next: string }
+
+/** Leads to the issuer and back. The calls to it have time limits of their own. */
+export function signOnRoutes(
+  context: Context,
+  settings: SignOnSettings,
+): FastifyPluginAsyncTypebox {
+  const { db, config } = context
+  const forAnybody = { needs: 'nothing', takesLong: true } as const
+  return async app => {
+    const signOn = openSingleSignOn(settings, app.log)
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      if (!(error instanceof SignOnRefused || error instanceof IssuerUnavailable)) throw error
+      const body = loginPage(request, config, '/console', error.message)
+      return answerPage(request, reply.code(error.statusCode ?? 500), { title: 'Log in', body })
+    })
+
+    app.get(
+      '/login/sign-on',
+      { schema: startSchema, config: forAnybody },
+      async (request, reply) => {
+        const { url, started } = await signOn.begin(callbackUrl(request).href)
+        const { next = '/console' } = request.query
+        signOnCookie.keep(request, reply, JSON.stringify({ ...started, next } satisfies Kept))
+        return reply.redirect(url.href, 303)
+      },
+    )
+
+    app.get(
+      '/login/callback',
+      { schema: callbackSchema, config: forAnybody },
+      async (request, reply) => {
+        const kept = keptIn(request)
+        // Used once, whatever becomes of it.
+        signOnCookie.drop(request, reply)
+        if (kept === undefined) {
+          // The browser's Back leads here again after a login.
+          if ((await sessionIn(request)) !== undefined) return reply.redirect('/console', 303)
+          throw new SignOnRefused()
+        }
+        const url = callbackUrl(request)
+        url.search = new URL(request.url, url).search
+        const claims = await signOn.finish(url, kept)
+        const person = personOf(claims, settings)
+        const account = await enterAccount(db, askerAs(NO_ACCOUNT, request), person)
+        return answerLoggedIn(request, reply, context, { account, next: kept.next })
+      },
+    )
+  }
+}
+
+/** As the browser sees it, according to our own proxies. The issuer leads only to addresses that it knows. */
+function callbackUrl({ protocol, host }: FastifyRequest): URL {
+  return new URL(`${protocol}://${host}${CALLBACK_PATH}`)
+}
+
+function keptIn(request: FastifyRequest): Kept | undefined {
+  try {
+    return JSON.parse(signOnCookie.read(request) ?? '') as Kept
+  } catch {
+    return undefined
+  }
+}

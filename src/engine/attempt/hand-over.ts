@@ -1,0 +1,23 @@
+import type { Claim } from '../claim/claim.ts'
+
+export type HandOver = {
+  leave(claim: Claim, value: unknown): void
+  /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */
+  take(claim: Claim): unknown
+}
+
+export function openHandOver(): HandOver {
+  let left: { seq: bigint; value: unknown } | undefined
+
+  return {
+    leave({ seq }, value) {
+      left = { seq: BigInt(seq), value }
+    },
+    take({ seq }) {
+      // Another worker may have run others on the subject meanwhile, but none between consecutive numbers.
+      const value = left !== undefined && left.seq + 1n === BigInt(seq) ? left.value : undefined
+      left = undefined
+      return value
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import { crashPoint } from '../../crash-point.ts'
+import type { Answer } from '../../ledger/answer.ts'
+import type { Ledger, Write } from '../../ledger/client.ts'
+import type { LedgerPath } from '../../ledger/path.ts'
+import type { Trace } from '../../ops/traces.ts'
+
+export type WatchedLedger = {
+  ledger: Ledger
+  lastRead(): Answer | null
+  written(): Answer | null
+  mayHaveArrived(): boolean
+}
+
+export function watchLedger(
+  ledger: Ledger,
+  mayWrite: () => Promise<boolean>,
+  trace: Trace,
+): WatchedLedger {
+  let lastRead: Answer | null = null
+  let written: Answer | null = null
+  let isSent = false
+
+  return {
+    lastRead: () => lastRead && { ...lastRead, outcome: 'done' },
+    written: () => written,
+    mayHaveArrived: () => isSent && written?.leftNothing !== true,
+    ledger: {
+      ...ledger,
+      async read<Body>(path: LedgerPath) {
+        const answer = await ledger.read<Body>(path, trace)
+        lastRead = answer
+        return answer
+      },
+      async write(write: Write) {
+        if (!(await mayWrite())) throw new Error('the lease was lost before the write')
+        isSent = true
+        written = await ledger.write(write, trace)
+        crashPoint('write.answered')
+        return written
+      },
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { crashPoint } from '../../crash-point.ts'
+import type { Database } from '../../database/database.ts'
+import { type Claim, ClaimGone, handBack } from '../claim/claim.ts'
+import type { ClaimNext } from '../claim/claim-next.ts'
+import type { Leases } from '../claim/leases.ts'
+import { needsNoWrite } from '../claim/may-run.ts'
+import type { Room } from '../claim/room.ts'
+import type { Send, Starts } from '../claim/starts.ts'
+import { brokenOff } from '../finish/decide.ts'
+import type { Ended } from '../finish/finish.ts'
+import type { KeepResult } from '../finish/keep-result.ts'
+import type { Catalogue, Kept } from '../operation.ts'
+import { laneOf } from '../origin.ts'
+import { LedgerPaused } from '../pause.ts'
+import { runAttempt } from './attempt.ts'
+import type { AttemptContext } from './current-attempt.ts'
+import { type HandOver, openHandOver } from './hand-over.ts'
+
+export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
+  db: Database
+  catalogue: Catalogue
+  leases: Leases
+  room: Room
+  starts: Starts
+  claimNext: ClaimNext
+  keepResult: KeepResult
+  isStopping(): boolean
+}
+
+export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
+  const handOver = openHandOver()
+  try {
+    for (let claim: Claim | undefined = first; claim; ) {
+      const isFinal: boolean = await workClaim(work, claim, handOver)
+      if (!isFinal) return
+      claim = await work.claimNext.after(claim.subject)
+    }
+  } catch (error) {
+    work.log.error(
+      { err: error, operation: first.id },
+      'operation interrupted; the sweep will resume it',
+    )
+  }
+}
+
+async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): Promise<boolean> {
+  const lane = laneOf(claim.origin)
+  try {
+    const ended = await work.starts.run(lane, claim, async send => {
+      work.room.announce(lane)
+      const isHeld = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
+      return isHeld
+        ? undefined
+        : attempted(work, claim, handOver, send).catch(error => brokenAttempt(work, claim, error))
+    })
+    if (ended !== undefined) return await work.keepResult(ended)
+    crashPoint('stop.handing-back')
+    await handBack(work.db, claim)
+    return false
+  } finally {
+    work.leases.release(claim)
+  }
+}
+
+/** Nobody knows how far it came. */
+function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
+  log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
+  const decision = brokenOff(claim, error, true)
+  return { claim, key: '', answer: null, mayStillRun: true, decision }
+}
+
+async function attempted(
+  work: SubjectWork,
+  claim: Claim,
+  handOver: HandOver,
+  send: Send,
+): Promise<Ended> {
+  const operation = work.catalogue.get(claim.operationType)
+  if (operation === undefined) {
+    // Another version of this program accepted it, and its workers know it.
+    const error = new Error(`this version has no operation ${claim.operationType}`)
+    return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
+  }
+  const mayWrite = async (kept: Kept | null) => {
+    if (claim.isPaused || !(await work.pauses.mayWrite()))
+      throw new LedgerPaused('the ledger is paused')
+    crashPoint('write.unrecorded')
+    if (!(await send(kept))) throw new ClaimGone('the claim ended before its start')
+    crashPoint('write.unsent')
+    return work.leases.covers(claim)
+  }
+  const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
+  if (ended.answer !== null && 'method' in ended.answer)
+    work.ledger.breaker.note(claim.subject, ended.answer)
+  return ended
+}

@@ -1,0 +1,68 @@
+import { crashPoint } from '../../crash-point.ts'
+import type { Database } from '../../database/database.ts'
+import { groupCommit } from '../../database/group-commit.ts'
+import type { Watch } from '../../database/watch.ts'
+import { type Catalogue, isClientSubject } from '../operation.ts'
+import { laneOf, ORIGINS } from '../origin.ts'
+import { type Claim, claimHeads } from './claim.ts'
+import type { Leases } from './leases.ts'
+import type { Starts } from './starts.ts'
+import type { WakeLoans } from './wake-loans.ts'
+
+export type ClaimNext = {
+  /** Whatever woke it. */
+  of(subject: string): Promise<Claim | undefined>
+  /** An operation of it has just ended: also wakes the loans that waited for a client's. Claims nothing when stopping. */
+  after(subject: string): Promise<Claim | undefined>
+}
+
+type Wanted = { subject: string; hasEnded: boolean }
+
+type ClaimNextContext = {
+  leases: Leases
+  starts: Starts
+  watch: Watch
+  wakeLoans: WakeLoans
+  catalogue: Catalogue
+  isStopping(): boolean
+}
+
+export function openClaimNext(
+  db: Database,
+  worker: string,
+  { leases, starts, watch, wakeLoans, catalogue, isStopping }: ClaimNextContext,
+): ClaimNext {
+  const writingAtOnce = [...catalogue.values()].filter(one => one.writesAtOnce).map(one => one.name)
+  const watched = watch.over('claims')
+  const claims = groupCommit((wanted: Wanted[]) => watched(() => claimEach(wanted)), {
+    onWaited: watch.waited('claims'),
+  })
+  return {
+    of: subject => claims.submit({ subject, hasEnded: false }),
+    after: subject => claims.submit({ subject, hasEnded: true }),
+  }
+
+  async function claimEach(wanted: Wanted[]): Promise<(Claim | undefined)[]> {
+    const since = performance.now()
+    const subjects = isStopping() ? [] : [...new Set(wanted.map(({ subject }) => subject))]
+    // A start recorded with the claim costs nothing; one that came too early would have to be looked up if this process died.
+    const startable = ORIGINS.filter(origin => starts.areNear(laneOf(origin), subjects.length))
+    const endedClients = wanted
+      .filter(({ subject, hasEnded }) => hasEnded && isClientSubject(subject))
+      .map(({ subject }) => subject)
+    const made = await claimHeads(db, worker, subjects, {
+      startable,
+      writingAtOnce,
+      endedClients,
+    })
+    if (made.claims.length > 0) crashPoint('claim.committed')
+    leases.add(made.claims, since)
+    if (made.readyLoans.length > 0) void wakeLoans(made.readyLoans)
+    const bySubject = new Map(made.claims.map(claim => [claim.subject, claim]))
+    return wanted.map(({ subject }) => {
+      const claim = bySubject.get(subject)
+      bySubject.delete(subject)
+      return claim
+    })
+  }
+}

@@ -1,0 +1,226 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { LEASE_SECONDS } from '../../database/lease.ts'
+import { prepared } from '../../database/prepared.ts'
+import type { Data, Kept, Resolution } from '../operation.ts'
+import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
+import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'
+import { mayRun } from './may-run.ts'
+import { loansReadyAfter } from './ready-loans.ts'
+
+export type WaitingFor =
+  | 'ledger_unavailable'
+  | 'ledger_busy'
+  | 'ledger_credentials'
+  | 'ledger_approval'
+  | 'outcome_unknown'
+
+export type Claim = {
+  id: string
+  /** Its place in the order of acceptance, a bigint. */
+  seq: string
+  operationType: string
+  origin: Origin
+  /** Success if the ledger refuses it but already holds what it asks for. */
+  takesEqualAsDone: boolean
+  subject: string
+  externalId: string
+  data: Data
+  /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
+  number: number
+  /** Then the attempt counts even if its process dies. */
+  isStarted: boolean
+  /** Until this is recorded, nothing may be written. */
+  isSent: boolean
+  lookFirst: boolean
+  /** A call may have been sent, and nothing shows that it has ended. */
+  mayStillRun: boolean
+  isTried: boolean
+  unknownSince: Date | null
+  waitingFor: WaitingFor | null
+  keyGeneration: number
+  seen: unknown
+  /** What the last attempt that may have been sent had read for its write. */
+  kept: Kept | null
+  resolution: Resolution | null
+  claimedAt: Date
+  /** The ledger was paused when it was claimed: it may end without a write, but not write. */
+  isPaused: boolean
+  acceptedAt: Date
+  /** The trace context it was accepted in; for a payment, its batch's. */
+  traceparent: string | null
+  /** The key under which the ledger answers "still processing", and since when. */
+  tooEarly: { key: string; since: string } | null
+}
+
+export type ClaimKey = Pick<Claim, 'id' | 'number'>
+export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
+
+/** It was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
+export class ClaimGone extends Error {}
+
+type Claimed = {
+  claims: Claim[]
+  /** Subjects of loans that waited for `endedClients`. */
+  readyLoans: string[]
+}
+
+/**
+ * @param startable origins whose claims start their attempts at once; those of the types in `writingAtOnce` count as sent
+ * @param endedClients client subjects whose operation has just ended
+ */
+export async function claimHeads(
+  db: Database,
+  worker: string,
+  subjects: string[],
+  { startable = ORIGINS, writingAtOnce = [], endedClients = [] }: ClaimOptions = {},
+): Promise<Claimed> {
+  if (subjects.length + endedClients.length === 0) return { claims: [], readyLoans: [] }
+  const { rows } = await sql<Claim & { readyLoan: string | null }>`${prepared('claim_heads')}
+    with head as (
+      select o.id
+        from ${headsOf(subjects)}
+       cross join lateral (
+         select id from loanops.operation o
+          where o.id = oldest.id and ${isUnfinished}
+            and o.next_try_at <= now()
+            and o.claimed_by is null
+            and not exists (${clientsUnfinished('o')})
+            and ${mayRun('o')}
+         -- Whoever has locked the row is claiming or finishing it, and then goes on to the next one.
+            for update skip locked) o
+    ), claimed as (
+      update loanops.operation o
+         set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+             attempt = o.attempt + 1,
+             unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end,
+             sent_attempt = case when o.origin = any(${startable}) and o.operation_type = any(${writingAtOnce})
+                            then o.attempt + 1 end
+       where o.id = any(array(select id from head))
+      returning o.*
+    ), ready as (${loansReadyAfter(endedClients)}
+    )
+    select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
+           claimed.subject, external_id as "externalId", data, attempt as number,
+           unstarted_attempt is distinct from attempt as "isStarted", sent_attempt is not distinct from attempt as "isSent",
+           look_first as "lookFirst",
+           may_still_run as "mayStillRun",
+           -- A claim that was handed back had no attempt.
+           attempt > 1 and (attempts > 0 or exists (
+             select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
+           unknown_since as "unknownSince", waiting_for as "waitingFor",
+           key_generation as "keyGeneration", seen, kept, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           exists (select from ops.ledger_pause) as "isPaused", traceparent,
+           case when unknown_since is not null then (
+             select json_build_object('key', idempotency_key, 'since', min(started_at))
+               from loanops.operation_attempt
+              where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
+              group by idempotency_key
+              order by max(attempt) desc limit 1) end as "tooEarly",
+           ready.subject as "readyLoan"
+      -- Both in one answer: a row is either a claim or a loan.
+      from claimed full join ready on false`.execute(db)
+  return {
+    claims: rows.filter(({ readyLoan }) => readyLoan === null),
+    readyLoans: rows.flatMap(({ readyLoan }) => readyLoan ?? []),
+  }
+}
+
+type ClaimOptions = {
+  startable?: readonly Origin[]
+  writingAtOnce?: readonly string[]
+  endedClients?: string[]
+}
+
+/** Records that they have started, and that their writes may be sent now. */
+export async function startClaims(
+  db: Database,
+  worker: string,
+  claims: (ClaimKey & { kept?: Kept | null })[],
+): Promise<ClaimKey[]> {
+  const { rows } = await sql<ClaimKey>`${prepared('start_claims')}
+    with starting as (
+      select o.id, held.kept
+        -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+        from (select * from unnest((select ${claims.map(({ id }) => id)}::uuid[]),
+                                   (select ${claims.map(({ number }) => number)}::integer[]),
+                                   (select ${claims.map(({ kept }) => kept && JSON.stringify(kept))}::text[]))
+                as claim (id, attempt, kept) order by id) held
+       cross join lateral (
+         select id from loanops.operation o
+          where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and ${isUnfinished}
+            for no key update) o
+    )
+    update loanops.operation o
+       set unstarted_attempt = null, sent_attempt = o.attempt, kept = coalesce(starting.kept::json, o.kept)
+      from starting
+     where o.id = any(array(select id from starting)) and o.id = starting.id
+    returning o.id, o.attempt as number`.execute(db)
+  return rows
+}
+
+/** Skips locked rows until the next time: waiting for an attempt's start or end could deadlock. */
+export async function renewClaims(
+  db: Database,
+  worker: string,
+  claims: ClaimKey[],
+): Promise<(ClaimKey & { isRenewed: boolean })[]> {
+  const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
+    with ours as (
+      select o.id, o.attempt
+        from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
+               as held (id, attempt)
+        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+       where o.claimed_by = ${worker} and ${isUnfinished}
+    ), free as (
+      select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.attempt
+       where o.claimed_by = ${worker} and ${isUnfinished}
+         for no key update of o skip locked
+    ), renewed as (
+      update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+        from free
+       where o.id = free.id
+      returning o.id
+    )
+    select ours.id, ours.attempt as number, renewed.id is not null as "isRenewed"
+      from ours left join renewed on renewed.id = ours.id`.execute(db)
+  return rows
+}
+
+export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
+  await sql`
+    update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
+     where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
+}
+
+export async function rememberSeen(
+  db: Database,
+  { id, number }: Claim,
+  seen: unknown,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set seen = ${JSON.stringify(seen)}::json
+     where id = ${id} and attempt = ${number} and status = 'processing' and claimed_by is not null`.execute(
+    db,
+  )
+  return numAffectedRows === 1n
+}
+
+export async function markUnavailable(
+  db: Database,
+  subjects: string[],
+  why: string,
+): Promise<void> {
+  await sql`
+    with waiting as (
+      select o.id
+        from ${headsOf(subjects)}
+        join loanops.operation o on o.id = oldest.id and ${isUnfinished}
+       where o.claimed_by is null and o.waiting_for is null
+       order by o.id
+         for no key update of o
+    )
+    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = ${why}
+      from waiting
+     where o.id = waiting.id`.execute(db)
+}

@@ -1,0 +1,51 @@
+import type { Database } from '../../database/database.ts'
+import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
+import type { Log } from '../../log.ts'
+import { type Claim, claimKey, renewClaims } from './claim.ts'
+
+/** A write must arrive while the lease still holds. */
+const MARGIN_MS = 1_000
+
+export type Leases = {
+  add(claims: Claim[], since: number): void
+  release(claim: Claim): void
+  /** By our own clock, because this process may have been suspended meanwhile. */
+  covers(claim: Claim): boolean
+  stop(): void
+}
+
+export function keepLeases(
+  db: Database,
+  worker: string,
+  log: Pick<Log, 'error'>,
+  renewEveryMs?: number,
+): Leases {
+  const held = new Map<string, { claim: Claim; until: number }>()
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'leases of operations could not be renewed')
+  const renewal = keepRenewing(renew, onError, renewEveryMs)
+
+  return {
+    add(claims, since) {
+      for (const claim of claims) held.set(claimKey(claim), { claim, until: endOf(since) })
+    },
+    release: claim => void held.delete(claimKey(claim)),
+    covers: claim => performance.now() < (held.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
+    stop: renewal.stop,
+  }
+
+  async function renew(): Promise<void> {
+    if (held.size === 0) return
+    const asked = [...held.values()]
+    const since = performance.now()
+    const claims = asked.map(({ claim }) => claim)
+    const ours = await renewClaims(db, worker, claims)
+    const isRenewed = new Map(ours.map(claim => [claimKey(claim), claim.isRenewed]))
+    for (const lease of asked) {
+      const renewed = isRenewed.get(claimKey(lease.claim))
+      if (renewed !== false) lease.until = renewed ? endOf(since) : 0
+    }
+  }
+}
+
+const endOf = (since: number) => since + LEASE_SECONDS * 1_000

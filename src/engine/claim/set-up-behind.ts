@@ -1,0 +1,45 @@
+import type { Database } from '../../database/database.ts'
+import type { Answer } from '../../ledger/answer.ts'
+import type { Finding } from '../../ledger/check/finding.ts'
+import { keptFindings } from '../../ledger/check/kept-findings.ts'
+import { isPast, sortable } from '../../ledger/day-format.ts'
+import { codeOf } from '../../ledger/error-body.ts'
+import type { Refusal } from '../refusal.ts'
+import type { Claim } from './claim.ts'
+
+export type SetUpBehind = (
+  claim: Pick<Claim, 'origin' | 'data'>,
+  refused: Answer | Refusal,
+) => Promise<Finding | undefined>
+
+const NOT_EXACT = 'loanops.amount.not.exact'
+const IN_THE_FUTURE = /\.in\.the\.future$|\.be\.a\.future\.date$/
+
+/**
+ * What the last check of the ledger's set-up found broken and is the reason of a refusal: with the right set-up, the ledger
+ * would take the operation. Payments have reasons of suspense for it.
+ */
+export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
+  return async ({ origin, data }, refused) => {
+    const code = codeOf(refused.body) ?? ''
+    const check = origin === 'payment' ? undefined : checkOf(code, data as Data)
+    if (check === undefined) return undefined
+    const { findings } = await keptFindings(db)
+    return findings.find(
+      one => one.check === check && one.state === 'breaks' && isAbout(one, data as Data),
+    )
+  }
+
+  function checkOf(code: string, data: Data): string | undefined {
+    if (code === NOT_EXACT) return 'currency'
+    if (!IN_THE_FUTURE.test(code)) return undefined
+    const days = Object.values(data).filter(value => typeof value === 'string' && sortable(value))
+    return days.every(day => isPast(String(day), timeZone)) ? 'time_zone' : undefined
+  }
+}
+
+type Data = Record<string, unknown>
+
+/** An operation on a loan does not say whose it is. */
+const isAbout = ({ lender }: Finding, { lenderConfig = lender }: Data) =>
+  lender === null || lender === lenderConfig

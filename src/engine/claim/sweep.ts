@@ -1,0 +1,67 @@
+import type { Database } from '../../database/database.ts'
+import type { Watch } from '../../database/watch.ts'
+import type { Ledger } from '../../ledger/client.ts'
+import type { Slots } from '../../ledger/slots.ts'
+import type { Log } from '../../log.ts'
+import type { Job } from '../../queue/job.ts'
+import { restAfter, startLoop } from '../../queue/loop.ts'
+import type { Origin } from '../origin.ts'
+import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
+import { openTrial } from './trial.ts'
+
+/** A lost wake-up is replaced within this time. */
+const SWEEP_EVERY_MS = 1_000
+/** After an outage everything is overdue: take this much at a time, as the other workers sweep too. */
+const MAX_PER_SWEEP = 200
+/** A sweep that found more than there was room for continues as soon as a slot may be free. */
+const ROOM_EVERY_MS = 20
+
+export function startSweep(
+  db: Database,
+  options: {
+    ledger: Ledger
+    slots: Slots
+    deadlineSeconds: number
+    watch: Watch
+    log: Pick<Log, 'error'>
+  },
+  runner: { take(subjects: string[]): Promise<void>; origins(): Origin[] },
+): Job {
+  const { ledger, slots, deadlineSeconds, log } = options
+  const watched = options.watch.over('sweep')
+  const nextOfTrial = openTrial(db)
+  const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
+  return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
+
+  async function probeAndSweep(stopping: AbortSignal): Promise<number> {
+    // Not timed: a probe of a ledger that hangs takes as long as a call may. Without a free slot, the
+    // answers to the calls under way tell as much.
+    if (ledger.breaker.isOpen() && slots.free('live') > 0)
+      await slots.run('live', ledger.probe).catch(onError)
+    const startedAt = performance.now()
+    // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
+    return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)
+  }
+
+  async function sweep(stopping: AbortSignal): Promise<boolean> {
+    const origins = runner.origins()
+    if (origins.length === 0) return true
+    let room = MAX_PER_SWEEP
+    for (let after: string | null = ''; after !== null && room > 0; ) {
+      const from: string = after
+      const { subjects, next } = await watched(() => pageAfter(from, origins, room))
+      if (stopping.aborted) return false
+      await runner.take(subjects)
+      room -= subjects.length
+      after = next
+    }
+    if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
+    return room === 0
+  }
+
+  function pageAfter(after: string, origins: Origin[], room: number): Promise<SubjectPage> {
+    return ledger.breaker.isOpen()
+      ? endableSubjects(db, origins, deadlineSeconds, room, after)
+      : overdueSubjects(db, origins, room, after)
+  }
+}

@@ -1,0 +1,260 @@
+import type { Answer, Outcome } from '../../ledger/answer.ts'
+import type { Finding } from '../../ledger/check/finding.ts'
+import type { Claim, WaitingFor } from '../claim/claim.ts'
+import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
+
+export type Decision =
+  | { status: 'success'; response: object }
+  | { status: 'failed'; response: object; errorMessage: string; reason?: string }
+  | {
+      status: 'processing'
+      waitingFor: WaitingFor | null
+      lastError: string | null
+      nextTryMs: number
+      lookFirst: boolean
+      isUnknown: boolean
+      /** Under the old key the ledger would only repeat its stored failure. */
+      wantsNewKey: boolean
+      countsAsAttempt: boolean
+      /** Whether an operator's decision carries over to the next attempt. */
+      keepsResolution?: true
+    }
+
+const FIRST_RETRY_MS = 500
+const MAX_RETRY_MS = 30_000
+/** Someone has to correct our settings or give the approval. */
+const ASK_AGAIN_MS = 60_000
+/** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
+const STUCK_KEY_MS = 10 * 60_000
+/** The ledger’s answer while a call under the same key still runs. */
+export const TOO_EARLY = 425
+/** How soon work continues after a pause, while unknown outcomes are looked up during it. */
+const AFTER_PAUSE_MS = 5_000
+
+/** Writing again would send the approver a second request. */
+export const stillUnapproved: Decision = {
+  status: 'processing',
+  waitingFor: 'ledger_approval',
+  lastError: 'the ledger holds it for a second person’s approval',
+  nextTryMs: ASK_AGAIN_MS,
+  lookFirst: true,
+  isUnknown: false,
+  wantsNewKey: false,
+  countsAsAttempt: false,
+}
+
+/** Never expires, because nobody but the second write ends what the first one left. */
+const halfDone: Decision = {
+  status: 'processing',
+  waitingFor: null,
+  lastError: null,
+  nextTryMs: 0,
+  lookFirst: false,
+  isUnknown: true,
+  wantsNewKey: true,
+  countsAsAttempt: true,
+}
+
+export function decide(claim: Claim, key: string, answer: Answer | Refusal): Decision {
+  if (isRefusal(answer)) return decideRefusal(answer)
+  switch (answer.outcome) {
+    case 'refused':
+      throw new Error('refusals are decided above')
+    case 'done':
+      return answer.isFirstOfTwo ? halfDone : { status: 'success', response: answer.body as object }
+    case 'awaits_approval':
+      return {
+        ...retryLater(claim, answer),
+        waitingFor: 'ledger_approval',
+        nextTryMs: ASK_AGAIN_MS,
+        lookFirst: true,
+      }
+    case 'not_now':
+      return {
+        ...retryUnwritten(claim, answer, 'ledger_busy'),
+        // While a call under the old key may still run, only the store's own answer shows that it has ended.
+        wantsNewKey: answer.isFromStore || (answer.isRecorded && !claim.mayStillRun),
+        countsAsAttempt: false,
+      }
+    case 'not_arrived':
+      return {
+        ...retryLater(claim, answer),
+        ...keepWaitingForApproval(claim, 'ledger_unavailable'),
+        countsAsAttempt: false,
+      }
+    case 'misconfigured':
+      return {
+        ...retryUnwritten(claim, answer, 'ledger_credentials'),
+        // What the ledger stored under the key says nothing about its set-up now.
+        nextTryMs: answer.isFromStore ? FIRST_RETRY_MS : ASK_AGAIN_MS,
+        wantsNewKey: answer.isFromStore || answer.isRecorded,
+      }
+    case 'unknown':
+      return {
+        ...retryLater(claim, answer),
+        // The operator is waiting.
+        ...(claim.resolution === 'retry' && answer.status === TOO_EARLY ? { nextTryMs: 0 } : {}),
+        waitingFor: 'outcome_unknown',
+        lookFirst: true,
+        isUnknown: true,
+        wantsNewKey: answer.isRecorded || isStuck(claim, key, answer),
+      }
+  }
+}
+
+export function decideRefusal(
+  answer: Refusal | (Answer & { outcome: 'refused' }),
+): Decision & { status: 'failed' } {
+  return {
+    status: 'failed',
+    response: failureResponse(answer),
+    errorMessage: failureMessage(answer),
+    ...('reason' in answer ? { reason: answer.reason } : {}),
+  }
+}
+
+/** After `moved_on`, only the key shows whether our write came first: only a failure stored under it ends its use. */
+export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
+  if (decision.status !== 'processing' || isRefusal(answer)) return decision
+  // A "still processing" counts as stored too.
+  const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
+  const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
+  return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
+}
+
+/** What an operator has decided waits for the next attempt. */
+export function keepingResolution(decision: Decision): Decision {
+  return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
+}
+
+export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
+  return {
+    ...retryLater(claim, { message }),
+    ...(mayHaveArrived
+      ? { waitingFor: 'outcome_unknown', isUnknown: true }
+      : keepWaitingForApproval(claim, 'ledger_unavailable')),
+    lookFirst: claim.lookFirst || mayHaveArrived,
+  }
+}
+
+export function heldBack(claim: Claim): Decision {
+  return {
+    status: 'processing',
+    waitingFor: claim.waitingFor,
+    lastError: null,
+    nextTryMs: AFTER_PAUSE_MS,
+    lookFirst: claim.lookFirst,
+    isUnknown: false,
+    wantsNewKey: false,
+    countsAsAttempt: false,
+    keepsResolution: true,
+  }
+}
+
+/** The look was needed because an earlier attempt may have arrived: until one succeeds, the outcome is unknown. */
+export function afterFailedLook(decision: Decision): Decision {
+  if (decision.status !== 'processing') return decision
+  const { waitingFor } = decision
+  // The other reasons stay: an operator can resolve them too.
+  const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
+  return isUnknown
+    ? { ...decision, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
+    : { ...decision, lookFirst: true }
+}
+
+/** We or the ledger refuse it before the write; an earlier call that still runs at the ledger may yet be applied. */
+export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision {
+  const message = `an earlier attempt may still arrive; a new one is refused: ${failureMessage(refused)}`
+  return {
+    ...retryLater(claim, { message }),
+    waitingFor: 'outcome_unknown',
+    lookFirst: true,
+    isUnknown: true,
+  }
+}
+
+/** A person has to correct the ledger's set-up, or ours. */
+export function waitingForSetUp(
+  claim: Claim,
+  refused: Answer | Refusal,
+  { check, found, remedy }: Finding,
+): Decision {
+  return {
+    ...retryLater(claim, { message: `${check}: ${found}. ${remedy}` }),
+    waitingFor: 'ledger_credentials',
+    nextTryMs: ASK_AGAIN_MS,
+    wantsNewKey: 'isRecorded' in refused && refused.isRecorded,
+  }
+}
+
+export function deadlineRefusal(seconds: number): Refusal {
+  const message = `The ledger did not accept it within ${seconds} seconds`
+  return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
+}
+
+export const operatorsRefusal: Refusal = {
+  ...refusal(
+    '409',
+    'loanops.resolved.by.operator',
+    'An operator has declared this operation failed',
+  ),
+  reason: 'resolved_by_operator',
+}
+
+export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
+  return outcome === 'awaits_approval' ? 'not_now' : outcome
+}
+
+/** A failed look must not end the wait for approval, or the approver would get a second request. */
+function keepWaitingForApproval(
+  claim: Claim,
+  reason: WaitingFor,
+): { waitingFor: WaitingFor; isUnknown: boolean } {
+  if (claim.waitingFor !== 'ledger_approval') return { waitingFor: reason, isUnknown: false }
+  return claim.resolution === 'retry'
+    ? { waitingFor: 'outcome_unknown', isUnknown: true }
+    : { waitingFor: 'ledger_approval', isUnknown: false }
+}
+
+function retryUnwritten(claim: Claim, answer: Answer, reason: WaitingFor) {
+  return {
+    ...retryLater(claim, answer),
+    ...keepWaitingForApproval(claim, reason),
+    lookFirst: claim.lookFirst || !answer.leftNothing,
+  }
+}
+
+function retryLater(
+  claim: Claim,
+  { message, retryAfterMs = 0 }: Pick<Answer, 'message' | 'retryAfterMs'>,
+) {
+  return {
+    status: 'processing' as const,
+    lastError: message,
+    nextTryMs: Math.max(backOff(claim.number), retryAfterMs),
+    lookFirst: claim.lookFirst,
+    isUnknown: false,
+    wantsNewKey: false,
+    countsAsAttempt: true,
+  }
+}
+
+/** Doubles with each claim; the random half keeps thousands of retries from coming at once. */
+function backOff(claims: number): number {
+  const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
+  return full / 2 + (Math.random() * full) / 2
+}
+
+/** Counted per key: an older unknown outcome says nothing about a new call. An operator's retry does not wait. */
+function isStuck(claim: Claim, key: string, answer: Answer): boolean {
+  const { tooEarly, resolution, claimedAt } = claim
+  if (answer.status !== TOO_EARLY) return false
+  if (resolution === 'retry') return true
+  return tooEarly?.key === key && claimedAt.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
+}
+
+function isRefusal(
+  answer: Answer | Refusal,
+): answer is Refusal | (Answer & { outcome: 'refused' }) {
+  return answer.outcome === 'refused'
+}

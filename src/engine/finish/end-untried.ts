@@ -1,0 +1,53 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { Trx } from '../../database/database.ts'
+import { insertJobs } from '../../queue/queue.ts'
+import { readyLoans } from '../claim/ready-loans.ts'
+import { isClientSubject } from '../operation.ts'
+import { liveQueue, queueOf, wakesOf } from '../queue.ts'
+import type { Refusal } from '../refusal.ts'
+import { decideRefusal } from './decide.ts'
+import type { Final, OnFinal } from './finish.ts'
+
+/** Whichever of this and the start of its attempt locks the row first goes ahead; the other then fails. */
+export async function endUntried(
+  trx: Trx,
+  boss: PgBoss,
+  { operationType, id }: { operationType: string; id: string },
+  reason: Refusal,
+  onFinal: OnFinal,
+): Promise<'ended' | 'tried' | 'unknown'> {
+  const { rows } = await sql<Final['claim']>`
+    select id, operation_type as "operationType", origin, subject, data from loanops.operation
+     where id = ${id} and operation_type = ${operationType} for update`.execute(trx)
+  const [claim] = rows
+  if (claim === undefined) return 'unknown'
+  if (!(await isUntried(trx, id))) return 'tried'
+  const decision = decideRefusal(reason)
+  await sql`
+    update loanops.operation
+       set status = 'failed', response = ${JSON.stringify(decision.response)}::json, error_message = ${decision.errorMessage},
+           processed_at = clock_timestamp(), waiting_for = null,
+           claimed_by = null, claimed_at = null, claimed_until = null
+     where id = ${id}`.execute(trx)
+  const final = [{ claim, decision }]
+  await onFinal.record(trx, final)
+  onFinal.note(final)
+  const { subject, origin } = claim
+  await insertJobs(boss, trx, queueOf(origin), wakesOf([subject]))
+  const loans = isClientSubject(subject) ? await readyLoans(trx, [subject]) : []
+  await insertJobs(boss, trx, liveQueue, wakesOf(loans))
+  return 'ended'
+}
+
+/** A statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */
+async function isUntried(trx: Trx, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from loanops.operation o
+     where id = ${id} and status = 'processing' and attempts = 0 and not look_first and unknown_since is null
+       and (claimed_by is null or unstarted_attempt = attempt)
+       and not exists (select from loanops.operation_attempt where operation_id = o.id)`.execute(
+    trx,
+  )
+  return rows.length === 1
+}

@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PgBoss } from 'pg-boss'
+import type { Database } from '../../database/database.ts'
+import { groupCommit } from '../../database/group-commit.ts'
+import { isTransient } from '../../database/transient.ts'
+import { Unavailable } from '../../database/unavailable.ts'
+import type { Watch } from '../../database/watch.ts'
+import type { Lane, Slots } from '../../ledger/slots.ts'
+import type { Log } from '../../log.ts'
+import { laneOf } from '../origin.ts'
+import { brokenOff } from './decide.ts'
+import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
+
+/** While the database is down; then another worker takes over and reconciles. */
+const KEEP_TRYING_MS = 60_000
+const RETRY_MS = 500
+/**
+ * Calls that begin together are answered together. Recording the first result at once would compete for the CPU with the
+ * other answers, and with a ledger on the same machine, where it made each call of 25 ms take 1 ms longer.
+ */
+const GATHER_MS = 2
+
+export type KeepResult = (ended: Ended) => Promise<boolean>
+type KeepingOptions = { slots: Slots; watch: Watch; onFinal: OnFinal; log: Pick<Log, 'error'> }
+
+export function openKeepResult(
+  db: Database,
+  boss: PgBoss,
+  { slots, watch, onFinal, log }: KeepingOptions,
+): KeepResult {
+  // Recording a refused repayment waits for the lock under which payments are settled: no live result may
+  // wait behind it.
+  const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
+
+  return async ended => {
+    try {
+      return await untilKept(ended)
+    } catch (error) {
+      if (isOutage(error)) throw error
+      log.error({ err: error, operation: ended.claim.id }, 'a result could not be recorded')
+      return untilKept(broken(ended, error as Error))
+    }
+  }
+
+  async function untilKept(ended: Ended): Promise<boolean> {
+    const lane = laneOf(ended.claim.origin)
+    const until = performance.now() + KEEP_TRYING_MS
+    // The ledger may have been written to: that must not be lost while the database is down.
+    for (;;) {
+      try {
+        return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
+      } catch (error) {
+        if (!isOutage(error) || performance.now() > until) throw error
+        await sleep(RETRY_MS)
+      }
+    }
+  }
+
+  function finishGroup(lane: Lane) {
+    const watched = watch.over(`${lane} results`)
+    return groupCommit<Ended, boolean>(
+      ended => watched(() => finishAttempts(db, boss, ended, onFinal)),
+      {
+        onWaited: watch.waited(`${lane} results`),
+        gatherMs: () => (slots.busy(lane) > 0 ? GATHER_MS : 0),
+      },
+    )
+  }
+}
+
+const isOutage = (error: unknown) => isTransient(error) || error instanceof Unavailable
+
+/** What cannot be recorded as it is shows why, and is tried again. */
+function broken(ended: Ended, { message }: Error): Ended {
+  const { claim, answer, decision } = ended
+  const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
+  const mustLook = decision.status === 'processing' && decision.lookFirst
+  const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
+  const error = new Error(`its result could not be recorded: ${message}`)
+  return { ...ended, decision: brokenOff(claim, error, mayHaveArrived) }
+}

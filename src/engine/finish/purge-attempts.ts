@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { inSteps } from '../../database/in-steps.ts'
+
+/** About 50 ms of work. */
+const ROWS_AT_ONCE = 2_000
+
+type Place = { id: string; attempt: number }
+const BEFORE_ALL: Place = { id: '00000000-0000-0000-0000-000000000000', attempt: 0 }
+
+export async function purgeAttempts(db: Database, keepDays: number): Promise<number> {
+  let deleted = 0
+  await inSteps(BEFORE_ALL, async after => {
+    const step = await deleteNext(db, keepDays, after)
+    deleted += step.deleted
+    return step.last
+  })
+  return deleted
+}
+
+/**
+ * Ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
+ * are scanned.
+ */
+async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place) {
+  const { rows } = await sql<{ deleted: number; last: Place | null }>`
+    with bound as (
+      select raw.id_at(now() - ${keepDays} * interval '1 day') as old, raw.id_at(now() + interval '1 day') as migrated
+    ), next as materialized (
+      (select a.operation_id, a.attempt, a.ended_at
+         from loanops.operation_attempt a
+        where (a.operation_id, a.attempt) > (${id}::uuid, ${attempt}::integer) and a.operation_id < (select old from bound)
+        order by a.operation_id, a.attempt limit ${ROWS_AT_ONCE})
+      union all
+      (select a.operation_id, a.attempt, a.ended_at
+         from loanops.operation_attempt a
+        where (a.operation_id, a.attempt) > (${id}::uuid, ${attempt}::integer) and a.operation_id >= (select migrated from bound)
+        order by a.operation_id, a.attempt limit ${ROWS_AT_ONCE})
+      limit ${ROWS_AT_ONCE}
+    ), gone as (
+      delete from loanops.operation_attempt a
+       using next join loanops.operation o on o.id = next.operation_id
+       where (a.operation_id, a.attempt) = (next.operation_id, next.attempt)
+         and next.ended_at < now() - ${keepDays} * interval '1 day' and o.status <> 'processing'
+      returning a.attempt
+    )
+    select (select count(*)::integer from gone) as deleted,
+           (select json_build_object('id', operation_id, 'attempt', attempt) from next
+             order by operation_id desc, attempt desc limit 1) as last`.execute(db)
+  return rows[0] as { deleted: number; last: Place | null }
+}

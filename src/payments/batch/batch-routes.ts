@@ -1,0 +1,101 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { askerOf } from '../../accounts/actor.ts'
+import { operate, read } from '../../accounts/needs.ts'
+import type { Database } from '../../database/database.ts'
+import { asJson } from '../../http/as-json.ts'
+import { idBefore, pageOf } from '../../http/cursor.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { FieldErrors, NotFound } from '../../http/problem.ts'
+import { closed, nullable } from '../../http/schemas.ts'
+import { Id } from '../../http/text-fields.ts'
+import { isUuid } from '../../ids.ts'
+import { BatchRun } from '../payment-record.ts'
+import { requestBatchNow } from './request-batch.ts'
+
+const tags = ['payments']
+const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
+  suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
+  post_seconds::float8, last_error`
+
+const requestSchema = {
+  operationId: 'requestBatch',
+  tags,
+  summary: 'Requests a batch run now, or as soon as the running one ends',
+  response: { 202: Type.Object({ batch_id: Type.String() }, { title: 'RequestedBatch' }) },
+}
+const listSchema = {
+  operationId: 'listBatches',
+  tags,
+  summary: 'Lists batch runs, newest first',
+  querystring: Type.Object(listQuery('uuid'), closed),
+  response: {
+    200: Type.Object(
+      { batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) },
+      { title: 'BatchRunList' },
+    ),
+  },
+}
+const runSchema = {
+  operationId: 'getBatch',
+  tags,
+  summary: 'Returns a batch run with its counts',
+  params: Type.Object({ id: Id }),
+  response: { 200: BatchRun },
+}
+
+type Context = { db: Database; boss: PgBoss }
+
+export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post(
+      '/payments/batch',
+      { schema: requestSchema, config: operate() },
+      async (request, reply) => {
+        refuseBody(request.body)
+        const batch_id = await requestBatchNow(db, boss, await askerOf(request))
+        return reply.code(202).send({ batch_id })
+      },
+    )
+
+    app.get(
+      '/payments/batches',
+      { schema: listSchema, config: read },
+      async ({ query: { limit, cursor } }) => {
+        const before = idBefore(cursor)
+        const { rows } = await sql<{ batch_id: string }>`
+        select ${columns} from ops.batch_run
+         where ${before}::uuid is null or batch_id < ${before}
+         order by batch_id desc limit ${limit + 1}`.execute(db)
+        const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
+        return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
+      },
+    )
+
+    app.get(
+      '/payments/batches/:id',
+      { schema: runSchema, config: read },
+      async ({ params: { id } }) => {
+        const { rows } = isUuid(id)
+          ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
+              db,
+            )
+          : { rows: [] }
+        if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)
+        return asJson<Static<typeof BatchRun>>(rows[0])
+      },
+    )
+  }
+}
+
+/** An empty object counts as no body. */
+function refuseBody(body: unknown): void {
+  if (body === undefined) return
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const errors = isObject
+    ? Object.keys(body).map(name => ({ path: `/${name}`, message: 'is not a known field' }))
+    : [{ path: '', message: 'must be an empty object, or no body' }]
+  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors)
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { lockSettling } from '../lock-settling.ts'
+import type { Batch } from './batch.ts'
+import { noteError } from './note-error.ts'
+
+/** Per batch, because each may need several calls to the ledger. */
+const MAX_PAYMENTS = 200
+/** Likewise: one call each. */
+const MAX_LOANS = 200
+
+export type LoanReads = {
+  productOf(loan: string): Promise<string | undefined>
+  /** Whether the ledger as a whole can be read. */
+  ledgerAnswers(): Promise<boolean>
+}
+
+type Unjudged = { gateway: string; paymentId: string; loans: string[] }
+
+/** Once its loan's product is known, a contradicted payment is settled again by that lender's networks. */
+export async function judge(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
+  const { rows } = await sql<Unjudged>`
+    select gateway, gateway_payment_id as "paymentId",
+           array(select core.unasked_loans(gateway, gateway_payment_id)) as loans
+      from core.unjudged_payment
+     order by may_wait, noted_at
+     limit ${MAX_PAYMENTS}`.execute(batch.db)
+  for (const payment of rows) {
+    batch.check()
+    try {
+      await learnProducts(batch, payment, productOf)
+    } catch (error) {
+      await noteError(batch.db, batch.claim, 'lenders of loans', error)
+      if (!(await ledgerAnswers())) return
+      await moveBack(batch, payment)
+      continue
+    }
+    await settleAgain(batch, payment)
+  }
+  await learnAgain(batch, { productOf, ledgerAnswers })
+}
+
+/** Before their gateways are asked: another lender's gateway would not have the payments of a loan that changed hands. */
+async function learnAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
+  const { rows } = await sql<{ loan: string }>`
+    select loan from core.loans_to_learn_again(${MAX_LOANS}) as loan`.execute(batch.db)
+  for (const { loan } of rows) {
+    batch.check()
+    try {
+      await learn(batch, loan, (await productOf(loan)) ?? null)
+    } catch (error) {
+      await noteError(batch.db, batch.claim, 'lenders of loans', error)
+      if (!(await ledgerAnswers())) return
+      await sql`
+        update core.loan_product set learned_at = now() where external_loan_id = ${loan}`.execute(
+        batch.db,
+      )
+    }
+  }
+}
+
+async function learn({ db }: Pick<Batch, 'db'>, loan: string, product: string | null) {
+  await sql`select core.learn_product(${loan}, ${product})`.execute(db)
+}
+
+async function learnProducts(
+  batch: Batch,
+  { loans }: Unjudged,
+  productOf: LoanReads['productOf'],
+): Promise<void> {
+  for (const loan of loans) {
+    const product = await productOf(loan)
+    if (product !== undefined) await learn(batch, loan, product)
+  }
+}
+
+/** A loan may be unreadable every time: its payments must not fill the next batches. */
+async function moveBack({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+  await sql`
+    update core.unjudged_payment set noted_at = clock_timestamp()
+     where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(db)
+}
+
+async function settleAgain({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+  await db.transaction().execute(async trx => {
+    await lockSettling(trx)
+    await sql`
+      delete from core.unjudged_payment where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(
+      trx,
+    )
+    await sql`select core.settle(${gateway}, array[${paymentId}], false)`.execute(trx)
+  })
+}

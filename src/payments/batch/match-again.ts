@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import { lockSettling } from '../lock-settling.ts'
+import type { Batch } from './batch.ts'
+
+/** Values of which the payments are looked up together: each look-up reads all that wait to be posted. */
+const CHANGES_AT_ONCE = 5_000
+const FOUND_AT_ONCE = 10_000
+/** Some 100 ms of work: nobody else settles or decides about payments meanwhile. */
+const PAYMENTS_AT_ONCE = 250
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+type Changes = { gateway: string; keys: (string | null)[]; ids: string[] }
+
+/** Settles again what a changed reference may release, hold or give to another loan. A crash begins with the same changes again. */
+export async function matchAgain(batch: Batch): Promise<void> {
+  for (;;) {
+    const changes = await nextChanges(batch)
+    if (changes.length === 0) return
+    for (const { gateway, keys, ids } of changes) {
+      for (let after: string | null = FIRST_ID; after !== null; ) {
+        batch.check()
+        after = await settleNext(batch, gateway, keys, after)
+      }
+      await sql`delete from core.changed_reference where id = any(${ids}::bigint[])`.execute(
+        batch.db,
+      )
+    }
+  }
+}
+
+async function nextChanges({ db }: Batch): Promise<Changes[]> {
+  const { rows } = await sql<Changes>`
+    select gateway, array_agg(distinct key) as keys, array_agg(id) as ids
+      from (select * from core.changed_reference order by id limit ${CHANGES_AT_ONCE}) next
+     group by gateway`.execute(db)
+  return rows
+}
+
+/** @returns the last payment of those found, null at the end */
+async function settleNext(
+  batch: Batch,
+  gateway: string,
+  keys: Changes['keys'],
+  after: string,
+): Promise<string | null> {
+  // Once, so that whatever was settled with the references of before is seen; the look-up itself holds up nobody.
+  await batch.db.transaction().execute(lockSettling)
+  const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
+    select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(
+    batch.db,
+  )
+  for (let i = 0; i < found.length; i += PAYMENTS_AT_ONCE) {
+    batch.check()
+    const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
+    await batch.db.transaction().execute(async trx => {
+      await lockSettling(trx)
+      await sql`select core.settle(${gateway}, ${payments}::text[], true)`.execute(trx)
+    })
+  }
+  return found.length < FOUND_AT_ONCE ? null : (found.at(-1)?.id ?? null)
+}

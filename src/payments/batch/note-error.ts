@@ -1,0 +1,20 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { publicError } from '../../public-error.ts'
+import type { RunClaim } from '../../queue/run-claim.ts'
+
+/** Enough for a dozen parts. */
+const MAX_CHARACTERS = 4_000
+
+/** Beside what other parts of the batch have noted. */
+export async function noteError(
+  db: Database,
+  { id }: RunClaim,
+  part: string,
+  error: unknown,
+): Promise<void> {
+  const message = `${part}: ${publicError(error as Error).message}`
+  await sql`
+    update core.batch_run set last_error = left(concat_ws('; ', last_error, ${message}::text), ${MAX_CHARACTERS})
+     where id = ${id} and strpos(coalesce(last_error, ''), ${message}) = 0`.execute(db)
+}

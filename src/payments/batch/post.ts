@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import { insertOperations, newOperation } from '../../engine/accept.ts'
+import { repaymentIntake } from '../repayment/repayment-intake.ts'
+import { dueReversals, startReversals } from '../repayment/start-reversals.ts'
+import type { Batch } from './batch.ts'
+
+/** One transaction, which holds up the intake of their loans. */
+const PAYMENTS_AT_ONCE = 500
+/** About one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
+const FIRST_PAUSE_MS = 25
+const MAX_PAUSE_MS = 500
+
+export async function post(batch: Batch): Promise<void> {
+  let reversed: number
+  while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
+  // A payment has one reversal at a time, each of what the last one left.
+  do {
+    while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
+    reversed = await reverseDue(batch)
+    await untilEnded(batch)
+  } while (reversed > 0)
+}
+
+async function untilEnded(batch: Batch): Promise<void> {
+  for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
+    await sleep(ms)
+    batch.check()
+  }
+}
+
+async function retryRefused({ db, claim }: Batch): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select core.retry_refused(${claim.id}, ${PAYMENTS_AT_ONCE})::integer as count`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** In order of payment, because the operations of a loan run in the order in which they are inserted. */
+async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
+  const sent = await db.transaction().execute(async trx => {
+    const { rows } = await sql<{ id: string; loan: string }>`
+      select id, external_loan_id as loan from core.transaction
+       where state = 'waiting' and unconfirmed is null and kind = 'payment' and batch_id is distinct from ${claim.id}
+       order by paid_at, id
+       limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
+    const operations = rows.map(({ id, loan }) =>
+      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
+        traceparent,
+      }),
+    )
+    if (operations.length === 0) return 0
+    await insertOperations(trx, boss, 'payment', operations)
+    const posting = operations.map(({ id, data }) => ({ id, transaction_id: data.transaction_id }))
+    await sql`
+      with sent as (
+        select * from json_to_recordset(${JSON.stringify(posting)}) as o (id uuid, transaction_id uuid)
+      ), noted as (
+        insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
+      )
+      update core.transaction t set state = 'posting', operation_id = sent.id, batch_id = ${claim.id}
+        from sent where t.id = sent.transaction_id`.execute(trx)
+    return rows.length
+  })
+  crashPoint('batch.posting')
+  return sent
+}
+
+async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<number> {
+  const started = await db.transaction().execute(async trx => {
+    const due = await dueReversals(trx, claim.id, PAYMENTS_AT_ONCE)
+    return startReversals(trx, boss, due, { batch: claim.id, traceparent })
+  })
+  if (started > 0) crashPoint('batch.reversing')
+  return started
+}
+
+/** The engine retries those that wait for the ledger or a pause: the batch need not wait for them. */
+async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
+  const { rows } = await sql<{ isUnderWay: boolean }>`
+    select exists (
+      select from core.transaction t
+        join loanops.operation o on o.id = t.operation_id
+       where t.batch_id = ${claim.id} and t.state = 'posting'
+         and not (o.claimed_by is null and exists (select from ops.ledger_pause))
+         and not exists (
+           select from loanops.operation parked
+            where parked.subject = o.subject and parked.status = 'processing' and parked.seq <= o.seq
+              and (parked.waiting_for is not null or parked.next_try_at > now()))) as "isUnderWay"`.execute(
+    db,
+  )
+  return rows[0]?.isUnderWay === true
+}

@@ -1,0 +1,24 @@
+import type { PgBoss } from 'pg-boss'
+import { INTERNAL_TOKEN_ACTOR } from '../../accounts/actor.ts'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { requestRun } from '../../queue/request-run.ts'
+import { batchQueue } from '../queue.ts'
+
+export function requestBatch(
+  trx: Trx,
+  boss: PgBoss,
+  trigger: 'schedule' | 'request',
+): Promise<string> {
+  return requestRun(trx, boss, { table: 'core.batch_run', queue: batchQueue }, trigger)
+}
+
+export function requestBatchNow(db: Database, boss: PgBoss, asker: Asker): Promise<string> {
+  return db.transaction().execute(async trx => {
+    const subject = await requestBatch(trx, boss, 'request')
+    // Systems request one every minute, which would bury what people do.
+    if (asker.actor !== INTERNAL_TOKEN_ACTOR)
+      await audit(trx, { ...asker, action: 'batch.request', subject })
+    return subject
+  })
+}

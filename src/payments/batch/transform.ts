@@ -1,0 +1,116 @@
+import { type RawBuilder, sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import type { Row } from '../../database/row.ts'
+import { isTimeout, isTransient } from '../../database/transient.ts'
+import { publicError } from '../../public-error.ts'
+import { RunLeft } from '../../queue/hold-run.ts'
+import { isConstraint, isDataError } from '../data-error.ts'
+import { lockSettling } from '../lock-settling.ts'
+import type { Batch } from './batch.ts'
+import { noteError } from './note-error.ts'
+
+/** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
+const ROWS_AT_ONCE = 5_000
+/** More rows that break the database’s constraints mean that something else than these rows is wrong. */
+const MAX_STUCK = 10
+
+/** `stuck`: the rows that break a constraint, which wait for the next batch and delay no other row. */
+type Source = { name: string; stuck: string[] }
+
+/** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
+export async function transform(batch: Batch): Promise<void> {
+  const { rows } = await sql<
+    Row<'core.source', 'name'>
+  >`select name from core.source order by name`.execute(batch.db)
+  for (const { name } of rows) {
+    const source: Source = { name, stuck: [] }
+    try {
+      for (let left = await countPending(batch, name); left > 0; batch.check()) {
+        const taken = await transformChunk(batch, source, Math.min(left, ROWS_AT_ONCE))
+        left = taken > 0 ? left - taken : 0
+      }
+    } catch (error) {
+      if (error instanceof RunLeft || (isTransient(error) && !isOfOneSource(error))) throw error
+      // A source that cannot be read must not delay the others; its rows wait for the next batch.
+      batch.log.error({ err: error, source: name }, 'source cannot be read')
+      await noteError(batch.db, batch.claim, name, error)
+    }
+  }
+}
+
+async function countPending({ db }: Batch, source: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from core.pending_event where source = ${source}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+async function transformChunk(batch: Batch, source: Source, max: number): Promise<number> {
+  if (max === 1) return transformOldest(batch, source)
+  try {
+    return await counted(
+      batch,
+      sql`core.transform(${source.name}, ${max}, ${source.stuck}::uuid[])`,
+    )
+  } catch (error) {
+    if (!isDataError(error) && !isConstraint(error) && !isTimeout(error)) throw error
+    // An operator's own view may raise an error on one row, or never end: that row becomes unreadable, and the others continue.
+    const half = Math.ceil(max / 2)
+    const first = await transformChunk(batch, source, half)
+    return first < half ? first : first + (await transformChunk(batch, source, max - half))
+  }
+}
+
+/** Chooses the row once: after an error of its view, an older row may have been committed. */
+async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    select raw_id as id from core.pending_event
+     where source = ${name} and raw_id <> all(${stuck}::uuid[])
+     order by raw_id limit 1`.execute(batch.db)
+  const id = rows[0]?.id
+  if (id === undefined) return 0
+  const take = () => counted(batch, sql`core.take(${name}, array[${id}::uuid])`)
+  try {
+    // A database that stalled may be back: its time-out must not make a good row unreadable.
+    return await take().catch(error => (isTimeout(error) ? take() : Promise.reject(error)))
+  } catch (error) {
+    if (isDataError(error) || isTimeout(error))
+      return counted(
+        batch,
+        sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
+      )
+    if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
+    batch.log.error(
+      { err: error, source: name, rawId: id },
+      'event breaks a constraint of the database',
+    )
+    await noteError(batch.db, batch.claim, name, error)
+    stuck.push(id)
+    return 1
+  }
+}
+
+async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
+  const taken = await db.transaction().execute(async trx => {
+    // In a statement of its own, so that waiting for it never looks like a row that cannot be read in time.
+    await lockSettling(trx)
+    const { rows } = await sql<{ taken: number; isOurs: boolean }>`
+      with done as materialized (select * from ${step}),
+      noted as (
+        update core.batch_run b
+           set transformed = b.transformed + done.taken, suspended = b.suspended + done.suspended,
+               failed = b.failed + done.failed
+          from done
+         where b.id = ${claim.id} and b.attempt = ${claim.number}
+        returning b.id)
+      select done.taken::integer, exists (select from noted) as "isOurs" from done`.execute(trx)
+    const row = rows[0]
+    if (!row?.isOurs) throw new RunLeft()
+    return row.taken
+  })
+  if (taken > 0) crashPoint('batch.transformed')
+  return taken
+}
+
+function isOfOneSource(error: unknown): boolean {
+  return ['55P03', '57014'].includes(String((error as { code?: string }).code))
+}

@@ -1,0 +1,102 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { operate } from '../../accounts/needs.ts'
+import { itemAnswer } from '../../http/answer-each.ts'
+import { closed, oneOf, optional } from '../../http/schemas.ts'
+import { TAKE, trimText } from '../../http/take-values.ts'
+import { ExternalId, WITHOUT_NUL } from '../../http/text-fields.ts'
+import { Payment, PaymentParams } from '../payment-record.ts'
+import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
+import { REFERENCE_KINDS } from '../references/reference-record.ts'
+import { paymentCalls } from './payment-calls.ts'
+
+const MAX_ASSIGNMENTS = 200
+
+const tags = ['payments']
+const anyText = (description: string, example: string) =>
+  Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
+const Remember = optional(
+  Type.Array(oneOf(REFERENCE_KINDS), {
+    maxItems: REFERENCE_KINDS.length,
+    description: 'a list of kinds: the payment’s own references of these are stored for the loan',
+  }),
+)
+const Assignment = Type.Object(
+  {
+    gateway: anyText('a gateway’s name', 'gateway_a'),
+    gateway_payment_id: anyText('a payment’s id', 'pay_1'),
+    external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
+    remember: Remember,
+  },
+  { ...closed, title: 'Assignment' },
+)
+const assignEachSchema = {
+  operationId: 'assignPayments',
+  tags,
+  summary: 'Assigns several payments, each as in a call of its own, in order',
+  body: Type.Object(
+    {
+      assignments: Type.Array(Assignment, {
+        minItems: 1,
+        maxItems: MAX_ASSIGNMENTS,
+        description: `a list of 1 to ${MAX_ASSIGNMENTS} assignments`,
+      }),
+    },
+    { ...closed, title: 'AssignPaymentsRequest' },
+  ),
+  response: {
+    200: Type.Object(
+      {
+        results: Type.Array(
+          Type.Object(
+            { gateway: Type.String(), gateway_payment_id: Type.String(), ...itemAnswer },
+            { title: 'AssignmentResult' },
+          ),
+        ),
+      },
+      { title: 'AssignmentResults' },
+    ),
+    202: Proposal,
+  },
+}
+const assignSchema = {
+  operationId: 'assignPayment',
+  'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
+  tags,
+  summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
+  params: PaymentParams,
+  headers: IfMatch,
+  body: Type.Object(
+    { external_loan_id: ExternalId, remember: Remember },
+    { ...closed, title: 'AssignPaymentRequest' },
+  ),
+  response: { 200: Payment, 202: Proposal },
+}
+
+type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
+
+export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { assignCall, assignEachCall } = paymentCalls(context)
+  const forOne = { ...operate('payment.assign', 'reference.write'), actsIn: assignCall.actsOf }
+  const forEach = { ...operate('bulk', ...forOne.acts), actsIn: assignEachCall.actsOf }
+  return async app => {
+    app.post(
+      '/payments/assign',
+      { schema: assignEachSchema, config: forEach },
+      async (request, reply) =>
+        answerAct(context, assignEachCall, await askerOf(request), request.body, { reply }),
+    )
+
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/assign',
+      { schema: assignSchema, config: forOne },
+      async (request, reply) => {
+        const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
+        return answerAct(context, assignCall, await askerOf(request), asked, { reply })
+      },
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
+import { Conflict } from '../../http/problem.ts'
+import { lockedPayment, stateInWords } from '../locked-payment.ts'
+import { requireAsSeen } from '../precondition.ts'
+import type { ReferenceKind } from '../references/reference-record.ts'
+import { remember } from '../references/remember.ts'
+import { settle } from '../settle.ts'
+import { keepNote } from './note.ts'
+
+const ASSIGNABLE = [
+  'no_loan_named',
+  'loan_unknown',
+  'loan_not_active',
+  'lender_mismatch',
+  'signature_not_verified',
+  'ledger_refused',
+  'reversed_at_ledger',
+  'missing_at_ledger',
+  'awaiting_review',
+]
+
+export const isAssignable = (reason: string | null) => ASSIGNABLE.includes(reason ?? '')
+
+type Assignment = {
+  gateway: string
+  paymentId: string
+  loan: string
+  note?: string | undefined
+  /** Kinds of the payment’s references to store for the loan. */
+  kinds?: ReferenceKind[] | undefined
+  asker: Asker
+  ifMatch?: string | undefined
+}
+
+export function assign(
+  db: Database,
+  { gateway, paymentId, loan, note, kinds, asker, ifMatch }: Assignment,
+) {
+  return inTransaction(db, async trx => {
+    const payment = await lockedPayment(trx, { gateway, paymentId })
+    requireAsSeen(payment, ifMatch, asker)
+    if (payment.kind !== 'payment')
+      throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
+    if (payment.state !== 'suspense' || !isAssignable(payment.reason))
+      throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
+    await sql`
+      update core.transaction
+         set assigned_loan_id = ${loan}, decided_over = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null,
+             overruled = array_append(overruled, ${payment.reason}),
+             posting_number = posting_number + ${payment.reason === 'reversed_at_ledger' ? 1 : 0}
+       where id = ${payment.id}`.execute(trx)
+    if (note !== undefined) await keepNote(trx, payment, note, asker)
+    await settle(trx, [payment])
+    if (kinds !== undefined) await remember(trx, { payment: payment.id, loan, kinds }, asker)
+    await audit(trx, {
+      ...asker,
+      action: 'payment.assign',
+      subject: `${gateway}/${paymentId}`,
+      detail: {
+        external_loan_id: loan,
+        before: payment.loan,
+        reason: payment.reason,
+        note,
+        remember: kinds,
+      },
+    })
+  })
+}

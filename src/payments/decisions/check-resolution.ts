@@ -1,0 +1,100 @@
+import { Decimal } from 'decimal.js'
+import { PersonRequired } from '../../accounts/access.ts'
+import { INTERNAL_TOKEN_ACTOR } from '../../accounts/actor.ts'
+import type { Asker } from '../../accounts/audit.ts'
+import { Conflict, invalidField } from '../../http/problem.ts'
+import { isExternalId } from '../../http/text-fields.ts'
+import { findLoan, findLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { type ForCaller, readForCaller } from '../../ledger/read-for-caller.ts'
+import { isNotReversed } from '../../ledger/transaction.ts'
+import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
+import type { PaymentResolution } from './resolution.ts'
+
+const DECIDED = ['handled', 'dismissed']
+/** In these states an objection stays until an operator clears it. */
+const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
+const REVERSIBLE = ['refund', 'chargeback', 'reversal_refused']
+
+/** What came from outside, or its gateway does not have, is not. */
+export function isReversible({ kind, state, reason }: ShownState): boolean {
+  return kind !== 'payment' && state === 'suspense' && REVERSIBLE.includes(reason ?? '')
+}
+
+type ShownState = { kind: string; state: string; reason: string | null }
+
+export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
+  const { kind, state, objection } = payment
+  const words = `a ${kind} in state ${stateInWords(payment)}`
+  if (outcome === 'post' && kind !== 'payment')
+    throw new Conflict(`This is a ${kind}: only a payment can be posted`)
+  if (outcome === 'reopen') {
+    if (DECIDED.includes(state)) return
+    throw new Conflict(`Cannot reopen a payment in state ${state}: it must be handled or dismissed`)
+  }
+  if (outcome === 'reverse' && !isReversible(payment))
+    throw new Conflict(`Cannot reverse ${words}: it must be a refund or chargeback in suspense`)
+  if (outcome === 'restore' && objection === 'taken_back') return
+  if (outcome === 'restore')
+    throw new Conflict(`Cannot restore ${words}: its gateway must have taken it back`)
+  if (state === 'suspense') return
+  if (outcome === 'post')
+    throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)
+  if (objection === null || !WITH_OBJECTION.includes(state))
+    throw new Conflict(
+      `Cannot resolve a payment in state ${state}: it must be in suspense or have an objection`,
+    )
+}
+
+/** Nothing limits the amount that is posted, so that a token which leaked could post any. @throws PersonRequired */
+export function requirePersonForUnknown(
+  { capturedAmount, currency }: PaymentStanding,
+  { outcome }: PaymentResolution,
+  { actor }: Asker,
+): void {
+  const isUnknown = capturedAmount === null || currency === null
+  if (outcome === 'post' && isUnknown && actor === INTERNAL_TOKEN_ACTOR)
+    throw new PersonRequired('payment.post')
+}
+
+export async function checkAtLedger(
+  at: ForCaller,
+  payment: PaymentStanding,
+  resolution: PaymentResolution,
+): Promise<void> {
+  if (resolution.outcome === 'post') await refuseAboveCaptured(at, payment, resolution)
+  if (resolution.outcome === 'handled') await refuseUnbooked(at, payment, resolution)
+}
+
+async function refuseAboveCaptured(
+  at: ForCaller,
+  { capturedAmount: captured, currency }: PaymentStanding,
+  { external_loan_id, amount }: PaymentResolution & { outcome: 'post' },
+): Promise<void> {
+  // The limit applies only if payment and loan share a currency. Below the captured amount no call is
+  // needed to find out.
+  if (captured === null || currency === null || new Decimal(amount).lte(captured)) return
+  const loan = await readForCaller(at, ledger => findLoan(ledger, external_loan_id))
+  if (loan === undefined)
+    throw invalidField(
+      '/external_loan_id',
+      'must name a loan that the ledger has, because the amount exceeds what was captured',
+    )
+  if (loan.currency.code === currency)
+    throw invalidField('/amount', `must be at most ${captured}, the captured amount`)
+}
+
+async function refuseUnbooked(
+  at: ForCaller,
+  payment: PaymentStanding,
+  { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
+): Promise<void> {
+  if (id === undefined) return
+  const loanId = external_loan_id ?? payment.loan
+  if (loanId === null || !isExternalId(loanId))
+    throw invalidField('/external_loan_id', 'is required because the payment has no loan')
+  const loan = await readForCaller(at, ledger => findLoanWithTransactions(ledger, loanId))
+  const booked = loan?.transactions?.find(one => String(one.id) === String(id))
+  if (booked === undefined)
+    throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
+  if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
+}

@@ -1,0 +1,82 @@
+import type { PgBoss } from 'pg-boss'
+import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import type { Database } from '../../database/database.ts'
+import type { ForCaller } from '../../ledger/read-for-caller.ts'
+import type { Log } from '../../log.ts'
+import { assignEach } from '../assign-each.ts'
+import type { PaymentName, PaymentStanding } from '../locked-payment.ts'
+import type { PaymentKind } from '../payment-record.ts'
+import { foundPayment } from '../reading/find-payments.ts'
+import type { ReferenceKind } from '../references/reference-record.ts'
+import { assign } from './assign.ts'
+import { paymentFacts } from './payment-facts.ts'
+import { ACT_OF, type PaymentResolution } from './resolution.ts'
+import { resolveAsSeen, seenFor } from './resolve.ts'
+
+type Named = {
+  gateway: string
+  gateway_payment_id: string
+  kind?: PaymentKind | undefined
+  if_match?: string | undefined
+}
+type AssignRequest = Named & {
+  external_loan_id: string
+  note?: string | undefined
+  remember?: ReferenceKind[] | undefined
+}
+type ResolveRequest = Named & PaymentResolution
+
+type Context = ForCaller & { db: Database; boss: PgBoss; log: Pick<Log, 'error'> }
+
+/** What people decide about payments. */
+export function paymentCalls(context: Context) {
+  const { db, boss, log } = context
+  const answer = async (request: Named, name = nameOf(request)) => ({
+    status: 200,
+    body: (await foundPayment(db, name)).payment,
+  })
+
+  const assignCall: ActCall<AssignRequest, undefined, void> = {
+    name: 'payments.assign',
+    actsOf: ({ remember = [] }) =>
+      remember.length > 0 ? ['payment.assign', 'reference.write'] : ['payment.assign'],
+    factsOf: (trx, request) =>
+      paymentFacts(trx, { ...nameOf(request), kind: 'payment' }, assignCall.actsOf(request)),
+    act: (db, asker, request) =>
+      assign(db, {
+        ...nameOf(request),
+        loan: request.external_loan_id,
+        note: request.note,
+        kinds: request.remember,
+        asker,
+        ifMatch: request.if_match,
+      }),
+    answer: request => answer(request, { ...nameOf(request), kind: 'payment' }),
+  }
+
+  const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
+    name: 'payments.resolve',
+    actsOf: ({ outcome }) => [ACT_OF[outcome]],
+    factsOf: (trx, request) =>
+      paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), amountIn(request)),
+    look: (request, asker, signal) =>
+      seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),
+    act: (db, asker, request, seen) => resolveAsSeen({ db, boss }, seen, wantedBy(request), asker),
+    answer: request => answer(request),
+  }
+
+  const assignEachCall = assignEach(assignCall, log)
+  return { assignCall, assignEachCall, resolveCall }
+}
+
+function nameOf({ gateway, gateway_payment_id: paymentId, kind }: Named): PaymentName {
+  return { gateway, paymentId, ...(kind && { kind }) }
+}
+
+const amountIn = (request: ResolveRequest) =>
+  request.outcome === 'post' ? String(request.amount) : undefined
+
+function wantedBy(request: ResolveRequest) {
+  const { gateway, gateway_payment_id, kind, if_match: ifMatch, ...resolution } = request
+  return { name: nameOf(request), resolution, ifMatch }
+}

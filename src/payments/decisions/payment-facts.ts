@@ -1,0 +1,52 @@
+import { Decimal } from 'decimal.js'
+import { sql } from 'kysely'
+import type { Facts } from '../../accounts/approvals/act-call.ts'
+import type { Act } from '../../config/acts.ts'
+import type { Trx } from '../../database/database.ts'
+import { lockStanding, type PaymentName, type PaymentStanding } from '../locked-payment.ts'
+
+/** What a decision about a payment is about. @param posted the amount that it would post */
+export async function paymentFacts(
+  trx: Trx,
+  name: PaymentName,
+  acts: Act[],
+  posted?: string,
+): Promise<Facts> {
+  const payment = await lockStanding(trx, name)
+  const { id, kind, state, reason, objection, loan, capturedAmount, currency, version } = payment
+  const { events, digest } = await eventsOf(trx, name, payment)
+  const amount = greaterOf(capturedAmount, posted)
+  return {
+    act: acts[0] as Act,
+    subject: `${name.gateway}/${name.paymentId}`,
+    parts: acts.map(act => ({ act, amount })),
+    amount: posted ?? capturedAmount,
+    currency,
+    shown: {
+      kind,
+      state,
+      reason,
+      objection,
+      external_loan_id: loan,
+      amount: capturedAmount,
+      events,
+    },
+    state: [id, version, capturedAmount, currency, loan, digest],
+  }
+}
+
+/** Whoever posts less than was captured decides about all of it. Null if nobody knows how much that is. */
+function greaterOf(captured: string | null, posted = '0'): string | null {
+  return captured === null ? null : Decimal.max(captured, posted).toString()
+}
+
+async function eventsOf(trx: Trx, { gateway, paymentId }: PaymentName, { kind }: PaymentStanding) {
+  const { rows } = await sql<{ events: number; digest: string }>`
+    select count(*)::integer as events,
+           coalesce(md5(string_agg(source || ' ' || raw_id, ',' order by source, raw_id)), '') as digest
+      from core.event
+     where gateway_payment_id = ${paymentId} and gateway = ${gateway} and kind = ${kind}`.execute(
+    trx,
+  )
+  return rows[0] ?? { events: 0, digest: '' }
+}

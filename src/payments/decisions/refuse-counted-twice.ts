@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../database/database.ts'
+import { Conflict } from '../../http/problem.ts'
+import type { PaymentStanding } from '../locked-payment.ts'
+import type { Decision } from './resolution.ts'
+
+type Name = { gateway: string; id: string }
+
+/** Call it with the lock for settling held. @throws Conflict if another payment stands for the same money */
+export async function refuseCountedTwice(
+  trx: Trx,
+  payment: PaymentStanding,
+  resolution: Decision,
+): Promise<void> {
+  if (resolution.outcome === 'dismiss') return
+  const twin = await readableTwin(trx, payment)
+  if (twin !== undefined)
+    throw new Conflict(
+      `The event belongs to the payment ${nameOf(twin)}: decide about that one, and dismiss this event`,
+    )
+  if (resolution.outcome !== 'handled' || resolution.ledger_transaction_id === undefined) return
+  const { ledger_transaction_id: transaction, external_loan_id: loan = payment.loan } = resolution
+  const other = await postedFor(trx, payment, { transaction, loan })
+  if (other !== undefined)
+    throw new Conflict(`The transaction ${transaction} was posted for ${nameOf(other)}`)
+}
+
+const nameOf = ({ gateway, id }: Name) => `${gateway}/${id}`
+
+/** The payment that this unreadable event is about, or another unreadable event of it that an operator had booked. */
+async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | undefined> {
+  const { rows } = await sql<Name>`
+    select other.gateway, other.gateway_payment_id as id
+      from core.transaction t
+      join core.transaction other
+        on other.gateway = t.gateway and other.kind = 'payment' and other.gateway_payment_id = t.hints ->> 'payment_id'
+           and other.is_captured
+     where t.id = ${id} and t.problem = 'unreadable'
+    union all
+    select other.gateway, other.gateway_payment_id
+      from core.transaction t
+      join core.transaction other
+        on other.gateway = t.gateway and other.problem = 'unreadable' and other.id <> t.id
+           and other.hints ->> 'payment_id' = t.hints ->> 'payment_id' and other.decision in ('post', 'handled')
+     where t.id = ${id} and t.problem = 'unreadable'
+     limit 1`.execute(trx)
+  return rows[0]
+}
+
+/**
+ * The payment that this transaction of the loan was posted for. One booked by a person may be the sum of
+ * several payments.
+ */
+async function postedFor(
+  trx: Trx,
+  { id }: PaymentStanding,
+  { transaction, loan }: { transaction: string | number; loan: string | null },
+): Promise<Name | undefined> {
+  const { rows } = await sql<Name>`
+    select gateway, gateway_payment_id as id
+      from core.transaction
+     where external_loan_id = ${loan} and ledger_transaction_id = ${transaction} and id <> ${id}
+       and state = 'posted'
+     limit 1`.execute(trx)
+  return rows[0]
+}

@@ -1,0 +1,125 @@
+import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Act } from '../../config/acts.ts'
+import { Day } from '../../http/day-fields.ts'
+import { Amount, MAX_WHOLE } from '../../http/number-fields.ts'
+import { FieldErrors } from '../../http/problem.ts'
+import { closed, oneOf, optional } from '../../http/schemas.ts'
+import { takeValues } from '../../http/take-values.ts'
+import { ExternalId, Note } from '../../http/text-fields.ts'
+import { firstPerPath } from '../../http/validator.ts'
+
+const ID_TEXT = /^[1-9][0-9]{0,17}$/
+TypeRegistry.Set('TransactionId', (_, value) =>
+  typeof value === 'number'
+    ? Number.isInteger(value) && value > 0 && value <= MAX_WHOLE
+    : typeof value === 'string' && ID_TEXT.test(value),
+)
+/** A number is taken too. The contract names one type, because many languages have none that is either. */
+const TransactionId = Type.Unsafe<number | string>({
+  [Kind]: 'TransactionId',
+  type: 'string',
+  pattern: ID_TEXT.source,
+  description: 'the id of a transaction at the ledger, as a number or as text',
+})
+
+const Post = Type.Object(
+  {
+    outcome: Type.Literal('post'),
+    external_loan_id: ExternalId,
+    amount: Amount,
+    paid_on: Day,
+    note: Note,
+  },
+  {
+    ...closed,
+    title: 'PostResolution',
+    description: 'Posts this amount to this loan as of this day',
+  },
+)
+const Handled = Type.Object(
+  {
+    outcome: Type.Literal('handled'),
+    note: Note,
+    external_loan_id: optional(ExternalId),
+    ledger_transaction_id: optional(TransactionId),
+  },
+  { ...closed, title: 'HandledResolution', description: 'The money was booked by hand' },
+)
+const Dismiss = Type.Object(
+  { outcome: Type.Literal('dismiss'), note: Note },
+  { ...closed, title: 'DismissResolution', description: 'Nothing is to be booked' },
+)
+
+const Reopen = Type.Object(
+  { outcome: Type.Literal('reopen'), note: Note },
+  {
+    ...closed,
+    title: 'ReopenResolution',
+    description: 'Takes what was handled or dismissed back to suspense',
+  },
+)
+
+const Reverse = Type.Object(
+  { outcome: Type.Literal('reverse'), note: Note },
+  {
+    ...closed,
+    title: 'ReverseResolution',
+    description: 'Takes a refund or chargeback out of its posted payment at the ledger',
+  },
+)
+const Restore = Type.Object(
+  { outcome: Type.Literal('restore'), note: Note },
+  {
+    ...closed,
+    title: 'RestoreResolution',
+    description: 'Posts again what a refund or chargeback took, since the gateway took it back',
+  },
+)
+
+export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen, Reverse, Restore], {
+  title: 'PaymentResolution',
+  discriminator: { propertyName: 'outcome' },
+})
+export type PaymentResolution = Static<typeof PaymentResolution>
+export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' | 'reverse' | 'restore' }>
+
+/** The act that each outcome is, for those who say who may do what. */
+export const ACT_OF = {
+  post: 'payment.post',
+  handled: 'payment.handled',
+  dismiss: 'payment.dismiss',
+  reopen: 'payment.reopen',
+  reverse: 'payment.reverse',
+  restore: 'payment.restore',
+} as const satisfies Record<PaymentResolution['outcome'], Act>
+
+const OUTCOMES = {
+  post: Post,
+  handled: Handled,
+  dismiss: Dismiss,
+  reopen: Reopen,
+  reverse: Reverse,
+  restore: Restore,
+}
+
+export const RESOLUTION_ACTS = Object.values(ACT_OF)
+/** @param body as it was sent */
+export const actsInResolution = (body: { outcome?: unknown } | null) =>
+  RESOLUTION_ACTS.filter(act => act === `payment.${body?.outcome}`)
+
+const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
+
+export function resolutionValidator(): (body: unknown) => PaymentResolution {
+  const outcome = TypeCompiler.Compile(NamedOutcome)
+  const checks = new Map<string, ReturnType<typeof TypeCompiler.Compile<TSchema>>>(
+    Object.entries(OUTCOMES).map(([name, schema]) => [name, TypeCompiler.Compile(schema)]),
+  )
+  return sent => {
+    const body = takeValues(PaymentResolution, sent)
+    const check = outcome.Check(body) ? (checks.get(body.outcome) ?? outcome) : outcome
+    if (!check.Check(body))
+      throw new FieldErrors('INVALID_PAYLOAD', firstPerPath(check.Errors(body)))
+    return body as PaymentResolution
+  }
+}

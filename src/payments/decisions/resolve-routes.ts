@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { operate } from '../../accounts/needs.ts'
+import { closed } from '../../http/schemas.ts'
+import { Note } from '../../http/text-fields.ts'
+import { validator } from '../../http/validator.ts'
+import { whileAsked } from '../../http/while-asked.ts'
+import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
+import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
+import { foundPayment } from '../reading/find-payments.ts'
+import { noteOn } from './note.ts'
+import { paymentCalls } from './payment-calls.ts'
+import {
+  actsInResolution,
+  PaymentResolution,
+  RESOLUTION_ACTS,
+  resolutionValidator,
+} from './resolution.ts'
+
+const tags = ['payments']
+const resolveSchema = {
+  operationId: 'resolvePayment',
+  'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
+  tags,
+  summary:
+    'Decides what becomes of what is in suspense, clears the objection to what is posted, reopens what was decided, or books a refund or chargeback; later events do not change a decision',
+  params: PaymentParams,
+  querystring: kindQuery,
+  headers: IfMatch,
+  body: PaymentResolution,
+  response: { 200: Payment, 202: Proposal },
+}
+const noteSchema = {
+  operationId: 'notePayment',
+  tags,
+  summary: 'Saves a note for other operators, which ops.suspense shows with its author',
+  params: PaymentParams,
+  querystring: kindQuery,
+  body: Type.Object({ note: Note }, { ...closed, title: 'NotePaymentRequest' }),
+  response: { 200: Payment },
+}
+
+type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
+
+export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db } = context
+  const { resolveCall } = paymentCalls(context)
+  const resolutionOf = resolutionValidator()
+
+  return async app => {
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/resolve',
+      {
+        schema: resolveSchema,
+        config: { ...operate(...RESOLUTION_ACTS), actsIn: actsInResolution },
+        // The outcome that the body names checks it, not this union of all.
+        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
+      },
+      async (request, reply) => {
+        const resolution = resolutionOf(request.body)
+        const named = { ...request.params, ...request.query, if_match: request.headers['if-match'] }
+        const asker = await askerOf(request)
+        const to = { reply, signal: whileAsked(reply) }
+        return answerAct(context, resolveCall, asker, { ...named, ...resolution }, to)
+      },
+    )
+
+    app.post(
+      '/payments/:gateway/:gateway_payment_id/note',
+      { schema: noteSchema, config: operate() },
+      async request => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const name = { gateway, paymentId, ...request.query }
+        const { kind } = await noteOn(db, name, request.body.note, await askerOf(request))
+        return (await foundPayment(db, { ...name, kind })).payment
+      },
+    )
+  }
+}

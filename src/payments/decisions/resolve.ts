@@ -1,0 +1,152 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
+import { isoDay, namedDay } from '../../day.ts'
+import { Conflict } from '../../http/problem.ts'
+import type { ForCaller } from '../../ledger/read-for-caller.ts'
+import {
+  lockedPayment,
+  type PaymentName,
+  type PaymentStanding,
+  paymentStanding,
+  refuseUnknownOutcome,
+} from '../locked-payment.ts'
+import { requireAsSeen } from '../precondition.ts'
+import { settle } from '../settle.ts'
+import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-resolution.ts'
+import { keepNote } from './note.ts'
+import { refuseCountedTwice } from './refuse-counted-twice.ts'
+import { reopen } from './reopen.ts'
+import type { Decision, PaymentResolution } from './resolution.ts'
+import { restore, reverse } from './reverse.ts'
+
+type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
+
+export async function resolve(
+  context: ForCaller & { db: Database; boss: PgBoss },
+  name: PaymentName,
+  resolution: PaymentResolution,
+  asker: Asker,
+  ifMatch?: string,
+): Promise<void> {
+  const wanted = { name, resolution, ifMatch }
+  await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
+}
+
+/** Before any locks, because no batch must wait for the ledger's answer. */
+export async function seenFor(
+  context: ForCaller & { db: Database },
+  { name, resolution, ifMatch }: Wanted,
+  asker: Asker,
+): Promise<PaymentStanding> {
+  const seen = await paymentStanding(context.db, name)
+  requireAsSeen(seen, ifMatch, asker)
+  refuseUnknownOutcome(seen)
+  refuseUnfit(seen, resolution)
+  requirePersonForUnknown(seen, resolution, asker)
+  await checkAtLedger(context, seen, resolution)
+  return seen
+}
+
+export function resolveAsSeen(
+  { db, boss }: { db: Database; boss: PgBoss },
+  seen: PaymentStanding,
+  { name, resolution, ifMatch }: Wanted,
+  asker: Asker,
+): Promise<void> {
+  const { outcome } = resolution
+  return inTransaction(db, async trx => {
+    const payment = await lockedPayment(trx, name)
+    requireAsSeen(payment, ifMatch, asker)
+    refuseUnfit(payment, resolution)
+    refuseChange(seen, payment)
+    await keepNote(trx, payment, resolution.note, asker)
+    if (outcome === 'reopen') await reopen(trx, payment)
+    else if (outcome === 'reverse') await reverse(trx, boss, payment)
+    else if (outcome === 'restore') await restore(trx, boss, payment)
+    else await decideAbout(trx, payment, resolution)
+    await audit(trx, {
+      ...asker,
+      action: OWN_ACTIONS.includes(outcome) ? `payment.${outcome}` : 'payment.resolve',
+      subject: `${name.gateway}/${name.paymentId}`,
+      detail: {
+        ...resolution,
+        kind: payment.kind,
+        before: payment.loan,
+        state: payment.state,
+        reason: payment.reason,
+        objection: payment.objection,
+      },
+    })
+  })
+}
+
+const OWN_ACTIONS = ['reopen', 'reverse', 'restore']
+
+/** What was checked, here and at the ledger, must be what is decided. */
+function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
+  const isSame =
+    seen.id === payment.id && seen.version === payment.version && seen.currency === payment.currency
+  if (!isSame) throw new Conflict('The payment has changed in the meantime; reload it')
+}
+
+async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decision) {
+  if (payment.state === 'suspense') {
+    await refuseCountedTwice(trx, payment, decision)
+    await decide(trx, payment, decision)
+  }
+  await sql`select core.clear_objections(${payment.id})`.execute(trx)
+  await settle(trx, [payment, ...(await undecidedTwins(trx, payment))])
+}
+
+/** Not posted yet, and perhaps the same money as this unreadable event that was just booked; it may name no loan yet. */
+async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: string }[]> {
+  const { rows } = await sql<{ id: string }>`
+    select other.id
+      from core.transaction t
+      join core.transaction other
+        on coalesce(other.external_loan_id, t.assigned_loan_id) = t.assigned_loan_id and other.gateway = t.gateway
+           and other.amount = t.decided_amount and other.state in ('waiting', 'suspense') and other.decision is null and other.id <> t.id
+     where t.id = ${id} and t.problem = 'unreadable' and t.decision = 'post'`.execute(trx)
+  return rows
+}
+
+async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Decision) {
+  const { outcome } = resolution
+  const { loan, amount, day, transaction } = decisionOf(resolution)
+  // The external id of an undone repayment stays reserved.
+  const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
+  await sql`
+    update core.transaction
+       set decision = ${outcome},
+           decided_over = jsonb_build_object('reason', reason, 'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
+           assigned_loan_id = coalesce(${loan}, assigned_loan_id),
+           -- What goes to the loan, whatever went back before.
+           decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
+           posting_number = posting_number + ${isNextPosting ? 1 : 0},
+           -- What was ever sent keeps its external id.
+           booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
+           payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
+     where id = ${id}`.execute(trx)
+}
+
+function decisionOf(resolution: Decision) {
+  const nothing = { loan: null, amount: null, day: null, transaction: null }
+  switch (resolution.outcome) {
+    case 'post': {
+      const day = namedDay(resolution.paid_on)
+      if (day === undefined) throw new Error(`invalid day ${resolution.paid_on}`)
+      const { external_loan_id: loan, amount } = resolution
+      return { ...nothing, loan, amount: String(amount), day: isoDay(day) }
+    }
+    case 'handled': {
+      const { external_loan_id: loan = null, ledger_transaction_id: transaction = null } =
+        resolution
+      return { ...nothing, loan, transaction }
+    }
+    case 'dismiss':
+      return nothing
+  }
+}

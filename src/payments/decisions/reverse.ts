@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { Trx } from '../../database/database.ts'
+import { Conflict } from '../../http/problem.ts'
+import type { PaymentStanding } from '../locked-payment.ts'
+import { startReversals } from '../repayment/start-reversals.ts'
+import { settle } from '../settle.ts'
+
+const BY_HAND = { batch: null, traceparent: null }
+
+/** Takes this refund or chargeback out of its payment. @throws Conflict if its payment does not stand with that much */
+export async function reverse(trx: Trx, boss: PgBoss, { id }: PaymentStanding): Promise<void> {
+  const payment = await paymentOf(trx, id)
+  if (payment.state !== 'posted')
+    throw new Conflict(`Its payment is ${payment.state}: only what is posted can be reversed`)
+  if (payment.excess !== null) throw new Conflict(payment.excess)
+  if (!payment.isFit)
+    throw new Conflict('It is not an amount in the currency in which its payment was posted')
+  await sql`update core.transaction set decision = null where id = ${id}`.execute(trx)
+  await startReversals(trx, boss, [id], BY_HAND)
+  await settle(trx, [payment])
+}
+
+/** Posts again what this refund or chargeback took out of its payment. @throws Conflict if that cannot be posted now */
+export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): Promise<void> {
+  const payment = await paymentOf(trx, id)
+  if (!RESTORABLE.includes(payment.state))
+    throw new Conflict(`Its payment is ${payment.state}: nothing can be added to it`)
+  await sql`update core.transaction set decision = 'restore' where id = ${id}`.execute(trx)
+  if (payment.state === 'posted') await startReversals(trx, boss, [id], BY_HAND)
+  // Nothing of it is at the ledger: the next batch posts it.
+  else await putBack(trx, id, payment.id)
+  await settle(trx, [payment])
+}
+
+const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
+
+type PaymentOfIt = { id: string; state: string; excess: string | null; isFit: boolean }
+
+/** Locks it. @throws Conflict if there is none, or another reversal of it is under way */
+async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
+  const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
+    select p.id, p.state, core.exceeds(r) as excess, core.fits(r, p) as "isFit", core.is_being_reversed(p) as "isUnderWay"
+      from core.transaction r
+      join core.transaction p
+        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.id = ${id} for update of p`.execute(trx)
+  const [payment] = rows
+  if (payment === undefined) throw new Conflict('LoanOps does not have its payment')
+  if (payment.isUnderWay) throw new Conflict('Another reversal of its payment is under way')
+  return payment
+}
+
+async function putBack(trx: Trx, id: string, payment: string): Promise<void> {
+  await sql`
+    with put as (
+      update core.transaction set state = 'waiting', posted_at = null, ledger_transaction_id = null, returned_amount = null
+       where id = ${id} returning amount
+    )
+    update core.transaction p set returned_amount = nullif(p.returned_amount - put.amount, 0) from put
+     where p.id = ${payment}`.execute(trx)
+}

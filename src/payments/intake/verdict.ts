@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Lender } from '../../config/lenders.ts'
+import type { GatewayRules } from '../gateways/gateway.ts'
+import type { Gateway } from '../gateways/gateways.ts'
+import { secretsKey } from '../secrets-key.ts'
+
+type Verdict = { isRefused: boolean; verifiedBy: string | null }
+
+export function verdict(
+  lenders: ReadonlyMap<string, Lender>,
+  gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
+  code: string,
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+): Verdict {
+  const lender = lenders.get(code)
+  const asked = lender === undefined ? [...lenders.values()] : [lender]
+  const tried = new Map<string, boolean>()
+  const fitting = asked.filter(one => one[gateway.name].secrets.map(isFitting).includes(true))
+  return {
+    isRefused: fitting.length === 0 && asked.every(one => one[gateway.name].validateSignature),
+    verifiedBy: fitting.length === 0 ? null : firstOfEach(fitting).join(','),
+  }
+
+  /** Tries each secret once, as lenders may share them, and always tries all of them. */
+  function isFitting(secret: string): boolean {
+    const isSigned = tried.get(secret) ?? gateway.isSigned(secret, body, headers)
+    tried.set(secret, isSigned)
+    return isSigned
+  }
+
+  function firstOfEach(fits: Lender[]): string[] {
+    const bySecrets = new Map<string, string>()
+    for (const one of fits.toReversed()) bySecrets.set(secretsKey(one, gateway.name), one.code)
+    return [...bySecrets.values()].sort()
+  }
+}

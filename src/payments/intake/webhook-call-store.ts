@@ -1,0 +1,46 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { Gateway } from '../gateways/gateways.ts'
+
+/** Of each gateway, as the view `last_webhook_call` chooses them. */
+export const KEPT_CALLS = 20
+
+export type WebhookCall = {
+  gateway: Gateway
+  at: Date
+  address: string | null
+  status: number
+  event_type: string | null
+  lender: string
+  /** Why it was refused; null if it was stored. */
+  reason: string | null
+}
+
+/** Deletes what is no longer among the last. */
+export async function saveCalls(db: Database, calls: WebhookCall[]) {
+  await sql`
+    insert into loanops.webhook_call (gateway, at, address, status, event_type, lender, reason)
+    select gateway, at, address, status, event_type, lender, reason
+      from json_populate_recordset(null::loanops.webhook_call, ${JSON.stringify(calls)})`.execute(
+    db,
+  )
+  await sql`
+    delete from loanops.webhook_call
+     where id = any(array(
+       select id from loanops.webhook_call
+        where id not in (select id from loanops.last_webhook_call)
+        order by id for update skip locked))`.execute(db)
+}
+
+/** The newest first. @param gateway null for those of all gateways */
+export async function lastWebhookCalls(
+  db: Database,
+  gateway: Gateway | null,
+): Promise<Omit<WebhookCall, 'gateway'>[]> {
+  const { rows } = await sql<Omit<WebhookCall, 'gateway'>>`
+    select at, host(address) as address, status, event_type, lender, reason
+      from loanops.last_webhook_call
+     where gateway = coalesce(${gateway}, gateway)
+     order by at desc`.execute(db)
+  return rows
+}

@@ -1,0 +1,90 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressOf } from '../../accounts/address.ts'
+import type { Database } from '../../database/database.ts'
+import { addressKey } from '../../http/address-key.ts'
+import type { Log } from '../../log.ts'
+import type { Gateway } from '../gateways/gateways.ts'
+import { UNKNOWN } from '../payment-event.ts'
+import { KEPT_CALLS, saveCalls, type WebhookCall } from './webhook-call-store.ts'
+
+/** A flood of calls costs no more than one statement in this time. */
+const SAVE_AFTER_MS = 1_000
+/** Where nothing more is known of the call. */
+const REASONS: Record<number, string> = {
+  400: 'The body is not a JSON object: have the gateway send JSON',
+  413: 'The body is larger than 1 MiB',
+  429: 'Its address has sent too many events: see WEBHOOKS_PER_MINUTE',
+  503: 'The event could not be stored; the gateway should send it again',
+}
+
+const COMPRESSED = 'The body is compressed: have the gateway, or the proxy, send it as it is'
+
+/** Of a call, once its body has been read. */
+type Known = { lender: string; eventType: string | null; reason?: string }
+
+export type WebhookCalls = ReturnType<typeof openWebhookCalls>
+
+/** Keeps the last calls, in memory for a moment and then in a table that all processes share. */
+export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
+  const known = new WeakMap<FastifyRequest, Known>()
+  /** Stored and refused ones of each gateway apart, and by address, so that no flood pushes out the calls of others. */
+  const waiting = new Map<string, Map<string, WebhookCall[]>>()
+  let timer: NodeJS.Timeout | undefined
+  let saving = Promise.resolve()
+
+  return {
+    learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
+    /** An onResponse hook. */
+    note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
+      wait(callOf(gateway, request, reply))
+      timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
+    },
+    /** What is still in memory is lost: a stop must not wait for a connection that an upload may hold. */
+    async close(): Promise<void> {
+      clearTimeout(timer)
+      await saving
+    },
+  }
+
+  function wait(call: WebhookCall): void {
+    const alike = `${call.gateway} ${call.status === 200}`
+    const addresses = waiting.get(alike) ?? new Map<string, WebhookCall[]>()
+    waiting.set(alike, addresses)
+    const address = addressKey(call.address)
+    addresses.set(address, [...(addresses.get(address) ?? []), call].slice(-KEPT_CALLS))
+    const [oldest = address] = addresses.keys()
+    if (addresses.size > KEPT_CALLS) addresses.delete(oldest)
+  }
+
+  function callOf(
+    gateway: Gateway,
+    request: FastifyRequest,
+    { statusCode: status }: FastifyReply,
+  ): WebhookCall {
+    const { lender, eventType, reason } = known.get(request) ?? { lender: UNKNOWN, eventType: null }
+    return {
+      gateway,
+      at: new Date(),
+      address: addressOf(request),
+      status,
+      event_type: eventType,
+      lender,
+      reason: status === 200 ? null : (reason ?? whyRefused(request, status)),
+    }
+  }
+
+  function save(): void {
+    timer = undefined
+    const calls = [...waiting.values()].flatMap(addresses => [...addresses.values()].flat())
+    waiting.clear()
+    if (calls.length === 0) return
+    saving = saving
+      .then(() => saveCalls(db, calls))
+      .catch(error => log.warn({ err: error }, 'the last calls of webhooks could not be saved'))
+  }
+}
+
+function whyRefused({ raw: { headers } }: FastifyRequest, status: number): string | null {
+  const isCompressed = status === 400 && (headers['content-encoding'] ?? 'identity') !== 'identity'
+  return isCompressed ? COMPRESSED : (REASONS[status] ?? null)
+}

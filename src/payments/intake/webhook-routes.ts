@@ -1,0 +1,170 @@
+import createError from '@fastify/error'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
+import type { PgBoss } from 'pg-boss'
+import { addressOf } from '../../accounts/address.ts'
+import type { Config, OpenGateway } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { Unavailable } from '../../database/unavailable.ts'
+import type { Watch } from '../../database/watch.ts'
+import { invalidField } from '../../http/problem.ts'
+import type { Metrics } from '../../ops/metrics.ts'
+import type { PayloadFields } from '../gateways/gateway.ts'
+import { paymentCounters } from '../payment-counters.ts'
+import type { PaymentEvent } from '../payment-event.ts'
+import { enqueueEvents } from './enqueue-events.ts'
+import { keptHeaders, keptText } from './kept-text.ts'
+import { lenderOf } from './lender-of.ts'
+import { limitEvents } from './limit-events.ts'
+import { showUnproven } from './unproven-webhooks.ts'
+import { verdict } from './verdict.ts'
+import type { WebhookCalls } from './webhook-calls.ts'
+import { whyUnsigned } from './why-unsigned.ts'
+
+const InvalidSignature = createError(
+  'INVALID_SIGNATURE',
+  'The signature is missing or does not match the body',
+  401,
+)
+
+// A literal of a boolean does not compile in every generator's Java.
+const ReceivedEvent = Type.Object(
+  { received: Type.Unsafe<true>(Type.Boolean()) },
+  { title: 'ReceivedEvent' },
+)
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+type Context = {
+  db: Database
+  boss: PgBoss
+  config: Config
+  metrics: Metrics
+  watch: Watch
+  webhookCalls: WebhookCalls
+}
+
+/** Needs no token: a signature proves the sender. */
+export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, boss, config, metrics, watch, webhookCalls: calls } = context
+  const { lenders } = config
+  const counters = metrics.of(paymentCounters)
+  const enqueue = enqueueEvents(db, boss, watch)
+  const limit = limitEvents(config)
+
+  return async app => {
+    showUnproven(app.log, metrics.registry, config)
+    // A signature covers the bytes as they arrived, regardless of the content type.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+    // Fastify responds 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
+    app.addHook('onRequest', async request => {
+      request.headers = { 'content-type': 'application/octet-stream' }
+    })
+    app.addHook('onClose', calls.close)
+    for (const gateway of config.gateways)
+      app.post(gateway.path, routeOptions(gateway, context), async request => {
+        await take(gateway, request)
+        return { received: true as const }
+      })
+  }
+
+  async function take(gateway: OpenGateway, request: FastifyRequest): Promise<void> {
+    const body = request.body as Buffer
+    const { headers } = request.raw
+    const event = jsonObject(body)
+    const lender = lenderOf(lenders, gateway.name, {
+      inUrl: [(request.query as PayloadFields).lender].flat(),
+      accounts: gateway.accounts(event),
+      inNotes: gateway.lenders(event),
+    })
+    const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
+    const labels = { gateway: gateway.name, lender }
+    const known = { lender, eventType: keptText(gateway.eventType(event)) }
+    calls.learn(request, known)
+    if (verifiedBy === null)
+      await limit({ address: addressOf(request), gateway: gateway.name, lender })
+    if (verifiedBy === null && isRefused) {
+      counters.signatureFailures.inc(labels)
+      calls.learn(request, { ...known, reason: whyUnsigned(lenders, gateway, lender, headers) })
+      throw new InvalidSignature()
+    }
+    const kept = eventOf(request, gateway, event)
+    await enqueue({ ...kept, lender, verifiedBy }).catch(cause => {
+      throw new Unavailable('the event could not be stored', { cause })
+    })
+    counters.events.inc(labels)
+  }
+}
+
+function eventOf(
+  request: FastifyRequest,
+  gateway: OpenGateway,
+  event: PayloadFields,
+): Omit<PaymentEvent, 'lender' | 'verifiedBy'> {
+  const { headers } = request.raw
+  return {
+    gateway: gateway.name,
+    receivedAt: new Date().toISOString(),
+    eventId: keptText(gateway.eventId(headers)),
+    eventType: keptText(gateway.eventType(event)),
+    body: (request.body as Buffer).toString('base64'),
+    headers: keptHeaders(headers),
+    address: addressOf(request),
+  }
+}
+
+function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCalls }: Context) {
+  const { WEBHOOKS_PER_MINUTE } = config
+  const described = Object.entries(headers).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description })),
+  ])
+  return {
+    bodyLimit: MAX_BODY_BYTES,
+    config: { needs: 'nothing' } as const,
+    onResponse: webhookCalls.note(name),
+    // A gateway may add anything to its URL or body: an event refused for that would be lost.
+    validatorCompiler: () => () => true,
+    schema: {
+      operationId: `receive${operationName(name)}Event`,
+      'x-refusals': [
+        'INVALID_SIGNATURE',
+        ...(WEBHOOKS_PER_MINUTE > 0 ? ['TOO_MANY_ATTEMPTS'] : []),
+      ],
+      tags: ['webhooks'],
+      summary: `Receives an event of ${title}`,
+      security: [],
+      querystring: Type.Object({
+        lender: Type.Optional(
+          Type.String({ description: 'a lender’s code', examples: ['LENDER_02'] }),
+        ),
+      }),
+      headers: Type.Object(Object.fromEntries(described)),
+      body: Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          title: 'GatewayEvent',
+          examples: [{ event: 'payment.captured' }],
+        },
+      ),
+      response: {
+        200: ReceivedEvent,
+      },
+    },
+  }
+}
+
+const operationName = (gateway: string) =>
+  gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+function jsonObject(body: Buffer | undefined): PayloadFields {
+  try {
+    const value: unknown = JSON.parse(body?.toString() ?? '')
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as PayloadFields
+  } catch {}
+  throw invalidField('', 'must be a JSON object')
+}

@@ -1,0 +1,43 @@
+import { Type } from '@sinclair/typebox'
+import { NullableText, nullable } from '../../http/schemas.ts'
+import { Payment } from '../payment-record.ts'
+
+export const EventRecord = Type.Object(
+  {
+    raw_table: Type.String(),
+    raw_id: Type.String(),
+    event_id: NullableText,
+    event_type: NullableText,
+    received_at: Type.String(),
+    address: NullableText,
+    verified_by: NullableText,
+    // No type, because unions of types without a name for each have none in many languages.
+    counts: Type.Unsafe<true | string>({
+      description: 'true, or the reason why the event does not count as a text',
+    }),
+    headers: nullable(Type.Object({}, { additionalProperties: true })),
+    body_base64: NullableText,
+  },
+  { title: 'PaymentEvent' },
+)
+
+export const AttemptRecord = Type.Object(
+  {
+    attempt: Type.Integer(),
+    started_at: Type.String(),
+    ended_at: NullableText,
+    http_status: nullable(Type.Integer()),
+    outcome: NullableText,
+  },
+  { title: 'PostingAttempt' },
+)
+
+export const PaymentWithHistory = Type.Object(
+  {
+    payment: Payment,
+    events: Type.Array(EventRecord),
+    next_cursor: NullableText,
+    attempts: Type.Array(AttemptRecord),
+  },
+  { title: 'PaymentWithHistory' },
+)

@@ -1,0 +1,60 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { type RawBuilder, sql } from 'kysely'
+import { IsoDay } from '../../http/day-fields.ts'
+import { invalidField } from '../../http/problem.ts'
+import { oneOf } from '../../http/schemas.ts'
+import { WITHOUT_NUL } from '../../http/text-fields.ts'
+import { GATEWAYS } from '../gateways/gateways.ts'
+import { KINDS, type Objection, REASONS, STATES } from '../payment-record.ts'
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })
+
+export const paymentFilter = {
+  // As the event named it, even if no loan can have that name.
+  loan: Type.Optional(text(200, 'a loan’s name of 1 to 200 characters')),
+  lender: Type.Optional(text(40, 'a lender’s code, or UNKNOWN')),
+  gateway: Type.Optional(oneOf(GATEWAYS)),
+  kind: Type.Optional(oneOf(KINDS)),
+  state: Type.Optional(oneOf(STATES)),
+  reason: Type.Optional(oneOf(REASONS)),
+  from: Type.Optional(IsoDay),
+  to: Type.Optional(IsoDay),
+}
+const PaymentFilter = Type.Object(paymentFilter)
+export type PaymentFilter = Static<typeof PaymentFilter> & {
+  objection?: Objection
+  isOutsideSuspense?: boolean
+}
+
+/** A condition on `ops.payment p`, or on `core.transaction p` unless a state needs the view. @throws FieldErrors */
+export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBuilder<unknown> {
+  const { loan, lender, gateway, kind, state, reason, from, to } = filter
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidField('/from', `must not be after ${to}`, 'INVALID_QUERY')
+  const startOf = (day: string, plus: number) =>
+    sql`(${day}::date + ${sql.lit(plus)})::timestamp at time zone ${timeZone}`
+  const where: RawBuilder<unknown>[] = [sql`true`]
+  if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
+  if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
+  if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
+  if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
+  if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
+  if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)
+  if (filter.objection !== undefined) where.push(sql`p.objection = ${sql.lit(filter.objection)}`)
+  if (filter.isOutsideSuspense === true) where.push(sql`p.state <> 'suspense'`)
+  if (from !== undefined) where.push(sql`p.paid_at >= ${startOf(from, 0)}`)
+  if (to !== undefined) where.push(sql`p.paid_at < ${startOf(to, 1)}`)
+  return sql.join(where, sql` and `)
+}
+
+export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || to !== undefined
+
+const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
+
+/** PostgreSQL assumes each state is rare and would read all of it, so this excludes the others per day. */
+function ofDaysIn(state: string): RawBuilder<unknown> {
+  if (state !== 'posted') return inState(state)
+  const others = STATES.filter(other => other !== state).map(other => sql.lit(other))
+  return sql`p.state not in (${sql.join(others)})`
+}

@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
+import { read } from '../../accounts/needs.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { listQuery } from '../../http/list-query.ts'
+import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
+import { etagOf } from '../precondition.ts'
+import { auditBodies } from './audit-bodies.ts'
+import { findAttempts } from './find-attempts.ts'
+import { findEvents } from './find-events.ts'
+import { findPayments, foundPayment } from './find-payments.ts'
+import { PaymentWithHistory } from './history-record.ts'
+import { paymentFilter } from './payment-filter.ts'
+import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
+
+const tags = ['payments']
+
+const listSchema = {
+  operationId: 'listPayments',
+  tags,
+  summary:
+    'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
+  querystring: Type.Object({ ...paymentFilter, ...listQuery('uuid') }, closed),
+  response: {
+    200: Type.Object(
+      { payments: Type.Array(Payment), next_cursor: nullable(Type.String()) },
+      { title: 'PaymentList' },
+    ),
+  },
+}
+const summarySchema = {
+  operationId: 'summarizePayments',
+  tags,
+  summary: 'Counts payments, refunds and chargebacks and adds up their amounts',
+  querystring: Type.Object(paymentFilter, closed),
+  response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }, { title: 'PaymentSummary' }) },
+}
+const historySchema = {
+  operationId: 'getPayment',
+  tags,
+  summary: 'Returns a payment with its events, newest first, and each attempt to post it',
+  params: PaymentParams,
+  querystring: Type.Object(
+    {
+      ...kindQuery.properties,
+      bodies: Type.Optional(oneOf(['true', 'false'])),
+      cursor: listQuery('bigint', 'uuid', 'name').cursor,
+    },
+    closed,
+  ),
+  response: {
+    200: {
+      ...PaymentWithHistory,
+      headers: { ETag: { type: 'string', description: 'to be sent as If-Match with a decision' } },
+    },
+  },
+}
+
+type Context = { db: Database; config: Config }
+
+export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get('/payments', { schema: listSchema, config: read }, request =>
+      findPayments(db, request.query, config.LEDGER_TIMEZONE),
+    )
+
+    app.get('/payments/summary', { schema: summarySchema, config: read }, request =>
+      summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
+    )
+
+    app.get(
+      '/payments/:gateway/:gateway_payment_id',
+      { schema: historySchema, config: read },
+      async (request, reply) => {
+        const { gateway, gateway_payment_id: paymentId } = request.params
+        const { bodies, ...query } = request.query
+        const withBodies = bodies === 'true'
+        const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
+        if (withBodies) await auditBodies(db, await askerOf(request), payment)
+        const [page, attempts] = await Promise.all([
+          findEvents(db, payment, { ...query, withBodies }),
+          findAttempts(db, id),
+        ])
+        reply.header('etag', etagOf(version))
+        return { payment, ...page, attempts }
+      },
+    )
+  }
+}

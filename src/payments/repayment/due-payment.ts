@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { prepared } from '../../database/prepared.ts'
+import { GATEWAYS, type Gateway } from '../gateways/gateways.ts'
+
+/** `isOutside`: sent from outside the lender's networks. */
+export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
+
+/**
+ * `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone; null if the event only names the loan of its
+ * payment link.
+ */
+type CapturedEvent = Sender & { namesLoan: boolean; day: string | null }
+
+/** The fee that the payer paid on top of the order's amount. */
+type PayerFee = {
+  fee: string
+  /** What was left out so far; null if nothing was. */
+  kept: string | null
+  /** Less what went back. */
+  captured: string
+  /** Whether order and fee add up to the payment. */
+  addsUp: boolean
+}
+
+export type DuePayment = {
+  gateway: Gateway
+  /** In the currency's units, with every digit. */
+  amount: string
+  currency: string | null
+  /** Null if there is none, or an operator has decided what to post. */
+  payerFee: PayerFee | null
+  /** An operator's decision, which overrides everything else; null if the events decide. */
+  decided: { day: string; capturedAmount: string | null } | null
+  externalId: string
+  receiptNumber: string
+  events: CapturedEvent[]
+  overruled: string[]
+  /** Null once an attempt may have arrived, or if an operator has decided. */
+  objection: string | null
+  /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
+  twin: string | null
+}
+
+/** @param product its lender's networks decide which events come from outside; null to skip that check */
+export async function duePayment(
+  db: Database,
+  id: string,
+  timeZone: string,
+  product: string | null,
+): Promise<DuePayment> {
+  type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
+    paymentId: string
+    postingNumber: number
+  }
+  const { rows } = await sql<Row>`${prepared('due_payment')}
+    select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId",
+           trim_scale(coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0))::text as amount, t.currency,
+           case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
+             'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
+             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs') end as "payerFee",
+           case when t.decision = 'post' then json_build_object(
+             'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
+           t.posting_number as "postingNumber", t.overruled, e.events,
+           case when o.unknown_since is null and t.decision is null then t.objection end as objection,
+           case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin
+      from core.transaction t
+      left join loanops.operation o on o.id = t.operation_id
+     cross join lateral (
+       select coalesce(json_agg(json_build_object(
+                'lender', lender, 'verifiedBy', verified_by,
+                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
+                -- An event that names no loan does not prove the loan that another one names.
+                'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
+                                  else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
+                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
+         from core.event
+        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
+          and set_aside is null
+          and (verified_by is not null or not t.is_verified)) e
+     where t.id = ${id}`.execute(db)
+  const row = rows[0]
+  if (row === undefined) throw new Error(`no core transaction ${id}`)
+  const { paymentId, postingNumber, ...payment } = row
+  return {
+    ...payment,
+    externalId: repaymentExternalId(payment.gateway, paymentId, postingNumber),
+    receiptNumber: paymentId,
+  }
+}
+
+export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
+  const { rows } = await sql<{ loan: string }>`
+    select distinct o.external_id as loan
+      from core.posting p join loanops.operation o on o.id = p.operation_id
+     where p.transaction_id = ${id} and o.external_id <> ${loan}`.execute(db)
+  return rows.map(row => row.loan)
+}
+
+/** The same whether a webhook or a file brings the payment, so that the ledger accepts it once. */
+export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
+  const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
+  const name = isPlain ? paymentId : hash('sha256', paymentId).slice(0, 32)
+  return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
+}
+
+/** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
+export function isOfAnotherPayment(externalId = '', ours: string): boolean {
+  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+}
+
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')

@@ -1,0 +1,120 @@
+import { sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import type { Trx } from '../../database/database.ts'
+import type { Final } from '../../engine/finish/finish.ts'
+import { lockSettling } from '../lock-settling.ts'
+import { settle } from '../settle.ts'
+import { repaymentIntake } from './repayment-intake.ts'
+import { REFUSED_REASONS } from './repayment-refusal.ts'
+
+/** A later batch may succeed: the loan may be created or disbursed by then, or the ledger or our settings corrected. */
+const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
+/** The operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
+const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
+/** Once the gateway has confirmed it, the same batch posts it after all. */
+const UNCONFIRMED = 'unconfirmed'
+/** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
+const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
+
+/** In the transaction that ends the repayments, so that no payment misses its result. */
+export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
+  const results = ended
+    .filter(({ claim }) => claim.operationType === repaymentIntake.name)
+    .map(resultOf)
+  if (results.length === 0) return { overpaid: 0 }
+  await keep(trx, results)
+  crashPoint('posting.recorded')
+  return { overpaid: results.filter(({ overpaid }) => overpaid).length }
+}
+
+type PostingResult = {
+  id: string
+  operation_id: string
+  ledger_transaction_id: number | null
+  overpaid: boolean
+  refused_reason: string | null
+  refused_detail: string | null
+  is_retried: boolean
+  is_unconfirmed: boolean
+}
+
+function resultOf({ claim, decision }: Final): PostingResult {
+  const response = (decision.status === 'processing' ? {} : decision.response) as {
+    resourceId?: number
+    overpaid?: boolean
+  }
+  const given = decision.status === 'failed' ? decision.reason : undefined
+  const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
+  const reason = isRefused ? (REFUSED_REASONS.find(one => one === given) ?? 'ledger_refused') : null
+  return {
+    id: String(claim.data.transaction_id),
+    operation_id: claim.id,
+    ledger_transaction_id: decision.status === 'success' ? (response.resourceId ?? null) : null,
+    overpaid: response.overpaid === true,
+    refused_reason: reason,
+    refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
+    is_retried:
+      reason !== null && RETRIED_REASONS.includes(reason) && !BY_OPERATOR.includes(given ?? ''),
+    is_unconfirmed: given === UNCONFIRMED,
+  }
+}
+
+async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
+  const unposted = results.filter(result => result.ledger_transaction_id === null)
+  if (unposted.length > 0) await lockSettling(trx)
+  await sql`
+    with result as (
+      select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
+        ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
+        is_unconfirmed boolean)
+    ), held as (
+      select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
+       where t.state = 'posting'
+       -- As whoever settles payments of several gateways locks them.
+       order by t.gateway, t.gateway_payment_id for update of t
+    ), changed as (
+      update core.transaction t
+         set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
+             reason = case when result.overpaid then 'overpaid' end,
+             objection = case when result.ledger_transaction_id is not null then t.objection end,
+             posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
+             ledger_transaction_id = result.ledger_transaction_id,
+             batch_id = case when not result.is_unconfirmed then t.batch_id end,
+             refused_reason = result.refused_reason,
+             refused_detail = result.refused_detail,
+             refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,
+             tries = t.tries + (result.refused_reason is not null)::integer,
+             next_try_at = case when result.is_retried then core.next_try_at(t.tries, t.refused_at) end
+        from result join held on held.id = result.id
+       where t.id = result.id
+      returning t.gateway, t.gateway_payment_id, t.state, t.objection
+    )
+    -- A refund that came too late to stop it may be booked now: the next batch looks.
+    insert into core.unjudged_payment (gateway, gateway_payment_id)
+    select gateway, gateway_payment_id from changed
+     where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
+    on conflict do nothing`.execute(trx)
+  if (unposted.length > 0) await settle(trx, unposted)
+  await countForEndedRuns(trx, results)
+}
+
+/** A payment that still waited for the ledger when its run ended is counted for that run. */
+export async function countForEndedRuns(
+  trx: Trx,
+  results: Pick<PostingResult, 'id' | 'operation_id'>[],
+): Promise<void> {
+  await sql`
+    with late as (
+      select batch_id as id, count(*) filter (where state = 'posted' and kind = 'payment') as posted,
+             count(*) filter (where state = 'suspense') as suspended
+        from core.transaction
+       where id = any(${results.map(({ id }) => id)}::uuid[]) and operation_id = any(${results.map(one => one.operation_id)}::uuid[])
+       group by batch_id
+    ), run as (
+      -- The lock decides whether a run that is just ending still counts these, or we add them.
+      select id, status from core.batch_run where id in (select id from late) order by id for key share
+    )
+    update core.batch_run b set posted = b.posted + late.posted, suspended = b.suspended + late.suspended
+      from late join run using (id)
+     where b.id = late.id and run.status = 'completed'`.execute(trx)
+}

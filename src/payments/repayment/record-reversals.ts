@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import { crashPoint } from '../../crash-point.ts'
+import type { Trx } from '../../database/database.ts'
+import type { Final } from '../../engine/finish/finish.ts'
+import { lockSettling } from '../lock-settling.ts'
+import { settle } from '../settle.ts'
+import { countForEndedRuns } from './record-postings.ts'
+import { REFUSED } from './repayment-reversal.ts'
+import { type Reversal, reversalIntake } from './reversal-intake.ts'
+
+/** In the transaction that ends the reversals, as their payments must change at the same moment. */
+export async function recordReversals(
+  trx: Trx,
+  ended: Final[],
+): Promise<{ booked: number; refused: number }> {
+  const reversals = ended.filter(({ claim }) => claim.operationType === reversalIntake.name)
+  if (reversals.length === 0) return { booked: 0, refused: 0 }
+  const halfDone = await halfDoneOf(trx, reversals)
+  const results = reversals.map(one => resultOf(one, halfDone.has(one.claim.id)))
+  await lockSettling(trx)
+  for (const result of results) await record(trx, result)
+  await countForEndedRuns(trx, results)
+  crashPoint('reversal.recorded')
+  const refused = results.filter(({ failure }) => failure !== null).length
+  return { booked: results.length - refused, refused }
+}
+
+/** Those that undid a repayment, whatever kept them from posting what is left of it: the ledger, or an operator. */
+async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
+  const failed = ended.filter(({ decision }) => decision.status === 'failed')
+  const { rows } = await sql<{ id: string }>`
+    select id from loanops.operation
+     where id = any(${failed.map(({ claim }) => claim.id)}::uuid[]) and seen ->> 'undone' is not null`.execute(
+    trx,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+type Result = ReturnType<typeof resultOf>
+
+function resultOf({ claim, decision }: Final, isHalfDone: boolean) {
+  const { transaction_id, remainder } = claim.data as Reversal
+  const failed = decision.status === 'failed' ? decision : null
+  const { resourceId = null } = (decision.status === 'success' ? decision.response : {}) as {
+    resourceId?: number
+  }
+  return {
+    id: transaction_id,
+    operation_id: claim.id,
+    posted: remainder === null ? null : resourceId,
+    failure: isHalfDone ? null : (failed?.errorMessage ?? null),
+    // Nothing was ever sent: it is as before.
+    isRefused: failed !== null && failed.reason !== 'deadline',
+    refusal: isHalfDone ? (failed?.errorMessage ?? null) : null,
+    // An operator may have booked it by hand.
+    isRetried: failed?.reason === REFUSED,
+  }
+}
+
+async function record(
+  trx: Trx,
+  { id, operation_id, posted, failure, isRefused, refusal, isRetried }: Result,
+): Promise<void> {
+  const { rows } = await sql<{ id: string | null }>`
+    select core.end_reversal(${id}, ${operation_id}, ${posted}, ${failure}, ${isRefused}, ${refusal},
+                             ${isRetried}) as id`.execute(trx)
+  const payment = rows[0]?.id
+  if (payment) await settle(trx, [{ id: payment }])
+}

@@ -1,0 +1,168 @@
+import { Type } from '@sinclair/typebox'
+import { Decimal } from 'decimal.js'
+import type { Config } from '../../config/config.ts'
+import { dayText } from '../../day.ts'
+import { type Attempt, operation } from '../../engine/operation.ts'
+import type { Refusal } from '../../engine/refusal.ts'
+import type { Answer } from '../../ledger/answer.ts'
+import { absent, there } from '../../ledger/held.ts'
+import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loan.ts'
+import { findLoan, findTransaction, readLoan } from '../../ledger/loan-calls.ts'
+import {
+  findRepayment,
+  isReversedByUs,
+  postRepayment,
+  repaymentDifferences,
+  undoRepayment,
+} from '../../ledger/repayment.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { laggingClock } from './lagging-clock.ts'
+import { refusedFor } from './repayment-refusal.ts'
+import { type Reversal, reversalIntake } from './reversal-intake.ts'
+
+export const REFUSED = 'reversal_refused'
+
+/**
+ * Undoes a repayment, and then posts what is left of it. Each of the two writes is an attempt of its own; the ledger shows
+ * which one is due.
+ */
+export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
+  const Repayment = Type.Object({ external_id: Type.String(), amount: Type.String() })
+  return operation({
+    ...reversalIntake,
+    summary: 'Takes back a repayment, or a part of it',
+    schema: Type.Object({
+      transaction_id: Type.String(),
+      external_loan_id: Type.String(),
+      receipt_number: Type.String(),
+      repayment: Repayment,
+      remainder: Type.Union([Repayment, Type.Null()]),
+    }),
+
+    async run(run, reversal) {
+      const loan = await readLoan(run.ledger, reversal.external_loan_id)
+      if (loan.outcome === 'refused') return { ...loan, reason: REFUSED }
+      const at = await progressOf(run, reversal)
+      const result = resultOf(at, reversal)
+      if (result !== undefined) return { ...loan, body: { ...loanAnswer(loan.body), ...result } }
+      const { repayment, isUndone } = at
+      if (repayment === undefined)
+        return refused('404', `The loan has no repayment ${reversal.repayment.external_id}`)
+      const mayUndoStillRun = run.mayStillRun && !isRemainderSent(run)
+      if (isUndone && mayUndoStillRun) return { ...loan, isFirstOfTwo: true }
+      if (isUndone) return outcomeOf(await postRemainder(run, repayment, reversal), repayment)
+      // While our own undo may still run, only its key shows whether it was ours.
+      if (!isNotReversed(repayment) && !mayUndoStillRun)
+        return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
+      const reason = whyNot(at, reversal, loan.body)
+      return reason ?? outcomeOf(await undo(run, repayment, reversal), repayment)
+    },
+
+    async find(run, reversal) {
+      const at = await progressOf(run, reversal)
+      const result = resultOf(at, reversal)
+      if (result === undefined)
+        return at.isUndone && !isRemainderSent(run) ? { state: 'half_done' } : absent
+      const loan = await findLoan(run.ledger, reversal.external_loan_id)
+      return loan === undefined ? absent : there({ ...loanAnswer(loan), ...result })
+    },
+  })
+
+  function outcomeOf(answer: Answer, { date }: LedgerTransaction): Answer & { reason?: string } {
+    if (answer.outcome !== 'refused') return answer
+    return laggingClock(answer, dayText(date), LEDGER_TIMEZONE) ?? { ...answer, reason: REFUSED }
+  }
+}
+
+type Progress = {
+  repayment: LedgerTransaction | undefined
+  remainder: LedgerTransaction | undefined
+  /** By us; undone by hand, it is not. */
+  isUndone: boolean
+}
+
+async function progressOf(run: Attempt, reversal: Reversal): Promise<Progress> {
+  const { external_loan_id: loan, receipt_number: receiptNumber } = reversal
+  const repayment = await findTransaction(run.ledger, loan, reversal.repayment.external_id)
+  const isUndone =
+    repayment !== undefined &&
+    !isNotReversed(repayment) &&
+    (run.seen !== null || isReversedByUs(repayment))
+  if (reversal.remainder === null) return { repayment, remainder: undefined, isUndone }
+  if (isUndone && run.seen === null) await run.remember({ undone: repayment.id })
+  const { external_id: externalId } = reversal.remainder
+  const remainder = await findRepayment(run, loan, { externalId, receiptNumber })
+  return { repayment, remainder, isUndone }
+}
+
+/** It is recorded before the remainder is sent for the first time, and never before the undo has ended. */
+const isRemainderSent = ({ kept }: Attempt) => kept.paymentTypeId !== undefined
+
+/** Undefined until all has arrived. */
+function resultOf({ repayment, remainder, isUndone }: Progress, reversal: Reversal) {
+  if (repayment === undefined || isNotReversed(repayment)) return undefined
+  if (reversal.remainder === null) return isUndone ? resultWith(repayment) : undefined
+  if (remainder === undefined || !isNotReversed(remainder)) return undefined
+  const wanted = { amount: reversal.remainder.amount, days: [dayText(repayment.date)] }
+  return repaymentDifferences(remainder, wanted).length === 0 ? resultWith(remainder) : undefined
+}
+
+const resultWith = ({ id, externalId }: LedgerTransaction) => ({
+  resourceId: id,
+  resourceExternalId: externalId,
+})
+
+/** What can be known before the undo must not come to light after it. */
+function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Refusal | undefined {
+  const { repayment, remainder } = reversal
+  const { amount } = at.repayment ?? {}
+  if (!new Decimal(amount ?? Number.NaN).eq(repayment.amount))
+    return refused(
+      '409',
+      `${repayment.external_id} is ${amount} at the ledger, not ${repayment.amount}`,
+    )
+  if (remainder === null) return undefined
+  if (at.remainder !== undefined)
+    return refused('409', `The ledger already has a repayment ${remainder.external_id}`)
+  if (!isExactIn(currency, remainder.amount))
+    return refused(
+      '403',
+      `The ledger would round ${remainder.amount} ${currency.code} on this loan`,
+    )
+  return undefined
+}
+
+const refused = (httpStatusCode: string, message: string) =>
+  refusedFor(REFUSED, httpStatusCode, message)
+
+async function undo(
+  run: Attempt,
+  { id, date }: LedgerTransaction,
+  { external_loan_id, repayment, remainder }: Reversal,
+): Promise<Answer> {
+  // Without a payment type, nothing could be posted after the undo.
+  if (remainder !== null) await run.reference.paymentTypeId()
+  const answer = await undoRepayment(run, external_loan_id, {
+    externalId: repayment.external_id,
+    date,
+  })
+  if (answer.outcome !== 'done' || remainder === null) return answer
+  await run.remember({ undone: id })
+  return { ...answer, isFirstOfTwo: true }
+}
+
+async function postRemainder(
+  run: Attempt,
+  { date }: LedgerTransaction,
+  { external_loan_id, receipt_number, remainder }: Reversal,
+): Promise<Answer> {
+  if (remainder === null) throw new Error('there is no remainder')
+  const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
+  return postRepayment(run, paymentTypeId, {
+    loanExternalId: external_loan_id,
+    externalId: remainder.external_id,
+    day: dayText(date),
+    amount: remainder.amount,
+    receiptNumber: receipt_number,
+  })
+}

@@ -1,0 +1,220 @@
+import { Type } from '@sinclair/typebox'
+import { Decimal } from 'decimal.js'
+import { sql } from 'kysely'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/database.ts'
+import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
+import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { absent, there } from '../../ledger/held.ts'
+import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
+import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import {
+  findRepayment,
+  type LedgerRepayment,
+  ownCallBeside,
+  postRepayment,
+  repaymentAmong,
+  repaymentDifferences,
+} from '../../ledger/repayment.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
+import { laggingClock } from './lagging-clock.ts'
+import { keepPayerFee, lessPayerFee } from './payer-fee.ts'
+import { repaymentIntake } from './repayment-intake.ts'
+import { refusedFor, withReason } from './repayment-refusal.ts'
+import { checkTrust } from './trust.ts'
+
+/** Which of these codes the ledger uses depends on its database. */
+const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
+
+type Repayment = LedgerTransaction & { overpaymentPortion?: number }
+type PayableLoan = LedgerLoan & {
+  summary?: { totalOutstanding?: number }
+  transactions?: Repayment[]
+}
+
+type Posted = ReturnType<typeof lessPayerFee>
+
+const reversedAtLedger = refusedFor(
+  'reversed_at_ledger',
+  '409',
+  'The repayment was undone at the ledger, which keeps its external id reserved',
+)
+
+export function repayment(db: Database, config: Config): Operation {
+  const { LEDGER_TIMEZONE } = config
+  const isProductAsked = asksProduct(config)
+  return operation({
+    ...repaymentIntake,
+    summary: 'Posts a payment to its loan',
+    schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
+
+    async run(run, { transaction_id, external_loan_id }) {
+      const found = await readLoanWithTransactions(run.ledger, external_loan_id)
+      if (found.outcome === 'refused') {
+        return found.status === 404
+          ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
+          : withReason(found)
+      }
+      const loan: PayableLoan = found.body
+      // Before the payment is read, which happens as late as possible: an event that arrived meanwhile may stop it.
+      const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
+      if (isProductAsked)
+        await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
+          db,
+        )
+      const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
+      const payment = lessPayerFee(config, due, loan.loanProductName)
+      const payable = payableOn(config, payment, loan)
+      if ('outcome' in payable) return payable
+      const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
+      const booked = bookedOn(loan, wanted)
+      await keepPayerFee(db, transaction_id, payment)
+      if (booked !== undefined && 'outcome' in booked) return booked
+      const answer =
+        booked === undefined
+          ? await postRepayment(run, paymentTypeId, wanted)
+          : await ownCallBeside(booked.body, run, wanted)
+      if (answer === undefined) return { ...found, ...booked }
+      const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
+      if (lagging !== undefined) return lagging
+      if (answer.outcome === 'done')
+        return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
+      const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
+      if (!isTaken) return withReason(answer)
+      const others = () => otherLoansTried(db, transaction_id, external_loan_id)
+      return (await duplicate(run, payment, external_loan_id, others)) ?? withReason(answer)
+    },
+
+    async find(run, { transaction_id, external_loan_id }) {
+      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
+      const booked = await postedRepayment(run, payment, external_loan_id)
+      if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
+      const loan = await findLoan(run.ledger, external_loan_id)
+      return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
+    },
+  })
+}
+
+function asksProduct({ lenders, gateways }: Config): boolean {
+  return [...lenders.values()].some(lender =>
+    gateways.some(
+      ({ name }) =>
+        lender[name].allowedCidrs.length > 0 ||
+        lender[name].confirm ||
+        lender[name].reversals === 'automatic',
+    ),
+  )
+}
+
+function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: string } | Refusal {
+  if (payment.objection !== null) {
+    const message = `Stopped before it was sent, because of ${payment.objection}`
+    return refusedFor('withdrawn', '409', message)
+  }
+  const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
+  if ('outcome' in due) return due
+  if (isAboveCaptured(payment, loan)) {
+    const message = `${payment.amount} ${payment.currency} is more than the captured ${payment.decided?.capturedAmount}`
+    return refusedFor('amount_invalid', '403', message)
+  }
+  if (!isExactIn(loan.currency, payment.amount)) {
+    const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
+    return refusedFor('amount_invalid', '403', message)
+  }
+  if (!TAKE_REPAYMENTS.includes(loan.status.id))
+    return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
+  return { day: due.day }
+}
+
+function believedDay(
+  config: Config,
+  payment: Posted,
+  loan: PayableLoan,
+): { day: string } | Refusal {
+  const trusted = checkTrust(config, payment, loan.loanProductName)
+  if ('message' in trusted) return refusedFor(trusted.reason, '403', trusted.message)
+  if (payment.currency !== loan.currency.code) {
+    const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
+    return refusedFor('currency_mismatch', '403', message)
+  }
+  if (payment.twin !== null) {
+    const message = `it is the same money as payment ${payment.twin}, which is booked or being booked`
+    return refusal('409', 'loanops.differs.at.ledger', message)
+  }
+  if (payment.feeToSee) {
+    const message = `The payment includes a fee of ${payment.payerFee?.fee} that its payer paid`
+    return refusedFor('awaiting_review', '403', message)
+  }
+  return trusted
+}
+
+/** The deciding call has checked the loan too, but the payment may have been assigned to another one since. */
+function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
+  const captured = decided?.capturedAmount ?? null
+  return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
+}
+
+/** Perhaps booked by a person or a file. An equal one counts as ours; a different one forbids posting. */
+function bookedOn(
+  loan: PayableLoan,
+  wanted: DuePayment & LedgerRepayment,
+): { body: ReturnType<typeof repaymentAnswer> } | Refusal | undefined {
+  const { transactions = [] } = loan
+  const candidates = transactions.filter(
+    one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
+  )
+  const equal = candidates.find(
+    one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
+  )
+  if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
+  const held = repaymentAmong(candidates, wanted)
+  return held.state === 'differs'
+    ? refusal('409', 'loanops.differs.at.ledger', held.how)
+    : undefined
+}
+
+/** An equal one is ours, from an earlier try or a migration. An undone one keeps its external id reserved. */
+async function duplicate(
+  run: Attempt,
+  payment: DuePayment,
+  loanId: string,
+  otherLoans: () => Promise<string[]>,
+) {
+  const booked = await postedRepayment(run, payment, loanId)
+  if (booked === undefined) {
+    for (const other of await otherLoans()) {
+      const there = await postedRepayment(run, payment, other)
+      if (there !== undefined && !isNotReversed(there)) return reversedAtLedger
+    }
+    return undefined
+  }
+  // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
+  if (!isNotReversed(booked)) return reversedAtLedger
+  if (!isEqual(booked, payment)) return undefined
+  const loan = await findLoanAnswer(run.ledger, loanId)
+  return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
+}
+
+function postedRepayment(run: Attempt, payment: DuePayment, loanId: string) {
+  return findRepayment<Repayment>(run, loanId, payment)
+}
+
+/** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
+function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
+  const days = (decided === null ? events : [decided]).flatMap(({ day }) => day ?? [])
+  return repaymentDifferences(booked, { amount, days }).length === 0
+}
+
+function repaymentAnswer(loan: LedgerLoan, booked: Repayment) {
+  return {
+    ...loanAnswer(loan),
+    resourceId: booked.id,
+    resourceExternalId: booked.externalId,
+    overpaid: (booked.overpaymentPortion ?? 0) > 0,
+  }
+}
+
+function isMore({ amount }: DuePayment, { summary }: PayableLoan): boolean {
+  return new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+}

@@ -1,0 +1,19 @@
+import { loanSubject, type Operation } from '../../engine/operation.ts'
+
+export type Reversal = {
+  /** Of the refund or the chargeback, in `core.transaction`. */
+  transaction_id: string
+  external_loan_id: string
+  /** The payment's id, which the remainder keeps. */
+  receipt_number: string
+  /** The repayment that stands. */
+  repayment: { external_id: string; amount: string }
+  /** What is left of it, under the next suffix. */
+  remainder: { external_id: string; amount: string } | null
+}
+
+export const reversalIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
+  name: 'REPAYMENT_REVERSAL',
+  subject: data => loanSubject(String(data.external_loan_id)),
+  externalId: data => String(data.external_loan_id),
+}

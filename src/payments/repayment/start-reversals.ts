@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { PgBoss } from 'pg-boss'
+import type { Trx } from '../../database/database.ts'
+import { insertOperations, newOperation } from '../../engine/accept.ts'
+import { repaymentExternalId } from './due-payment.ts'
+import { type Reversal, reversalIntake } from './reversal-intake.ts'
+
+type Standing = {
+  id: string
+  loan: string
+  gateway: string
+  paymentId: string
+  postingNumber: number
+  stands: string
+  /** Null if nothing is. */
+  left: string | null
+}
+type Start = { batch: string | null; traceparent: string | null }
+
+/** What this batch has not tried yet, one per payment: the next one is of what that leaves. */
+export async function dueReversals(trx: Trx, batch: string, most: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string; payment: string }>`
+    select r.id, p.id as payment
+      from core.transaction r
+      join core.transaction p
+        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.state = 'waiting' and r.unconfirmed is null and r.kind <> 'payment' and r.batch_id is distinct from ${batch}
+       and p.state = 'posted' and core.fits(r, p) and not core.is_being_reversed(p)
+     order by r.paid_at, r.id
+     limit ${most} for update of r, p skip locked`.execute(trx)
+  return [...new Map(rows.toReversed().map(({ id, payment }) => [payment, id])).values()]
+}
+
+/** Of refunds and chargebacks whose payments are posted and locked; what is to be restored is marked as such. */
+export async function startReversals(
+  trx: Trx,
+  boss: PgBoss,
+  ids: string[],
+  { batch, traceparent }: Start,
+): Promise<number> {
+  if (ids.length === 0) return 0
+  const { rows } = await sql<Standing>`
+    select r.id, p.external_loan_id as loan, p.gateway, coalesce(p.booked_as, p.gateway_payment_id) as "paymentId",
+           p.posting_number as "postingNumber", trim_scale(core.stands(p))::text as stands,
+           trim_scale(nullif(core.stands(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0))::text as left
+      from core.transaction r
+      join core.transaction p
+        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.id = any(${ids}::uuid[])
+     order by r.paid_at, r.id`.execute(trx)
+  const operations = rows.map(row =>
+    newOperation(reversalIntake, reversalOf(row), null, { traceparent }),
+  )
+  await insertOperations(trx, boss, 'payment', operations)
+  const sent = operations.map(({ id, data }) => ({ id, transaction_id: data.transaction_id }))
+  await sql`
+    with sent as (
+      select * from json_to_recordset(${JSON.stringify(sent)}) as o (id uuid, transaction_id uuid)
+    ), noted as (
+      insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
+    )
+    update core.transaction t
+       set state = 'posting', reason = null, objection = null, posted_at = null, operation_id = sent.id, batch_id = ${batch}, refused_reason = null
+      from sent where t.id = sent.transaction_id`.execute(trx)
+  return rows.length
+}
+
+function reversalOf({ id, loan, gateway, paymentId, postingNumber, stands, left }: Standing) {
+  const externalId = (number: number) => repaymentExternalId(gateway, paymentId, number)
+  return {
+    transaction_id: id,
+    external_loan_id: loan,
+    receipt_number: paymentId,
+    repayment: { external_id: externalId(postingNumber), amount: stands },
+    remainder: left === null ? null : { external_id: externalId(postingNumber + 1), amount: left },
+  } satisfies Reversal
+}

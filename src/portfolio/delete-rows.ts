@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { inSteps } from '../database/in-steps.ts'
+
+/** About 50 ms of work: nobody waits longer for our locks, and even twenty million rows never run into a timeout. */
+const ROWS_AT_ONCE = 10_000
+
+/** `sweepUploads` deletes what a crash or a stop leaves. */
+export async function deleteRows(
+  db: Database,
+  migrationId: string,
+  stopping?: AbortSignal,
+): Promise<void> {
+  await inSteps(0, after => deleteNext(db, migrationId, after), stopping)
+}
+
+/**
+ * A range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted,
+ * null at the end
+ */
+async function deleteNext(db: Database, id: string, after: number): Promise<number | null> {
+  const { rows } = await sql<{ last: number | null }>`
+    with next as (
+      select max(line) as last
+        from (select line from loanops.migration_row
+               where migration_id = ${id} and line > ${after} order by line limit ${ROWS_AT_ONCE}) lines
+    ), deleted as (
+      delete from loanops.migration_row
+       where migration_id = ${id} and line > ${after} and line <= (select last from next)
+    )
+    select last from next`.execute(db)
+  return rows[0]?.last ?? null
+}

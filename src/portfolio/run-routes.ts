@@ -1,0 +1,87 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import { operate } from '../accounts/needs.ts'
+import type { Act } from '../config/acts.ts'
+import { closed, optional } from '../http/schemas.ts'
+import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
+import type { Portfolio } from './portfolio.ts'
+
+/** More files than anybody names in one command. */
+const MAX_AFTER = 100
+
+const tags = ['migration']
+const runSchema = {
+  operationId: 'runMigration',
+  'x-refusals': ['NOT_FOUND', 'CONFLICT'],
+  tags,
+  summary: 'Writes the valid rows to the ledger, or checks what that would do',
+  body: Type.Object(
+    {
+      migration_id: MigrationId,
+      dry_run: optional(Type.Boolean({ description: 'true or false' })),
+      skip_invalid: optional(Type.Boolean({ description: 'true or false' })),
+      after: Type.Optional(
+        Type.Array(MigrationId, {
+          maxItems: MAX_AFTER,
+          description:
+            'for a dry run: the migrations that would be run before this one, whose own dry runs are done; the loans that they would create count as created',
+        }),
+      ),
+    },
+    { ...closed, title: 'RunMigrationRequest' },
+  ),
+  response: { 202: Type.Union([Started, Proposal]) },
+}
+const retrySchema = {
+  operationId: 'retryMigration',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Processes the rows that failed, were stopped or are left',
+  params: ofOneMigration,
+  response: { 202: Type.Union([Started, Proposal]) },
+}
+const cancelSchema = {
+  operationId: 'cancelMigration',
+  'x-refusals': ['CONFLICT'],
+  tags,
+  summary: 'Starts nothing more; rows in progress are completed',
+  params: ofOneMigration,
+  response: { 202: Started },
+}
+
+type Context = ForApprovals & { portfolio: Portfolio }
+
+/** A dry run does nothing. */
+const forRun = {
+  ...operate('portfolio.run'),
+  actsIn: ({ dry_run }: { dry_run?: boolean }): Act[] => (dry_run ? [] : ['portfolio.run']),
+}
+
+export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { portfolio } = context
+  const { limitLongCalls, calls } = portfolio
+  const { runCall, retryCall } = calls
+  return async app => {
+    app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
+      const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
+      return answerAct(context, runCall, await askerOf(request), asked, { reply })
+    })
+
+    app.post(
+      '/migration/:id/retry',
+      { schema: retrySchema, onRequest: limitLongCalls, config: operate('portfolio.run') },
+      async (request, reply) =>
+        answerAct(context, retryCall, await askerOf(request), request.params, { reply }),
+    )
+
+    app.post(
+      '/migration/:id/cancel',
+      { schema: cancelSchema, config: operate() },
+      async (request, reply) =>
+        reply.code(202).send(await portfolio.cancel(request.params.id, await askerOf(request))),
+    )
+  }
+}

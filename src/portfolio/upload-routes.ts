@@ -1,0 +1,64 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../accounts/actor.ts'
+import { operate } from '../accounts/needs.ts'
+import { describeColumns, template } from '../csv/template.ts'
+import type { Database } from '../database/database.ts'
+import { closed } from '../http/schemas.ts'
+import { findMigration } from './find-migration.ts'
+import { kinds as known } from './kinds/kinds.ts'
+import { MigrationTypeName, Uploaded } from './migration-record.ts'
+import type { Portfolio } from './portfolio.ts'
+import { firstErrors } from './upload/first-errors.ts'
+import { UPLOAD_LIMIT } from './upload/take-upload.ts'
+
+const tags = ['migration']
+const description = [
+  'The part `type` comes before the part `file`, which is read as it arrives.',
+  ...known.map(describeColumns),
+].join('\n\n')
+const uploadSchema = {
+  operationId: 'uploadMigration',
+  tags,
+  summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
+  description,
+  consumes: ['multipart/form-data'],
+  body: Type.Object(
+    {
+      type: MigrationTypeName,
+      file: Type.String({
+        format: 'binary',
+        description: `CSV, at most ${UPLOAD_LIMIT.text}`,
+        examples: [known.map(template)[0] ?? ''],
+      }),
+    },
+    { ...closed, title: 'MigrationUpload' },
+  ),
+  response: { 201: Uploaded },
+}
+type Context = { db: Database; portfolio: Portfolio }
+
+export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncTypebox {
+  const { limitLongCalls } = portfolio
+  return async app => {
+    app.post(
+      '/migration/upload',
+      // The body is read part by part as it arrives, so there is nothing to validate before the handler.
+      {
+        schema: uploadSchema,
+        config: operate(),
+        onRequest: limitLongCalls,
+        validatorCompiler: () => () => true,
+      },
+      async (request, reply) => {
+        const id = await portfolio.upload(
+          request,
+          await askerOf(request),
+          '/api/migration/templates',
+        )
+        const record = await findMigration(db, id)
+        return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
+      },
+    )
+  }
+}
