@@ -67,6 +67,7 @@ const WALKS: [question: string, walk: Walk][] = [
       shows: /The gateway does not have this payment/,
     },
   ],
+  ['What waits for a second person', { steps: ['Approvals'], shows: /Approvals/ }],
   ['Which reports of gateways', { steps: ['Books', 'Uploaded reports'], shows: /Uploaded/ }],
   ['What does the gateway say', { steps: [{ search: 'pay_posted' }], shows: /Payment pay_posted/ }],
   ['Does the ledger still hold', { steps: ['/console/readbacks'], shows: /Read-backs/ }],
@@ -108,7 +109,7 @@ t.test('the console answers an operator’s questions', async t => {
   receiver.respond((response, { body }) =>
     response.writeHead(body.data.external_id === 'C-1001' ? 500 : 200).end(),
   )
-  const service = await startWithConsole(t, receiver.settings)
+  const service = await startWithConsole(t, { ...receiver.settings, APPROVALS: 'bulk' })
   const { url } = service
   await fillConsole(url)
   await service.db.insertInto('core.statement').values(SETTLED).execute()
