@@ -37,7 +37,7 @@ t.test('a file is uploaded in the console, and its invalid rows are named', asyn
   }
   t.equal((await send('gateway_a,order,order_1,L-1')).status, 303)
   const { status, text } = await send('gateway_a,order,order_1,L-2', 'gateway_a,order,order_2,L-2')
-  t.equal(status, 422)
+  t.equal(status, 400)
   t.match(text, /1 of 2 rows are registered.*<li>Line 2: The value belongs to the loan L-1/s)
   t.match((await service.operator(`${PATH}/template.csv`)).text, /^gateway,kind,value/)
 })

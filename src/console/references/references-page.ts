@@ -44,7 +44,7 @@ const addSchema = {
   ),
 }
 const removeSchema = { body: Type.Object(name, closed) }
-const InvalidRows = createError('INVALID_ROWS', '%s', 422)
+const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, portfolio, fileTypes } = context
