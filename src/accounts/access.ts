@@ -34,12 +34,13 @@ export function holdToNeeds(scope: FastifyInstance, keptForPersons: readonly Act
     if (request.user !== null) refuseAccount(needs, request.user.role)
     else if (NEEDS[needs].isPersonal) throw new Unauthenticated()
   })
-  scope.addHook('preHandler', async request =>
-    requirePerson(request, request.routeOptions.config.actsIn?.(request.body as never) ?? []),
-  )
+  scope.addHook('preHandler', async request => {
+    const { body, query, routeOptions } = request
+    requirePerson(request, routeOptions.config.actsIn?.(body as never, query as never) ?? [])
+  })
 }
 
-function refuseToken(needs: Needs, role: TokenRole | null): void {
+export function refuseToken(needs: Needs, role: TokenRole | null): void {
   const { tokens } = NEEDS[needs]
   if (role === null || tokens.includes(role)) return
   const other = tokens.length === 0 ? '' : `of role ${tokens.join(' or ')}, or one `

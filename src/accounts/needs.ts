@@ -25,12 +25,15 @@ declare module 'fastify' {
     /** What it may do, of what can be kept for persons. */
     acts?: readonly Act[]
     /** Which of these a valid body asks for; without it, all. */
-    actsIn?(body: never): readonly Act[]
+    actsIn?(body: never, query: never): readonly Act[]
   }
 }
 
 export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
+
+/** What whoever proposes or decides about an act needs. */
+export const needsOf = (act: string): Needs => (act.startsWith('account.') ? 'accounts' : 'operate')
 
 function who(tokens: readonly TokenRole[], account: Role, isPersonal = false) {
   return { tokens, account, isPersonal }

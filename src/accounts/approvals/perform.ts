@@ -12,7 +12,7 @@ export type ForApprovals = {
   db: Database
   config: Pick<Config, 'APPROVALS' | 'APPROVAL_TTL_HOURS'>
 }
-export type Performed<Result> = { result: Result } | { proposal: Proposed }
+type Performed<Result> = { result: Result } | { proposal: Proposed }
 
 /** Does what was asked for, or proposes it where a second person must approve it. */
 export async function perform<Request extends object, Looked, Result>(

@@ -6,6 +6,7 @@ import { PersonRequired, refuseAccount } from '../access.ts'
 import type { Role } from '../account.ts'
 import { INTERNAL_TOKEN_ACTOR, Unauthenticated } from '../actor.ts'
 import type { Asker } from '../audit.ts'
+import { needsOf } from '../needs.ts'
 
 /**
  * Locks the account, so that it is not disabled, nor given another role, until this is done.
@@ -18,7 +19,7 @@ export async function requirePerson(trx: Trx, { actor }: Asker, act: Act): Promi
     trx,
   )
   if (rows[0] === undefined || rows[0].disabled_at !== null) throw new Unauthenticated()
-  refuseAccount(act.startsWith('account.') ? 'accounts' : 'operate', rows[0].role)
+  refuseAccount(needsOf(act), rows[0].role)
 }
 
 /** Two spellings of a username are one account. */

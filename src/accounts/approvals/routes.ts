@@ -6,8 +6,9 @@ import { listQuery } from '../../http/list-query.ts'
 import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { Id, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
+import { refuseToken } from '../access.ts'
 import { askerOf } from '../actor.ts'
-import { operate, read } from '../needs.ts'
+import { needsOf, operate, read } from '../needs.ts'
 import type { AnyActCall } from './act-call.ts'
 import { APPROVAL_STATES, Approval } from './approval-record.ts'
 import { approve, reject, withdraw } from './decide.ts'
@@ -76,6 +77,13 @@ type Context = { db: Database; calls: AnyActCall[] }
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
+    // A token that may not make the call itself may not decide about it.
+    app.addHook('preHandler', async ({ method, params, tokenRole }) => {
+      if (method !== 'POST') return
+      const { act } = await findApproval(db, (params as { id: string }).id)
+      refuseToken(needsOf(act), tokenRole)
+    })
+
     app.get('/approvals', { schema: listSchema, config: read }, request =>
       findApprovals(db, request.query),
     )
