@@ -83,7 +83,13 @@ export function driver(url: string) {
     const post = async (path: string, body: object) =>
       (await call('POST', path, { ...body, ...DATES })).body
     const terms = { productId: product, principal: 12_000, interestRatePerPeriod: 0, ...others }
-    const body = await makeLedgerLoan(post, externalId, { until, day: '2024-01-15', terms })
+    const body = await makeLedgerLoan(post, externalId, {
+      until,
+      day: '2024-01-15',
+      // Long before: the ledger refuses what came before it by naming the client, not the loan.
+      client: { activationDate: '2023-01-05' },
+      terms,
+    })
     return { ...body, ...DATES }
   }
   return { call, repay, repayment, loan }

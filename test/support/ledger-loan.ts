@@ -45,8 +45,7 @@ export async function makeLedgerLoan(
     firstname: 'Asha',
     lastname: 'Rao',
     active: true,
-    // Long before: the ledger refuses what a client paid earlier by naming the client, not the loan.
-    activationDate: '01 January 2020',
+    activationDate: day,
     ...client,
   })
   const loan = { ...ledgerLoanBody(externalId, clientId, day), ...terms }
