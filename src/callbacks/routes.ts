@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate, read } from '../accounts/needs.ts'
 import type { Act } from '../config/acts.ts'
@@ -72,10 +72,7 @@ const replaySchema = {
     { ...closed, title: 'ReplayCallbacksRequest' },
   ),
   response: {
-    202: Type.Union([
-      Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' }),
-      Proposal,
-    ]),
+    202: orProposal(Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' })),
   },
 }
 const resumeSchema = {

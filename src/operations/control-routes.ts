@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { orProposal, Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate } from '../accounts/needs.ts'
 import { itemAnswer } from '../http/answer-each.ts'
@@ -32,7 +32,7 @@ const resolveSchema = {
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
   body: Type.Object({ outcome: ResolvedAs }, { ...closed, title: 'ResolveOperationRequest' }),
-  response: { 202: Type.Union([OperateResponse, Proposal]) },
+  response: { 202: orProposal(OperateResponse) },
 }
 const resolveEachSchema = {
   operationId: 'resolveOperations',
@@ -75,13 +75,12 @@ const cancelSchema = {
   summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,
   response: {
-    202: Type.Union([
+    202: orProposal(
       Type.Object(
         { tracking_id: Type.String(), status: Type.Literal('failed') },
         { title: 'CancelledOperation' },
       ),
-      Proposal,
-    ]),
+    ),
   },
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/actor.ts'
-import { Proposal } from '../accounts/approvals/approval-record.ts'
+import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate } from '../accounts/needs.ts'
 import type { Act } from '../config/acts.ts'
@@ -33,7 +33,7 @@ const runSchema = {
     },
     { ...closed, title: 'RunMigrationRequest' },
   ),
-  response: { 202: Type.Union([Started, Proposal]) },
+  response: { 202: orProposal(Started) },
 }
 const retrySchema = {
   operationId: 'retryMigration',
@@ -41,7 +41,7 @@ const retrySchema = {
   tags,
   summary: 'Processes the rows that failed, were stopped or are left',
   params: ofOneMigration,
-  response: { 202: Type.Union([Started, Proposal]) },
+  response: { 202: orProposal(Started) },
 }
 const cancelSchema = {
   operationId: 'cancelMigration',

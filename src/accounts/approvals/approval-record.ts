@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { ACTS } from '../../config/acts.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
 
@@ -45,3 +45,7 @@ export const Proposal = Type.Object(
   },
   { title: 'Proposal', description: 'Nothing is done yet: somebody else must approve it' },
 )
+
+/** The answer with status 202 of a call that has one of its own. */
+export const orProposal = <S extends TSchema>(own: S) =>
+  Type.Union([own, Proposal], { title: `${own.title}OrProposal` })

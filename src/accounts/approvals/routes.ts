@@ -43,7 +43,7 @@ const oneSchema = {
 }
 const decisionBody = Type.Object({ note: optional(Note) }, { ...closed, title: 'ApprovalDecision' })
 const approveSchema = {
-  operationId: 'approve',
+  operationId: 'approveProposal',
   'x-refusals': [...refusals, 'OWN_PROPOSAL', 'STALE'],
   tags,
   summary: 'Does what somebody else proposed, and answers as the call itself does',
