@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { ACTS } from '../../config/acts.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
 
@@ -46,6 +46,9 @@ export const Proposal = Type.Object(
   { title: 'Proposal', description: 'Nothing is done yet: somebody else must approve it' },
 )
 
-/** The answer with status 202 of a call that has one of its own. */
-export const orProposal = <S extends TSchema>(own: S) =>
-  Type.Union([own, Proposal], { title: `${own.title}OrProposal` })
+/** The answer with status 202 of a call that has one of its own. Not a union: nothing in it would tell the two apart. */
+export const orProposal = <P extends TProperties>(own: TObject<P>) =>
+  Type.Partial(Type.Composite([own, Proposal]), {
+    title: `${own.title}OrProposal`,
+    description: 'The answer of the call itself, or the proposal',
+  })
