@@ -25,7 +25,7 @@ declare module 'fastify' {
     /** What it may do, of what can be kept for persons. */
     acts?: readonly Act[]
     /** Which of these a valid body asks for; without it, all. */
-    actsIn?(body: never, query: never): readonly Act[]
+    actsIn?(body: never): readonly Act[]
   }
 }
 

@@ -4,7 +4,6 @@ import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
-import type { Act } from '../../config/acts.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
@@ -111,12 +110,6 @@ const uploadSchema = {
   },
 }
 
-const forPut = {
-  ...operate('reference.write'),
-  actsIn: (_: unknown, { dry_run }: { dry_run?: string }): Act[] =>
-    dry_run === 'true' ? [] : ['reference.write'],
-}
-
 type Context = ForApprovals & {
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   limits: { longCalls: number }
@@ -134,7 +127,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.put(
       '/references/:gateway/:kind/:value',
-      { schema: putSchema, config: forPut },
+      { schema: putSchema, config: operate('reference.write') },
       async (request, reply) => {
         const { replace, dry_run } = request.query
         const replaced = { replace: replace === 'true' }
