@@ -54,7 +54,7 @@ const FEATURES: Feature[] = [
     ...paymentsFeature,
     // The dead letters' queue before the one that names it.
     queues: [deadEventQueue, eventQueue, batchQueue],
-    jobs: [...(paymentsFeature.jobs ?? []), runEvents, context => runBatches(context, askGateways)],
+    jobs: [runEvents, context => runBatches(context, askGateways)],
   },
   { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
   { ...portfolioFeature, jobs: [runMigrations] },
@@ -62,11 +62,7 @@ const FEATURES: Feature[] = [
   { prepare: useTimeZone, jobs: [runReconciliation] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
-  {
-    ...engineFeature,
-    queues: [liveQueue, bulkQueue],
-    jobs: [...(engineFeature.jobs ?? []), runOperations],
-  },
+  { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },
 ]
 
 export const allQueues = FEATURES.flatMap(({ queues = [] }) => queues)

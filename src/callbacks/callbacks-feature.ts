@@ -1,4 +1,5 @@
 import type { Feature } from '../engine/feature.ts'
+import { measure } from '../ops/measured.ts'
 import { callbackCounters } from './callback-counters.ts'
 import { callbackGauges } from './callback-gauges.ts'
 import { callbackReport } from './callback-report.ts'
@@ -7,7 +8,7 @@ import { purgeCallbacks } from './purge-callbacks.ts'
 
 /** Triggers in the database record what must be reported, in the transaction in which it becomes true. */
 export const callbacksFeature: Feature = {
-  gauges: [callbackGauges],
+  gauges: [measure([callbackGauges])],
   counters: callbackCounters,
   report: callbackReport,
   crashPoints: CALLBACK_CRASH_POINTS,

@@ -1,4 +1,5 @@
 import { clockGauge, clockReport } from '../ops/clock.ts'
+import { measure } from '../ops/measured.ts'
 import { ENGINE_CRASH_POINTS } from './crash-points.ts'
 import { engineCounters } from './engine-counters.ts'
 import { engineGauges } from './engine-gauges.ts'
@@ -6,8 +7,10 @@ import type { Feature } from './feature.ts'
 import { purgeAttempts } from './finish/purge-attempts.ts'
 
 export const engineFeature: Feature = {
-  gauges: engineGauges,
-  jobs: [({ metrics, patient, log }) => clockGauge(metrics.registry, patient, log)],
+  gauges: [
+    measure(engineGauges),
+    ({ metrics, patient, log }) => clockGauge(metrics.registry, patient, log),
+  ],
   report: clockReport,
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,

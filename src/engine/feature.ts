@@ -7,7 +7,6 @@ import type { Ledger } from '../ledger/client.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Slots } from '../ledger/slots.ts'
 import type { Ask } from '../ops/health.ts'
-import type { Measured } from '../ops/measured.ts'
 import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces.ts'
 import type { Job } from '../queue/job.ts'
@@ -42,7 +41,7 @@ export type Feature = {
   /** Before a process, whatever its role, takes any work. */
   prepare?(db: Database, config: Config): Promise<void>
   jobs?: StartJob[]
-  gauges?: Measured[]
+  gauges?: StartJob[]
   counters?: OpenCounters
   /** Its part of readyz; never affects readiness. */
   report?(ask: Ask, config: Config): Promise<Record<string, unknown>>

@@ -19,25 +19,22 @@ export type Measured = {
   query: RawBuilder<unknown>
 }
 
-export function measure(
-  measured: Measured[],
-  { registry, db, log }: { registry: Registry; db: Database; log: Pick<Log, 'warn'> },
-  everyMs?: number,
-): Job {
-  const shows = measured.map(({ metrics, query }) => {
-    const show = Object.entries(metrics).map(metric => openMetric(metric, registry))
-    return async () => {
-      const { rows } = await query.execute(db)
-      for (const one of show) one(rows as Row[])
-    }
-  })
-  return measureEvery(
-    async () => {
+type Context = { metrics: { registry: Registry }; patient: Database; log: Pick<Log, 'warn'> }
+
+export function measure(measured: Measured[], everyMs?: number): (context: Context) => Job {
+  return ({ metrics: { registry }, patient: db, log }) => {
+    const shows = measured.map(({ metrics, query }) => {
+      const show = Object.entries(metrics).map(metric => openMetric(metric, registry))
+      return async () => {
+        const { rows } = await query.execute(db)
+        for (const one of show) one(rows as Row[])
+      }
+    })
+    const refresh = async () => {
       for (const show of shows) await show()
-    },
-    log,
-    everyMs,
-  )
+    }
+    return measureEvery(refresh, log, everyMs)
+  }
 }
 
 type Row = Record<string, string | number | null>

@@ -1,4 +1,5 @@
 import type { Feature } from '../engine/feature.ts'
+import { measure } from '../ops/measured.ts'
 import { FEE_CRASH_POINTS, PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from './crash-points.ts'
 import { webhookReport } from './intake/unproven-webhooks.ts'
 import { knowLenders } from './know-lenders.ts'
@@ -14,8 +15,10 @@ import { unrecordedGauge } from './unrecorded-gauge.ts'
 export const paymentsFeature: Feature = {
   prepare: knowLenders,
   operations: (db, config) => [repayment(db, config), repaymentReversal(config)],
-  gauges: paymentGauges,
-  jobs: [({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log)],
+  gauges: [
+    measure(paymentGauges),
+    ({ metrics, patient, log }) => unrecordedGauge(metrics.registry, patient, log),
+  ],
   counters: paymentCounters,
   report: webhookReport,
   crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS, ...REVERSAL_CRASH_POINTS],

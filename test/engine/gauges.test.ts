@@ -24,7 +24,7 @@ t.test('the gauges show what waits, why, for how long and who holds it', async t
   )
   await sql`update pgboss.queue set ready_count = 7 where name = 'operation-live'`.execute(db)
   const registry = new Registry()
-  const gauges = measure(engineGauges, { registry, db, log }, 20)
+  const gauges = measure(engineGauges, 20)({ metrics: { registry }, patient: db, log })
   t.teardown(() => gauges.stop())
   const text = await until(async () => {
     const shown = await registry.metrics()
@@ -51,7 +51,7 @@ t.test('measuring reads none of the operations that have finished', async t => {
   await sql`vacuum analyze loanops.operation`.execute(db)
   const registry = new Registry()
   const statements = await buffersOf(url, async db => {
-    const gauges = measure(engineGauges, { registry, db, log })
+    const gauges = measure(engineGauges)({ metrics: { registry }, patient: db, log })
     await until(async () => (await registry.metrics()).includes('loanops_queue_jobs{'))
     await gauges.stop()
   })

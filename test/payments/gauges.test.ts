@@ -15,7 +15,7 @@ t.test(
     const registry = new Registry()
     const warnings: string[] = []
     const log = { warn: (_: object, message: string) => void warnings.push(message) }
-    const gauges = measure(paymentGauges, { registry, db: service.db, log }, 20)
+    const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
     t.teardown(() => gauges.stop())
     const telling = (line: RegExp) =>
       until(async () => {

@@ -111,9 +111,9 @@ t.test(
       t.equal(await objection(id), 'events_disagree', id)
     t.equal(await objection('pay_same'), null)
     const registry = new Registry()
-    const gauges = measure(paymentGauges, {
-      registry,
-      db: service.db,
+    const gauges = measure(paymentGauges)({
+      metrics: { registry },
+      patient: service.db,
       log: { warn: () => undefined },
     })
     t.teardown(() => gauges.stop())

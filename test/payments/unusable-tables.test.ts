@@ -35,9 +35,8 @@ t.test('a raw table that cannot become a source is reported, and stops no batch'
   const registry = new Registry()
   const gauges = measure(
     paymentGauges,
-    { registry, db: service.db, log: { warn: () => undefined } },
     20,
-  )
+  )({ metrics: { registry }, patient: service.db, log: { warn: () => undefined } })
   t.teardown(() => gauges.stop())
   await until(async () => {
     const text = await registry.metrics()

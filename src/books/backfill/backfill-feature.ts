@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config.ts'
 import type { Feature } from '../../engine/feature.ts'
+import { measure } from '../../ops/measured.ts'
 import { hasClient } from '../apis/gateway-apis.ts'
 import { backfillCounters } from './backfill-counters.ts'
 import { backfillGauges } from './backfill-gauges.ts'
@@ -13,7 +14,7 @@ export const backfillFeature: Feature = {
         `${unreadable.gateway.toUpperCase()}_API_URL: this version has no client for the API of this gateway`,
       )
   },
-  gauges: [backfillGauges],
+  gauges: [measure([backfillGauges])],
   counters: backfillCounters,
   crashPoints: BACKFILL_CRASH_POINTS,
 }
