@@ -49,7 +49,7 @@ export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/account/:username/disable',
       { schema: disableSchema, config: { needs: 'accounts', acts: ['account.disable'] } },
       async (request, reply) => {
-        return answerAct(context, disableCall, await askerOf(request), request.params, { reply })
+        return answerAct(context, disableCall, askerOf(request), request.params, { reply })
       },
     )
 
@@ -57,7 +57,7 @@ export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/account/:username/unlock',
       { schema: unlockSchema, config: { needs: 'accounts', acts: ['account.unlock'] } },
       async (request, reply) => {
-        return answerAct(context, unlockCall, await askerOf(request), request.params, { reply })
+        return answerAct(context, unlockCall, askerOf(request), request.params, { reply })
       },
     )
 
@@ -66,7 +66,7 @@ export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: resetSchema, config: { needs: 'accounts', acts: ['account.reset'] } },
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
-        return answerAct(context, resetCall, await askerOf(request), request.params, { reply })
+        return answerAct(context, resetCall, askerOf(request), request.params, { reply })
       },
     )
   }

@@ -90,7 +90,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/account/register',
       { schema: registerSchema, config: { needs: 'accounts', acts: ['account.register'] } },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const wanted = await accounts.wanted(request.body)
         return answerAct(context, accounts.calls.registerCall, asker, wanted, { reply })
       },
@@ -105,7 +105,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { current_password: old, new_password: password } = request.body
         const { name: username, jti: keptToken } = request.user
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         await accounts.changePassword(asker, { username, old, password, keptToken })
         return reply.code(204).send(null)
       },

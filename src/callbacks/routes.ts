@@ -104,7 +104,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       { schema: resendSchema, config: operate() },
       async (request, reply) => {
         const id = known(request.params.id)
-        await resendCallback(db, id, await askerOf(request))
+        await resendCallback(db, id, askerOf(request))
         const { body, attempts, ...item } = await findCallback(db, id)
         return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
       },
@@ -114,7 +114,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: replaySchema, config: forReplay },
       async (request, reply) => {
-        return answerAct(context, replayCall, await askerOf(request), request.body, { reply })
+        return answerAct(context, replayCall, askerOf(request), request.body, { reply })
       },
     )
 
@@ -122,7 +122,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       '/callbacks/resume',
       { schema: resumeSchema, config: operate() },
       async (request, reply) => {
-        await resumeCallbacks(db, await askerOf(request))
+        await resumeCallbacks(db, askerOf(request))
         return reply.code(202).send({})
       },
     )

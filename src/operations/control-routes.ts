@@ -102,7 +102,7 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
       { schema: resolveSchema, config: operate('operation.resolve') },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body }
-        return answerAct(context, resolveCall, await askerOf(request), asked, { reply })
+        return answerAct(context, resolveCall, askerOf(request), asked, { reply })
       },
     )
 
@@ -110,14 +110,14 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
       '/ledger/operations/resolve',
       { schema: resolveEachSchema, config: operate('bulk', 'operation.resolve') },
       async (request, reply) =>
-        answerAct(context, resolveEachCall, await askerOf(request), request.body, { reply }),
+        answerAct(context, resolveEachCall, askerOf(request), request.body, { reply }),
     )
 
     app.post(
       '/ledger/operations/:tracking_id/cancel',
       { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         return answerAct(context, cancelCall, asker, request.params, { reply })
       },
     )

@@ -47,12 +47,12 @@ export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
       { schema: pauseSchema, config: operate('ledger.pause') },
       async (request, reply) => {
         const asked = { until: null, ...request.body }
-        return answerAct(context, pauseCall, await askerOf(request), asked, { reply })
+        return answerAct(context, pauseCall, askerOf(request), asked, { reply })
       },
     )
 
     app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
-      answerOf(await resumeLedger(db, await askerOf(request))),
+      answerOf(await resumeLedger(db, askerOf(request))),
     )
   }
 }

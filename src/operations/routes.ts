@@ -126,7 +126,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { operation, data, ignored } = validate(request.body)
         if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data)
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
         const { traceparent } = traces.ofRequest(request)
         const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })

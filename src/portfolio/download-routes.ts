@@ -65,7 +65,7 @@ export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebo
     for (const { file, url, schema } of downloads)
       app.get(url, { schema, onRequest: limitLongCalls, config: read }, async (request, reply) => {
         const { id } = request.params
-        const rows = await portfolio.download(id, file, await askerOf(request))
+        const rows = await portfolio.download(id, file, askerOf(request))
         return csvDownload(reply, file).send(rows)
       })
   }

@@ -64,7 +64,7 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/migration/:id',
       { schema: discardSchema, config: operate('portfolio.discard') },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         return answerAct(context, portfolio.calls.discardCall, asker, request.params, { reply })
       },
     )

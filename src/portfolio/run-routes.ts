@@ -67,21 +67,21 @@ export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
       const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
-      return answerAct(context, runCall, await askerOf(request), asked, { reply })
+      return answerAct(context, runCall, askerOf(request), asked, { reply })
     })
 
     app.post(
       '/migration/:id/retry',
       { schema: retrySchema, onRequest: limitLongCalls, config: operate('portfolio.run') },
       async (request, reply) =>
-        answerAct(context, retryCall, await askerOf(request), request.params, { reply }),
+        answerAct(context, retryCall, askerOf(request), request.params, { reply }),
     )
 
     app.post(
       '/migration/:id/cancel',
       { schema: cancelSchema, config: operate() },
       async (request, reply) =>
-        reply.code(202).send(await portfolio.cancel(request.params.id, await askerOf(request))),
+        reply.code(202).send(await portfolio.cancel(request.params.id, askerOf(request))),
     )
   }
 }

@@ -51,11 +51,7 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
-        const id = await portfolio.upload(
-          request,
-          await askerOf(request),
-          '/api/migration/templates',
-        )
+        const id = await portfolio.upload(request, askerOf(request), '/api/migration/templates')
         const record = await findMigration(db, id)
         return reply.code(201).send({ ...record, errors: await firstErrors(db, id) })
       },

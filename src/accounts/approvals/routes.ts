@@ -97,7 +97,7 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: approveSchema, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const { note } = request.body
         const decision = { id, note, asker, signal: whileAsked(reply) }
         const { status, body } = await approve(context, decision)
@@ -110,7 +110,7 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: rejectSchema, config: operate() },
       async request => {
         const { id } = request.params
-        await reject(db, { id, note: request.body.note, asker: await askerOf(request) })
+        await reject(db, { id, note: request.body.note, asker: askerOf(request) })
         return findApproval(db, id)
       },
     )
@@ -120,7 +120,7 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: withdrawSchema, config: operate() },
       async request => {
         const { id } = request.params
-        await withdraw(db, { id, asker: await askerOf(request) })
+        await withdraw(db, { id, asker: askerOf(request) })
         return findApproval(db, id)
       },
     )

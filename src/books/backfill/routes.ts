@@ -82,7 +82,7 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/:gateway/backfill',
       { schema, config: operate() },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const backfill_id = await askForBackfill(
           context,
           request.params.gateway,

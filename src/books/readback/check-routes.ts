@@ -22,7 +22,7 @@ export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const asked = { ...context, signal: whileAsked(reply) }
-        return checkPayment(asked, { gateway, paymentId }, await askerOf(request))
+        return checkPayment(asked, { gateway, paymentId }, askerOf(request))
       },
     )
   }

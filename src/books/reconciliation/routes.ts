@@ -64,7 +64,7 @@ export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsy
     app.get('/reconciliation.csv', { schema: csvSchema, config: read }, async (request, reply) => {
       const query = await withDays(db, request.query)
       const found = await findDays(db, query)
-      await auditExport(db, await askerOf(request), 'reconciliation.csv', query)
+      await auditExport(db, askerOf(request), 'reconciliation.csv', query)
       return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 

@@ -122,7 +122,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
         const { gateway } = request.params
         refuseUnknown(gateway)
         const lender = lenderIn(request.query, lenders)
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
           uploadStatement(db, { ...place, gateway, lender }, file, asker),
         )
@@ -143,7 +143,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/:gateway/statements/:id',
       { schema: withdrawSchema, config: operate('statement.withdraw') },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         return answerAct(context, withdrawCall(context), asker, request.params, { reply })
       },
     )

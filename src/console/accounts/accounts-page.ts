@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Act } from '../../config/acts.ts'
@@ -15,7 +16,6 @@ import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import {
   disableConfirmation,
   disablePath,
@@ -52,7 +52,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post('/accounts', register, async (request, reply) => {
       const wanted = await accounts.wanted(request.body)
-      const performed = await perform(context, calls.registerCall, askerFor(request), wanted)
+      const performed = await perform(context, calls.registerCall, askerOf(request), wanted)
       return reply.redirect(donePath(PATH, doneAs(performed, 'registered')), 303)
     })
 
@@ -64,7 +64,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     })
 
     app.post('/accounts/:username/disable', ofOne('account.disable'), async (request, reply) => {
-      const performed = await perform(context, calls.disableCall, askerFor(request), request.params)
+      const performed = await perform(context, calls.disableCall, askerOf(request), request.params)
       return reply.redirect(donePath(PATH, doneAs(performed, 'disabled')), 303)
     })
 
@@ -76,14 +76,14 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post('/accounts/:username/reset', ofOne('account.reset'), async (request, reply) => {
       const { username } = request.params
-      const performed = await perform(context, calls.resetCall, askerFor(request), { username })
+      const performed = await perform(context, calls.resetCall, askerOf(request), { username })
       if ('proposal' in performed) return reply.redirect(donePath(PATH, 'proposed'), 303)
       const body = resetDone(username, performed.result)
       return answerPage(request, reply, { title: 'Password reset', body })
     })
 
     app.post('/accounts/:username/unlock', ofOne('account.unlock'), async (request, reply) => {
-      const performed = await perform(context, calls.unlockCall, askerFor(request), request.params)
+      const performed = await perform(context, calls.unlockCall, askerOf(request), request.params)
       return reply.redirect(donePath(PATH, doneAs(performed, 'unlocked')), 303)
     })
   }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
 import { PASSWORD_CHARACTERS } from '../../config/settings.ts'
@@ -11,7 +12,6 @@ import { type Html, nothing } from '../frame/html.ts'
 import { PASSWORD_PATH as PATH } from '../frame/layout.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const pageSchema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 const changeSchema = {
@@ -38,12 +38,12 @@ export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncT
       if (repeated_password !== password)
         throw invalidField('/repeated_password', 'must be the same as the new password')
       const { name: username, jti: keptToken } = request.user
-      await accounts.changePassword(askerFor(request), { username, old, password, keptToken })
+      await accounts.changePassword(askerOf(request), { username, old, password, keptToken })
       return reply.redirect(donePath(PATH, 'password'), 303)
     })
 
     app.post('/password/end-others', { config: { needs: 'own' } }, async (request, reply) => {
-      await endOtherTokens(db, askerFor(request), request.user)
+      await endOtherTokens(db, askerOf(request), request.user)
       return reply.redirect(donePath(PATH, 'ended'), 303)
     })
   }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { approve, reject, withdraw } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSame } from '../../accounts/approvals/person.ts'
@@ -20,7 +21,6 @@ import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
 import { paymentPath } from '../payments/payments-page.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { type ApprovalItem, actInWords, approvalState, subjectOf } from './approvals-page.ts'
 
 const params = Type.Object({ id: Type.String({ pattern: UUID }) })
@@ -50,7 +50,7 @@ ${await eventsOf(approval)}
       { schema: decideSchema, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        const decision = { id, note: request.body.note, asker: askerFor(request) }
+        const decision = { id, note: request.body.note, asker: askerOf(request) }
         const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
         const { act, subject } = await findApproval(db, id)
         if (act === 'account.reset') {
@@ -66,7 +66,7 @@ ${await eventsOf(approval)}
       { schema: decideSchema, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        await reject(db, { id, note: request.body.note, asker: askerFor(request) })
+        await reject(db, { id, note: request.body.note, asker: askerOf(request) })
         return reply.redirect(back(id, 'rejected'), 303)
       },
     )
@@ -76,7 +76,7 @@ ${await eventsOf(approval)}
       { schema: { params }, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        await withdraw(db, { id, asker: askerFor(request) })
+        await withdraw(db, { id, asker: askerOf(request) })
         return reply.redirect(back(id, 'takenBack'), 303)
       },
     )

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { askerOf } from '../../accounts/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import { read } from '../../accounts/needs.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
@@ -17,7 +18,6 @@ import { live, refreshLink } from '../frame/live.ts'
 import { filterForm } from '../lists/filter-form.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { bookColumns } from './book-columns.ts'
 
 const pageSchema = {
@@ -52,7 +52,7 @@ ${lost}`
       const { refresh: _, ...asked } = request.query
       const query = await withDays(db, asked)
       const days = await findDays(db, query)
-      await auditExport(db, askerFor(request), 'books.csv', query)
+      await auditExport(db, askerOf(request), 'books.csv', query)
       return csvDownload(reply, 'books.csv').send(daysCsv(days))
     })
   }

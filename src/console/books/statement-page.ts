@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
@@ -17,7 +18,6 @@ import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const params = Type.Object({ id: Id })
 const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
@@ -58,7 +58,7 @@ ${await actionsOn(db, id, formats)}
       async (request, reply) => {
         const { statement_id, gateway } = await findStatement(db, request.params.id)
         const asked = { gateway, id: statement_id }
-        const performed = await perform(context, withdrawCall(context), askerFor(request), asked)
+        const performed = await perform(context, withdrawCall(context), askerOf(request), asked)
         const done = doneAs(performed, 'withdrawn')
         return reply.redirect(donePath(`/console/books/statements/${statement_id}`, done), 303)
       },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -11,7 +12,6 @@ import { donePath } from '../frame/notice.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { bulkCall } from './bulk-call.ts'
 import { bulkProgress } from './bulk-progress.ts'
 import { countItems, findBulk, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
@@ -77,7 +77,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
         // A form of an earlier release has none.
         const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
         const bulk = { id, decision, filter, note, count: Number(count), digest }
-        const performed = await perform(context, call, askerFor(request), bulk)
+        const performed = await perform(context, call, askerOf(request), bulk)
         const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
         const isProposed = 'proposal' in performed
         return reply.redirect(isProposed ? donePath(list, 'proposed') : `/console/bulk/${id}`, 303)
@@ -91,7 +91,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
     })
 
     app.post('/bulk/:id/stop', { schema: ofOne, config: operate() }, async (request, reply) => {
-      await stopBulk(db, request.params.id, askerFor(request))
+      await stopBulk(db, request.params.id, askerOf(request))
       return reply.redirect(`/console/bulk/${request.params.id}`, 303)
     })
   }

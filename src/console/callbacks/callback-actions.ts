@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
@@ -18,7 +19,6 @@ import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const Replay = Type.Object(
   {
@@ -39,7 +39,7 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       { schema: resendSchema, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        await resendCallback(db, id, askerFor(request))
+        await resendCallback(db, id, askerOf(request))
         return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
       },
     )
@@ -48,7 +48,7 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: { querystring: Replay }, config: read },
       async (request, reply) => {
-        const asker = askerFor(request)
+        const asker = askerOf(request)
         const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
         const body = confirmation(request.query, callbacks)
         return answerPage(request, reply, { title: 'Replay callbacks', body })
@@ -59,13 +59,13 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: { body: Replay }, config: operate('callback.replay') },
       async (request, reply) => {
-        const performed = await perform(context, replayCall, askerFor(request), request.body)
+        const performed = await perform(context, replayCall, askerOf(request), request.body)
         return reply.redirect(donePath('/console/callbacks', doneAs(performed, 'replayed')), 303)
       },
     )
 
     app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
-      await resumeCallbacks(db, askerFor(request))
+      await resumeCallbacks(db, askerOf(request))
       return reply.redirect(donePath('/console/callbacks', 'callbacksResumed'), 303)
     })
   }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
@@ -15,7 +16,6 @@ import { localTime } from '../frame/local-time.ts'
 import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { charts } from './charts.ts'
 import { ledgerForms } from './ledger-forms.ts'
 import { loadState, type State } from './state.ts'
@@ -52,20 +52,20 @@ ${ledgerForms(state, request.user.role)}`
         const { reason, until } = request.body
         const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
         const asked = { reason, until: end?.toISOString() ?? null }
-        const performed = await perform(context, pauseCall, askerFor(request), asked)
+        const performed = await perform(context, pauseCall, askerOf(request), asked)
         loads.forget()
         return reply.redirect(donePath('/console', doneAs(performed, 'paused')), 303)
       },
     )
 
     app.post('/resume', { config: operate() }, async (request, reply) => {
-      await resumeLedger(db, askerFor(request))
+      await resumeLedger(db, askerOf(request))
       loads.forget()
       return reply.redirect(donePath('/console', 'resumed'), 303)
     })
 
     app.post('/batch', { config: operate() }, async (request, reply) => {
-      await requestBatchNow(db, boss, askerFor(request))
+      await requestBatchNow(db, boss, askerOf(request))
       return reply.redirect(donePath('/console/batches', 'batch'), 303)
     })
   }

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Role } from '../../accounts/account.ts'
+import { askerOf } from '../../accounts/actor.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
 import { openCheckNow } from '../../ledger/check/check-now.ts'
@@ -14,7 +15,6 @@ import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 const title = 'The ledger’s set-up'
@@ -39,7 +39,7 @@ export function ledgerPage({ db, config, formats }: PageContext): FastifyPluginA
   const checkNow = openCheckNow({ db, config })
   return async app => {
     app.post('/ledger/check', { config: operate() }, async (request, reply) => {
-      await checkNow(askerFor(request))
+      await checkNow(askerOf(request))
       return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
     })
 

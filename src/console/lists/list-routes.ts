@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TProperties, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -14,7 +15,6 @@ import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
@@ -59,7 +59,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
         const load = (range: Range) => list.load({ ...filter, ...range })
         const lines = await exportCsv(list.columns, load)
         const file = `${list.path.slice(1)}.csv`
-        await auditExport(db, askerFor(request), file, filter)
+        await auditExport(db, askerOf(request), file, filter)
         return csvDownload(reply, file).send(Readable.from(lines))
       },
     )

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Account } from '../../accounts/account.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
-import { askerAs } from '../../accounts/actor.ts'
+import { askerAs, askerOf } from '../../accounts/actor.ts'
 import { auditAlone } from '../../accounts/audit.ts'
 import { AttemptedPassword } from '../../accounts/credentials.ts'
 import { NO_ACCOUNT } from '../../accounts/login.ts'
@@ -13,7 +13,6 @@ import { sendRetryAfter } from '../../http/retry-after.ts'
 import { closed } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { endedFormIn } from '../frame/ended-form.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { dropToken, formCookie } from '../session/cookie.ts'
 import { endSession } from '../session/session.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
@@ -63,7 +62,7 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
     const forAll = { needs: 'own', isForOneTimePassword: true } as const
     app.post('/logout', { config: forAll }, async (request, reply) => {
       await endSession(db, config, request.user)
-      const asker = askerFor(request)
+      const asker = askerOf(request)
       await auditAlone(db, { ...asker, action: 'account.logout', subject: request.user.name })
       dropToken(request, reply)
       const { account = request.user.sub } = endedFormIn(request) ?? {}

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
@@ -14,7 +15,6 @@ import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
 import { operationPath } from '../frame/subject-path.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { attemptsTable } from './attempts-table.ts'
 import { operationFacts } from './operation-facts.ts'
 import { operationForms } from './operation-forms.ts'
@@ -58,7 +58,7 @@ ${operationForms(operation, request.user.role)}`
       async (request, reply) => {
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
-        const performed = await perform(context, resolveCall, askerFor(request), asked)
+        const performed = await perform(context, resolveCall, askerOf(request), asked)
         const done = doneAs(performed, 'resolved')
         return reply.redirect(donePath(operationPath(tracking_id), done), 303)
       },
@@ -69,7 +69,7 @@ ${operationForms(operation, request.user.role)}`
       { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const performed = await perform(context, cancelCall, askerFor(request), { tracking_id })
+        const performed = await perform(context, cancelCall, askerOf(request), { tracking_id })
         const done = doneAs(performed, 'cancelled')
         return reply.redirect(donePath(operationPath(tracking_id), done), 303)
       },

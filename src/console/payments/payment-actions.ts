@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate } from '../../accounts/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
@@ -15,7 +16,6 @@ import { kindQuery, PaymentParams as params } from '../../payments/payment-recor
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { paymentPath } from './payments-page.ts'
 
 const text = Type.Optional(Type.String({ maxLength: 1_000 }))
@@ -65,7 +65,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in request.body)
         const remember = kinds.length > 0 ? kinds : undefined
         const asked = { ...request.params, external_loan_id, note, remember, if_match }
-        const performed = await perform(context, assignCall, askerFor(request), asked)
+        const performed = await perform(context, assignCall, askerOf(request), asked)
         return reply.redirect(back(request, doneAs(performed, 'assigned')), 303)
       },
     )
@@ -77,7 +77,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
         const asked = { ...request.params, ...request.query, if_match: seen, ...resolution }
-        const asker = askerFor(request)
+        const asker = askerOf(request)
         const performed = await perform(context, resolveCall, asker, asked, whileAsked(reply))
         return reply.redirect(back(request, doneAs(performed, 'decided')), 303)
       },
@@ -87,7 +87,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/note',
       { schema: noteSchema, config: operate() },
       async (request, reply) => {
-        await noteOn(db, nameOf(request), request.body.note, askerFor(request))
+        await noteOn(db, nameOf(request), request.body.note, askerOf(request))
         return reply.redirect(back(request, 'noted'), 303)
       },
     )
@@ -99,7 +99,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         await checkPayment(
           { ...context, signal: whileAsked(reply) },
           nameOf(request),
-          askerFor(request),
+          askerOf(request),
         )
         return reply.redirect(back(request, 'checked'), 303)
       },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { read } from '../../accounts/needs.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
@@ -16,7 +17,6 @@ import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
 import { attemptsTable } from '../operations/attempts-table.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { eventList } from './event-list.ts'
 import { paymentContext } from './payment-context.ts'
 import { paymentFacts } from './payment-facts.ts'
@@ -47,7 +47,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
         const name = { gateway, paymentId, ...(kind && { kind }) }
         const { id, version, payment } = await foundPayment(db, name)
         const withBodies = bodies === 'true'
-        if (withBodies) await auditBodies(db, askerFor(request), payment)
+        if (withBodies) await auditBodies(db, askerOf(request), payment)
         const [events, attempts, around, actions] = await Promise.all([
           findEvents(db, payment, { withBodies, ...(cursor && { cursor }) }),
           findAttempts(db, id),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import type { Act } from '../../config/acts.ts'
@@ -11,7 +12,6 @@ import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/migration-record.ts'
 import { doneAs, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const runSchema = {
   params,
@@ -30,7 +30,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
     await app.register(acceptFiles)
 
     app.post('/portfolio/upload', longCall(), async (request, reply) => {
-      const id = await portfolio.upload(request, askerFor(request), '/console/portfolio/templates')
+      const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
       return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
     })
 
@@ -42,7 +42,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
           const { id } = request.params
           const skip_invalid = request.body?.skip_invalid !== undefined
           const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
-          const performed = await perform(context, runCall, askerFor(request), asked)
+          const performed = await perform(context, runCall, askerOf(request), asked)
           const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
           return reply.redirect(donePath(pathOf(id), done), 303)
         },
@@ -53,7 +53,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
     const retry = { schema: { params }, ...longCall('portfolio.run') }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const { id } = request.params
-      const performed = await perform(context, retryCall, askerFor(request), { id })
+      const performed = await perform(context, retryCall, askerOf(request), { id })
       return reply.redirect(donePath(pathOf(id), doneAs(performed, 'retried')), 303)
     })
 
@@ -62,7 +62,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       { schema: { params }, config: operate() },
       async (request, reply) => {
         const { id } = request.params
-        await portfolio.cancel(id, askerFor(request))
+        await portfolio.cancel(id, askerOf(request))
         return reply.redirect(donePath(pathOf(id), 'runCancelled'), 303)
       },
     )
@@ -71,7 +71,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       '/portfolio/:id/discard',
       { schema: { params }, config: operate('portfolio.discard') },
       async (request, reply) => {
-        const performed = await perform(context, discardCall, askerFor(request), request.params)
+        const performed = await perform(context, discardCall, askerOf(request), request.params)
         return reply.redirect(donePath('/console/portfolio', doneAs(performed, 'discarded')), 303)
       },
     )
@@ -100,7 +100,7 @@ function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypeb
       ['findings.csv', '/portfolio/:id/findings.csv'],
     ] as const)
       app.get(path, { schema: { params }, ...long }, async (request, reply) => {
-        const rows = await portfolio.download(request.params.id, file, askerFor(request))
+        const rows = await portfolio.download(request.params.id, file, askerOf(request))
         return csvDownload(reply, file).send(rows)
       })
   }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { askerOf } from '../../accounts/actor.ts'
 import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { template } from '../../csv/template.ts'
@@ -25,7 +26,6 @@ import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { referenceForms } from './reference-forms.ts'
 
 const PATH = '/console/references'
@@ -70,7 +70,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
       async (request, reply) => {
         const { replace, ...reference } = request.body
         const asked = { ...reference, replace: replace === 'true' }
-        const performed = await perform(context, putCall, askerFor(request), asked)
+        const performed = await perform(context, putCall, askerOf(request), asked)
         return reply.redirect(back(reference, doneAs(performed, 'referenceAdded')), 303)
       },
     )
@@ -79,7 +79,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
       '/references/remove',
       { schema: removeSchema, config: operate('reference.write') },
       async (request, reply) => {
-        const performed = await perform(context, deleteCall, askerFor(request), request.body)
+        const performed = await perform(context, deleteCall, askerOf(request), request.body)
         return reply.redirect(donePath(PATH, doneAs(performed, 'referenceRemoved')), 303)
       },
     )
@@ -87,7 +87,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
     app.post('/references/upload', long, async (request, reply) => {
       refuseCoveredFile(context.config)
       const { rows, valid_rows, errors } = await takeFile(request, [], REFERENCE_LIMIT, file =>
-        uploadReferences(db, place, file, askerFor(request)),
+        uploadReferences(db, place, file, askerOf(request)),
       )
       if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
       const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)

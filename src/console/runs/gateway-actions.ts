@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/actor.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
 import { STATEMENT_LIMIT, statementFile } from '../../books/statements/statement-file.ts'
@@ -12,7 +13,6 @@ import { closed } from '../../http/schemas.ts'
 import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const TEMPLATE = '/statements/template.csv'
 const text = Type.String({ maxLength: 40 })
@@ -34,7 +34,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
         const at = (field: 'from' | 'to') =>
           localTime(request.body[field], timeZone, field).toISOString()
         const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
-        await askForBackfill(context, gateway, wanted, askerFor(request))
+        await askForBackfill(context, gateway, wanted, askerOf(request))
         return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
       },
     )
@@ -48,7 +48,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
         (file, { gateway = '', lender = '' }) => {
           if (!gateways.some(({ name }) => name === gateway)) throw unknown('gateway')
           if (!lenders.has(lender)) throw unknown('lender')
-          return uploadStatement(db, { ...place, gateway, lender }, file, askerFor(request))
+          return uploadStatement(db, { ...place, gateway, lender }, file, askerOf(request))
         },
       )
       return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'uploaded'), 303)

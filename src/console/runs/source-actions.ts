@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
+import { askerOf } from '../../accounts/actor.ts'
 import { audit } from '../../accounts/audit.ts'
 import { operate } from '../../accounts/needs.ts'
 import { NotFound } from '../../http/problem.ts'
@@ -8,7 +9,6 @@ import { closed } from '../../http/schemas.ts'
 import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 
 const name = Type.String({ pattern: '^[a-z0-9_-]{1,100}$' })
 const redriveSchema = { body: Type.Object({ queue: name }, closed) }
@@ -24,7 +24,7 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
       { schema: redriveSchema, config: operate() },
       async (request, reply) => {
         const { queue } = request.body
-        const asker = askerFor(request)
+        const asker = askerOf(request)
         await db.transaction().execute(async trx => {
           const { rows } = await sql<{
             jobs: string
@@ -42,7 +42,7 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
       async (request, reply) => {
         const { source } = request.body
         const since = localTime(request.body.since, config.LEDGER_TIMEZONE, 'since').toISOString()
-        const asker = askerFor(request)
+        const asker = askerOf(request)
         await db.transaction().execute(async trx => {
           const known = await sql`select from core.source where name = ${source}`.execute(trx)
           if (known.rows.length === 0) throw new NotFound(`No source ${source}`)

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
+import { askerOf } from '../../accounts/actor.ts'
 import { auditAlone } from '../../accounts/audit.ts'
 import { read } from '../../accounts/needs.ts'
 import { cursorPattern, type Shape } from '../../http/cursor.ts'
@@ -14,7 +15,6 @@ import { live, refreshLink } from '../frame/live.ts'
 import { clientPath, loanPath } from '../frame/subject-path.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
-import { askerFor } from '../session/asker-for.ts'
 import { clientOf } from './client-of.ts'
 import { PLACE, type Shown, type Subject } from './entries.ts'
 import { entryItem } from './entry-items.ts'
@@ -92,5 +92,5 @@ ${older === null ? nothing : html`<p><a href="${path}?${new URLSearchParams(olde
 
 function auditLook({ db }: PageContext, request: FastifyRequest, { kind, id }: Subject) {
   const detail = { at: 'ledger' }
-  return auditAlone(db, { ...askerFor(request), action: `${kind}.read`, subject: id, detail })
+  return auditAlone(db, { ...askerOf(request), action: `${kind}.read`, subject: id, detail })
 }

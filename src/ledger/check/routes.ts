@@ -48,7 +48,7 @@ export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTy
 
   return async app => {
     app.post('/ledger/check', { schema: checkSchema, config: operate() }, async request => {
-      await checkNow(await askerOf(request))
+      await checkNow(askerOf(request))
       return last()
     })
 

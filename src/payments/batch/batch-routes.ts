@@ -55,7 +55,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       { schema: requestSchema, config: operate() },
       async (request, reply) => {
         refuseBody(request.body)
-        const batch_id = await requestBatchNow(db, boss, await askerOf(request))
+        const batch_id = await requestBatchNow(db, boss, askerOf(request))
         return reply.code(202).send({ batch_id })
       },
     )

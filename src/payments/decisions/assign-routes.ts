@@ -87,7 +87,7 @@ export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/payments/assign',
       { schema: assignEachSchema, config: forEach },
       async (request, reply) =>
-        answerAct(context, assignEachCall, await askerOf(request), request.body, { reply }),
+        answerAct(context, assignEachCall, askerOf(request), request.body, { reply }),
     )
 
     app.post(
@@ -95,7 +95,7 @@ export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: assignSchema, config: forOne },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
-        return answerAct(context, assignCall, await askerOf(request), asked, { reply })
+        return answerAct(context, assignCall, askerOf(request), asked, { reply })
       },
     )
   }

@@ -62,7 +62,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const resolution = resolutionOf(request.body)
         const named = { ...request.params, ...request.query, if_match: request.headers['if-match'] }
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         const to = { reply, signal: whileAsked(reply) }
         return answerAct(context, resolveCall, asker, { ...named, ...resolution }, to)
       },
@@ -74,7 +74,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }
-        const { kind } = await noteOn(db, name, request.body.note, await askerOf(request))
+        const { kind } = await noteOn(db, name, request.body.note, askerOf(request))
         return (await foundPayment(db, { ...name, kind })).payment
       },
     )

@@ -79,7 +79,7 @@ export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebo
         const { bodies, ...query } = request.query
         const withBodies = bodies === 'true'
         const { id, version, payment } = await foundPayment(db, { gateway, paymentId, ...query })
-        if (withBodies) await auditBodies(db, await askerOf(request), payment)
+        if (withBodies) await auditBodies(db, askerOf(request), payment)
         const [page, attempts] = await Promise.all([
           findEvents(db, payment, { ...query, withBodies }),
           findAttempts(db, id),

@@ -132,7 +132,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
         const { replace, dry_run } = request.query
         const replaced = { replace: replace === 'true' }
         const reference = { ...request.params, ...request.body }
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         if (dry_run !== 'true')
           return answerAct(context, putCall, asker, { ...reference, ...replaced }, { reply })
         const how = { ...replaced, dryRun: true }
@@ -149,7 +149,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/references/:gateway/:kind/:value',
       { schema: deleteSchema, config: operate('reference.write') },
       async (request, reply) =>
-        answerAct(context, deleteCall, await askerOf(request), request.params, { reply }),
+        answerAct(context, deleteCall, askerOf(request), request.params, { reply }),
     )
 
     app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>
@@ -166,7 +166,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
-        const asker = await askerOf(request)
+        const asker = askerOf(request)
         refuseCoveredFile(context.config)
         const uploaded = await takeFile(request, [], REFERENCE_LIMIT, file =>
           uploadReferences(db, place, file, asker),
