@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import type { Act } from '../config/acts.ts'
-import type { Trx } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { type Account, knownAccount, type Role } from './account.ts'
-import type { ActCall, Facts } from './approvals/act-call.ts'
+import { type ActCall, type Facts, factsAbout } from './approvals/act-call.ts'
+import type { Asker } from './audit.ts'
 import { disableAccount, resetPassword, unlockAccount } from './change-account.ts'
 import { oneTimePassword } from './one-time-password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
@@ -18,13 +19,11 @@ export type AccountCalls = ReturnType<typeof accountCalls>
 
 /** What administrators do with accounts. */
 export function accountCalls(hash: (password: string) => Promise<string>) {
-  const done = async () => ({ status: 204, body: null })
-
   const registerCall: ActCall<Wanted, undefined, Account> = {
     name: 'account.register',
     actsOf: () => ['account.register'],
     factsOf: async (_, { username, role }) =>
-      factsAbout('account.register', username, { role }, null),
+      factsAbout('account.register', username, { shown: { role }, state: null }),
     async act(db, asker, { username, role, password_hash: passwordHash }) {
       const account = await registerAccount(db, asker, { username, passwordHash, role })
       if (account === undefined) throw new UsernameTaken()
@@ -34,24 +33,6 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
       status: 201,
       body: asJson({ id, username, role, created_at }),
     }),
-  }
-
-  const disableCall: ActCall<Named, undefined, void> = {
-    name: 'account.disable',
-    actsOf: () => ['account.disable'],
-    factsOf: (trx, { username }) => accountFacts(trx, 'account.disable', username),
-    act: async (db, asker, { username }) =>
-      disableAccount(db, asker, await knownAccount(db, username)),
-    answer: done,
-  }
-
-  const unlockCall: ActCall<Named, undefined, void> = {
-    name: 'account.unlock',
-    actsOf: () => ['account.unlock'],
-    factsOf: (trx, { username }) => accountFacts(trx, 'account.unlock', username),
-    act: async (db, asker, { username }) =>
-      unlockAccount(db, asker, await knownAccount(db, username)),
-    answer: done,
   }
 
   const resetCall: ActCall<Named, NewPassword, string> = {
@@ -68,7 +49,25 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
     },
     answer: async (_, password) => ({ status: 200, body: { password } }),
   }
-  return { registerCall, disableCall, unlockCall, resetCall }
+  return {
+    registerCall,
+    disableCall: changeCall('account.disable', disableAccount),
+    unlockCall: changeCall('account.unlock', unlockAccount),
+    resetCall,
+  }
+}
+
+function changeCall(
+  act: Act,
+  change: (db: Database, asker: Asker, account: Account) => Promise<void>,
+): ActCall<Named, undefined, void> {
+  return {
+    name: act,
+    actsOf: () => [act],
+    factsOf: (trx, { username }) => accountFacts(trx, act, username),
+    act: async (db, asker, { username }) => change(db, asker, await knownAccount(db, username)),
+    answer: async () => ({ status: 204, body: null }),
+  }
 }
 
 async function accountFacts(trx: Trx, act: Act, named: string): Promise<Facts> {
@@ -78,10 +77,6 @@ async function accountFacts(trx: Trx, act: Act, named: string): Promise<Facts> {
     trx,
   )
   const { role, disabled_at, token_generation } = rows[0] ?? {}
-  return factsAbout(act, username, { role, disabled_at }, [role, disabled_at, token_generation])
-}
-
-function factsAbout(act: Act, subject: string, shown: Facts['shown'], state: unknown): Facts {
-  const parts = [{ act, amount: null }]
-  return { act, subject, parts, amount: null, currency: null, shown, state }
+  const state = [role, disabled_at, token_generation]
+  return factsAbout(act, username, { shown: { role, disabled_at }, state })
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActCall } from '../accounts/approvals/act-call.ts'
+import { type ActCall, factsAbout } from '../accounts/approvals/act-call.ts'
 import { matchingCallbacks } from './find-callbacks.ts'
 import { type Replay, replayCallbacks } from './replay-callbacks.ts'
 
@@ -12,15 +12,8 @@ export const replayCall: ActCall<Replay, undefined, number> = {
       select count(*)::integer as callbacks, coalesce(md5(string_agg(id::text, ',' order by id)), '') as digest
         from loanops.callback where ${matchingCallbacks({ ...filter, state })}`.execute(trx)
     const { callbacks, digest } = rows[0] ?? { callbacks: 0, digest: '' }
-    return {
-      act: 'callback.replay',
-      subject: [state, filter.type, filter.subject, filter.from, filter.to].join(' '),
-      parts: [{ act: 'callback.replay', amount: null }],
-      amount: null,
-      currency: null,
-      shown: { callbacks },
-      state: digest,
-    }
+    const subject = [state, filter.type, filter.subject, filter.from, filter.to].join(' ')
+    return factsAbout('callback.replay', subject, { shown: { callbacks }, state: digest })
   },
   act: (db, asker, request) => replayCallbacks(db, request, asker),
   answer: async (_, callbacks) => ({ status: 202, body: { callbacks } }),

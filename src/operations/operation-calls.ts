@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import type { ActCall, Facts } from '../accounts/approvals/act-call.ts'
+import { type ActCall, type Facts, factsAbout } from '../accounts/approvals/act-call.ts'
 import { listFacts } from '../accounts/approvals/list-facts.ts'
 import type { Act } from '../config/acts.ts'
 import type { Database, Trx } from '../database/database.ts'
@@ -76,13 +76,5 @@ async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<F
   if (rows[0] === undefined) throw new UnknownTrackingId()
   const { isUntried, ...shown } = rows[0]
   const { last_error: _, ...state } = shown as Record<string, unknown>
-  return {
-    act,
-    subject: trackingId,
-    parts: [{ act, amount: null }],
-    amount: null,
-    currency: null,
-    shown,
-    state: [state, isUntried],
-  }
+  return factsAbout(act, trackingId, { shown, state: [state, isUntried] })
 }

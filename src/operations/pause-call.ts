@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActCall } from '../accounts/approvals/act-call.ts'
+import { type ActCall, factsAbout } from '../accounts/approvals/act-call.ts'
 import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { type PauseState, pauseLedger } from './pause-ledger.ts'
@@ -15,15 +15,8 @@ export const pauseCall: ActCall<Pause, undefined, PauseState> = {
       select reason, until from loanops.ledger_pause
        where until is null or until > clock_timestamp()`.execute(trx)
     const [now = { reason: null, until: null }] = rows
-    return {
-      act: 'ledger.pause',
-      subject: 'ledger',
-      parts: [{ act: 'ledger.pause', amount: null }],
-      amount: null,
-      currency: null,
-      shown: { paused: rows.length > 0, ...now },
-      state: now,
-    }
+    const shown = { paused: rows.length > 0, ...now }
+    return factsAbout('ledger.pause', 'ledger', { shown, state: now })
   },
   act: (db, asker, { reason, until }) =>
     pauseLedger(db, { reason, until: until === null ? null : new Date(until) }, asker),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActCall, Facts } from '../accounts/approvals/act-call.ts'
+import { type ActCall, type Facts, factsAbout } from '../accounts/approvals/act-call.ts'
 import type { Act } from '../config/acts.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { noMigration } from './find-migration.ts'
@@ -57,13 +57,5 @@ async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
       from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
   if (rows[0] === undefined) throw noMigration(id)
   const { run, ...shown } = rows[0]
-  return {
-    act,
-    subject: id,
-    parts: [{ act, amount: null }],
-    amount: null,
-    currency: null,
-    shown,
-    state: [shown.sha256, shown.status, run],
-  }
+  return factsAbout(act, id, { shown, state: [shown.sha256, shown.status, run] })
 }

@@ -18,6 +18,16 @@ export type Facts = {
   state: unknown
 }
 
+/** Of an act that moves no amount of its own. */
+export function factsAbout(
+  act: Act,
+  subject: string,
+  { shown, state }: Pick<Facts, 'shown' | 'state'>,
+): Facts {
+  const parts = [{ act, amount: null }]
+  return { act, subject, parts, amount: null, currency: null, shown, state }
+}
+
 export type Answer = { status: number; body: unknown }
 
 /** A call that does what a second person may have to approve. It does not know whether one did. */

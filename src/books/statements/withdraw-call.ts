@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
 import type { Database } from '../../database/database.ts'
 import { NotFound } from '../../http/problem.ts'
 import { isUuid } from '../../ids.ts'
@@ -21,15 +21,11 @@ export function withdrawCall({ db }: { db: Database }): ActCall<Named, undefined
           )
         : { rows: [] }
       if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
-      return {
-        act: 'statement.withdraw',
-        subject: id,
-        parts: [{ act: 'statement.withdraw', amount: null }],
-        amount: null,
-        currency: null,
-        shown: rows[0],
-        state: [rows[0].sha256, rows[0].is_withdrawn],
-      }
+      const [shown] = rows
+      return factsAbout('statement.withdraw', id, {
+        shown,
+        state: [shown.sha256, shown.is_withdrawn],
+      })
     },
     act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
     finish: ({ id }) => deleteRowsOf(db, id),

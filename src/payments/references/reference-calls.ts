@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ActCall, Facts } from '../../accounts/approvals/act-call.ts'
+import { type ActCall, type Facts, factsAbout } from '../../accounts/approvals/act-call.ts'
 import type { Trx } from '../../database/database.ts'
 import { deleteReference } from './delete-reference.ts'
 import { lockReference } from './lock-references.ts'
@@ -33,13 +33,6 @@ async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {
      where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} order by id`.execute(
     trx,
   )
-  return {
-    act: 'reference.write',
-    subject: `${gateway}/${kind}/${value}`,
-    parts: [{ act: 'reference.write', amount: null }],
-    amount: null,
-    currency: null,
-    shown: { periods },
-    state: periods,
-  }
+  const subject = `${gateway}/${kind}/${value}`
+  return factsAbout('reference.write', subject, { shown: { periods }, state: periods })
 }
