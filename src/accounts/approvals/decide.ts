@@ -1,10 +1,13 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
+import type { TokenRole } from '../../config/access-settings.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import { isUuid } from '../../ids.ts'
+import { refuseToken } from '../access.ts'
 import { type Asker, audit } from '../audit.ts'
+import { needsOf } from '../needs.ts'
 import type { Answer, AnyActCall } from './act-call.ts'
 import { findApproval, noApproval } from './find-approvals.ts'
 import { isSame, requirePerson } from './person.ts'
@@ -23,7 +26,14 @@ const Stale = createError(
   409,
 )
 
-type Decision = { id: string; note?: string | undefined; asker: Asker; signal?: AbortSignal }
+type Decision = {
+  id: string
+  note?: string | undefined
+  asker: Asker
+  /** Of the API's callers. */
+  tokenRole?: TokenRole | null
+  signal?: AbortSignal
+}
 type Context = { db: Database; calls: AnyActCall[] }
 
 /** Does the act in the transaction that ends the approval: both happen, or neither. @returns the act's own answer */
@@ -124,8 +134,10 @@ async function proposal(db: Database, id: string, lock = sql``): Promise<Stored>
   return rows[0]
 }
 
-async function lockOpen(trx: Trx, { id, asker }: Decision): Promise<Open> {
+async function lockOpen(trx: Trx, { id, asker, tokenRole = null }: Decision): Promise<Open> {
   const stored = await proposal(trx, id, sql`for update`)
+  // A token that may not make the call itself may not decide about it.
+  refuseToken(needsOf(stored.act), tokenRole)
   await requirePerson(trx, asker, stored.act)
   // A statement of its own: the one that waited for the lock would not see what was decided meanwhile.
   const { state } = await findApproval(trx, id)

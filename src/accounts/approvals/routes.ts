@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import { ACTS } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { Id, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
-import { refuseToken } from '../access.ts'
 import { askerOf } from '../actor.ts'
-import { needsOf, operate, read } from '../needs.ts'
+import { operate, read } from '../needs.ts'
 import type { AnyActCall } from './act-call.ts'
 import { APPROVAL_STATES, Approval } from './approval-record.ts'
 import { approve, reject, withdraw } from './decide.ts'
@@ -77,13 +77,6 @@ type Context = { db: Database; calls: AnyActCall[] }
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    // A token that may not make the call itself may not decide about it.
-    app.addHook('preHandler', async ({ method, params, tokenRole }) => {
-      if (method !== 'POST') return
-      const { act } = await findApproval(db, (params as { id: string }).id)
-      refuseToken(needsOf(act), tokenRole)
-    })
-
     app.get('/approvals', { schema: listSchema, config: read }, request =>
       findApprovals(db, request.query),
     )
@@ -96,10 +89,8 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/approvals/:id/approve',
       { schema: approveSchema, config: operate() },
       async (request, reply) => {
-        const { id } = request.params
-        const asker = askerOf(request)
         const { note } = request.body
-        const decision = { id, note, asker, signal: whileAsked(reply) }
+        const decision = { ...decisionOf(request), note, signal: whileAsked(reply) }
         const { status, body } = await approve(context, decision)
         return reply.code(status).send(body)
       },
@@ -109,9 +100,8 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/approvals/:id/reject',
       { schema: rejectSchema, config: operate() },
       async request => {
-        const { id } = request.params
-        await reject(db, { id, note: request.body.note, asker: askerOf(request) })
-        return findApproval(db, id)
+        await reject(db, { ...decisionOf(request), note: request.body.note })
+        return findApproval(db, request.params.id)
       },
     )
 
@@ -119,10 +109,14 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/approvals/:id/withdraw',
       { schema: withdrawSchema, config: operate() },
       async request => {
-        const { id } = request.params
-        await withdraw(db, { id, asker: askerOf(request) })
-        return findApproval(db, id)
+        await withdraw(db, decisionOf(request))
+        return findApproval(db, request.params.id)
       },
     )
   }
+}
+
+function decisionOf(request: FastifyRequest) {
+  const { id } = request.params as { id: string }
+  return { id, asker: askerOf(request), tokenRole: request.tokenRole }
 }
