@@ -4,7 +4,6 @@ import { askerOf } from '../accounts/actor.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate, read } from '../accounts/needs.ts'
-import type { Act } from '../config/acts.ts'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import { Time } from '../http/day-fields.ts'
 import { listQuery } from '../http/list-query.ts'
@@ -82,10 +81,9 @@ const resumeSchema = {
   response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
-/** A dry run does nothing. */
 const forReplay = {
   ...operate('callback.replay'),
-  actsIn: ({ dry_run }: { dry_run?: boolean }): Act[] => (dry_run ? [] : ['callback.replay']),
+  actsIn: replayCall.actsOf,
 }
 
 export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {

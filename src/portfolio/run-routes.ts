@@ -4,7 +4,6 @@ import { askerOf } from '../accounts/actor.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate } from '../accounts/needs.ts'
-import type { Act } from '../config/acts.ts'
 import { closed, optional } from '../http/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
@@ -54,16 +53,11 @@ const cancelSchema = {
 
 type Context = ForApprovals & { portfolio: Portfolio }
 
-/** A dry run does nothing. */
-const forRun = {
-  ...operate('portfolio.run'),
-  actsIn: ({ dry_run }: { dry_run?: boolean }): Act[] => (dry_run ? [] : ['portfolio.run']),
-}
-
 export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { portfolio } = context
   const { limitLongCalls, calls } = portfolio
   const { runCall, retryCall } = calls
+  const forRun = { ...operate('portfolio.run'), actsIn: runCall.actsOf }
   return async app => {
     app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
       const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
