@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Asker } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inSavepoint } from '../../database/in-savepoint.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import { problemOf } from '../../http/problem.ts'
 import type { Job } from '../../queue/job.ts'
@@ -81,9 +82,8 @@ async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
 async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
   const { item, decision, note, actor, address, requestId, approval } = next
   const asker = { actor, caller: null, address, requestId, ...(approval && { approval }) }
-  await sql`savepoint decision`.execute(context.db)
   try {
-    await DECISIONS[decision].decide(context, item, { note, asker })
+    await inSavepoint(context.db, () => DECISIONS[decision].decide(context, item, { note, asker }))
     return null
   } catch (error) {
     const { status, detail } = problemOf(error as FastifyError)
@@ -91,7 +91,6 @@ async function decided(context: WorkerContext & { db: Trx }, next: Next): Promis
     // Tried again, it would only fail again, and hold up all decisions behind it.
     if (status >= 500)
       context.log.error({ err: error, reqId: requestId, item }, 'an item could not be decided')
-    await sql`rollback to savepoint decision`.execute(context.db)
     return detail
   }
 }
