@@ -266,8 +266,9 @@ export function lendersOf(
   const path = env.LENDERS_FILE || undefined
   const standard = standardOf(env)
   try {
+    // Leaves out the invisible mark with which editors on Windows begin a file.
     const file: unknown =
-      path === undefined ? {} : JSON.parse(withoutMark(readFileSync(path, 'utf8')))
+      path === undefined ? {} : JSON.parse(new TextDecoder().decode(readFileSync(path)))
     return lendersFrom(file, gateways, secrets, standard)
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
@@ -285,9 +286,4 @@ function standardOf({ LENDERS_DEFAULT: given = '' }: NodeJS.ProcessEnv) {
     const property = Settings.properties.LENDERS_DEFAULT
     throw new ConfigError(complaint('LENDERS_DEFAULT', property, true), { cause: error })
   }
-}
-
-/** Editors on Windows begin a file with an invisible mark, which would not be JSON. */
-function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, '')
 }
