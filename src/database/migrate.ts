@@ -1,16 +1,14 @@
-import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
 import { logger } from '../log.ts'
-import { type Database, openDatabase, type Trx } from './database.ts'
+import { type Database, openDatabase } from './database.ts'
 import { LOCKS } from './locks.ts'
+import { appliedFiles, apply, migrateTables } from './migrate-tables.ts'
 import { type Migrated, readAccess } from './migration-report.ts'
 import { poolConfig } from './pool-config.ts'
-import type { Row } from './row.ts'
+import { tableFiles, viewFiles } from './sql-files.ts'
 import { whenUp } from './when-up.ts'
 
-const FOLDER = new URL('../../migrations/', import.meta.url)
 const NAME = 'loanops-migrate'
 
 type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
@@ -64,28 +62,6 @@ export function tablesPresent(): (db: Database) => Promise<boolean> {
   }
 }
 
-async function appliedFiles(db: Database): Promise<Set<string>> {
-  const { rows: tables } = await sql<{ name: string | null }>`
-    select to_regclass('loanops.migration_applied')::text as name`.execute(db)
-  if (!tables[0]?.name) return new Set()
-  const { rows } = await sql<
-    Row<'loanops.migration_applied', 'name'>
-  >`select name from loanops.migration_applied`.execute(db)
-  return new Set(rows.map(({ name }) => name))
-}
-
-async function migrateTables(db: Database): Promise<string[]> {
-  await sql`create schema if not exists loanops`.execute(db)
-  await sql`create table if not exists loanops.migration_applied (
-    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
-    db,
-  )
-  const applied = await appliedFiles(db)
-  const missing = tableFiles().filter(file => !applied.has(file.name))
-  for (const file of missing) await db.transaction().execute(trx => apply(trx, file))
-  return missing.map(file => file.name)
-}
-
 async function migrateQueues(url: string, queues: QueueDeclaration[]) {
   const boss = new PgBoss({
     ...poolConfig(url, { max: 1, name: NAME, statementMs: NO_LIMIT }),
@@ -117,46 +93,3 @@ async function rebuildViews(db: Database) {
     })
   }
 }
-
-type SqlFile = { name: string; text: string; sha256: string }
-
-async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
-  await sql.raw(text).execute(trx)
-  await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
-    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
-}
-
-const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
-
-/** Each under the hash of all files, because a newer version may take one file back to its older text. */
-function viewFiles(): SqlFile[] {
-  const files = sqlFiles('./views/', /\.sql$/)
-  const all = [...tableFiles(), ...files].map(({ name, sha256 }) => name + sha256)
-  const sha256 = sha256Of(all.join('\n'))
-  return files.map(file => ({ ...file, sha256 }))
-}
-
-/** A start asks for them three times. */
-const known = new Map<string, SqlFile[]>()
-
-function sqlFiles(folder: string, wanted: RegExp): SqlFile[] {
-  const files = known.get(folder) ?? readFiles(folder, wanted)
-  known.set(folder, files)
-  return files
-}
-
-function readFiles(folder: string, wanted: RegExp): SqlFile[] {
-  const names = readdirSync(new URL(folder, FOLDER))
-    .filter(name => wanted.test(name))
-    .sort()
-  return names.map(file => {
-    const text = readFileSync(new URL(folder + file, FOLDER), 'utf8')
-    return {
-      name: folder.slice(2) + file,
-      text,
-      sha256: sha256Of(text),
-    }
-  })
-}
-
-const sha256Of = (text: string) => hash('sha256', text)

@@ -91,19 +91,6 @@ t.test('many workers at once seal each row once', async t => {
   t.match(await verifyAudit(db), { sealed: 50, unsealed: 0 })
 })
 
-t.test('the rows from before the chain are sealed too', async t => {
-  const { db } = await freshDatabase(t)
-  await act(db, 3)
-  await sql`delete from loanops.audit_unsealed`.execute(db)
-  const { rows } = await sql<{ text: string }>`
-    select pg_read_file(${`${process.cwd()}/migrations/302-audit-of-before.sql`}) as text`.execute(
-    db,
-  )
-  await sql.raw(rows[0]?.text ?? '').execute(db)
-  t.equal(await seal(db), 3)
-  t.match(await verifyAudit(db), { sealed: 3, unsealed: 0 })
-})
-
 t.test('a purge changes nothing that is sealed', async t => {
   const { db } = await sealedRows(t, 3)
   await purgeOperations(db, 1)
