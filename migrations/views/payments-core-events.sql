@@ -136,6 +136,3 @@ create or replace function core.is_unread(e core.event) returns boolean language
                         and (e.problem = 'unreadable' or t.problem = 'unknown_event')
                         and (t.assigned_loan_id is not null or t.operation_id is not null or t.decision is not null))
 $$;
-
--- No longer called, now that the functions above are replaced.
-drop function if exists core.count_row(text, uuid);

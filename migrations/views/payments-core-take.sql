@@ -125,6 +125,3 @@ begin
   perform core.settle((select gateway from core.source where name = wanted_source), row_id::text || forgotten, true);
 end
 $$;
-
--- No longer called, now that the functions above are replaced.
-drop function if exists core.transform(text, integer);

@@ -270,8 +270,3 @@ create or replace function core.unrecorded(after_source text, after_id uuid, mos
          case when count(*) >= most then (array_agg(raw_id order by source desc, raw_id desc))[1] end
     from page
 $$;
-
--- No longer called, now that the functions above are replaced.
-drop function if exists core.is_booked_unread(text, text);
-drop function if exists core.booked_unread(text, text[]);
-drop function if exists core.standing_refusal(text, timestamptz);

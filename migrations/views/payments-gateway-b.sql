@@ -255,7 +255,3 @@ begin
   end if;
 end
 $$;
-
--- No longer called, now that both gateways' functions are replaced.
-drop function if exists base.unknown_facts(text, jsonb, timestamptz, text);
-drop function if exists base.without_half_characters(bytea);
