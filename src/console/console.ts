@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { countOpenApprovals } from '../accounts/approvals/find-approvals.ts'
 import { logLosses, openDatabase } from '../database/database.ts'
+import { registerFeatures } from '../http/register-features.ts'
 import { closeQuery } from '../http/validator.ts'
 import { serveAssets } from './frame/assets.ts'
 import { errorPage, noPage } from './frame/errors.ts'
@@ -85,7 +86,7 @@ export function consoleRoutes(
     await serveAssets(app)
     await app.register(sessionRoutes({ ...context, db }))
     const formats = openFormats(config.LEDGER_TIMEZONE)
-    for (const page of PAGES) await app.register(page({ ...context, db, formats }))
+    await registerFeatures(app, { console: PAGES }, { ...context, db, formats })
     finish(app)
   }
 }

@@ -1,13 +1,22 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
+type RoutesOf<Context> = (context: Context) => FastifyPluginAsync
+
 /** Each feature in its own scope, so that what one accepts, such as files, no other accepts. */
 export async function registerFeatures<Context>(
   app: FastifyInstance,
-  features: Record<string, ((context: Context) => FastifyPluginAsync)[]>,
+  features: Record<string, RoutesOf<Context>[]>,
   context: Context,
 ): Promise<void> {
-  for (const list of Object.values(features))
-    await app.register(async scope => {
-      for (const routes of list) await scope.register(routes(context))
-    })
+  for (const [feature, list] of Object.entries(features))
+    await app.register(
+      named(feature, async scope => {
+        for (const routes of list) await scope.register(named(routes.name, routes(context)))
+      }),
+    )
+}
+
+/** Fastify searches all loaded modules for the name of a plugin that has none, which takes a quarter of a start. */
+function named(name: string, plugin: FastifyPluginAsync): FastifyPluginAsync {
+  return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
 }
