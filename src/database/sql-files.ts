@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { PROJECT_FOLDER } from '../config/project-folder.ts'
 
-const FOLDER = new URL('../../migrations/', import.meta.url)
+const FOLDER = new URL('migrations/', PROJECT_FOLDER)
 
 export type SqlFile = { name: string; text: string; sha256: string }
 

@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { fastifyStatic } from '@fastify/static'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { PROJECT_FOLDER } from '../../config/project-folder.ts'
 import { closed } from '../../http/schemas.ts'
 
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
-const own = resolve(import.meta.dirname, '../assets')
+const own = fileURLToPath(new URL('src/console/assets', PROJECT_FOLDER))
 
 const FILES = {
   'htmx.js': resolve(dirname(installed('htmx.org')), 'htmx.min.js'),
