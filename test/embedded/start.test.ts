@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import {
   chmodSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -75,19 +74,22 @@ const client = {
   data: { firstname: 'A', lastname: 'B', externalId: 'C-1', activationDate: '05 January 2026' },
 }
 
+// Making a database takes seconds, so these three share a folder.
+const folder = folderOfItsOwn(t)
+let running: Awaited<ReturnType<typeof start>>
+
 t.test(
   'a start after a kill continues with the database and the ledger’s books as they were',
-  async t => {
-    const folder = folderOfItsOwn(t)
-    const first = await start(t, folder)
+  async () => {
+    const first = await start(t, folder, { ports: USUAL_PORTS })
     const before = callsOf(folder, first.printed)
     const { body } = await before('POST', '/api/ledger/operate', client)
     const track = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=20`
     t.match((await before('GET', track)).body, { status: 'success' })
     await stopped(first.child, 'SIGKILL')
 
-    const second = await start(t, folder)
-    const after = callsOf(folder, second.printed)
+    running = await start(t, folder, { ports: USUAL_PORTS })
+    const after = callsOf(folder, running.printed)
     t.match((await after('GET', track)).body, { status: 'success' })
     const again = await after('POST', '/api/ledger/operate', client)
     const retried = `/api/ledger/track/${encodeURIComponent(again.body.tracking_id)}?wait=20`
@@ -103,25 +105,21 @@ t.test(
 t.test(
   'a second start in the same folder is refused, and one in another folder finds free ports',
   async t => {
-    const folder = folderOfItsOwn(t)
-    const first = await start(t, folder, { ports: USUAL_PORTS })
     const second = await start(t, folder)
     t.match(second.printed, /already running in this folder/)
     t.equal(second.child.exitCode, 1)
     const elsewhere = await start(t, folderOfItsOwn(t), { ports: USUAL_PORTS })
     t.match(apiOf(elsewhere.printed), /^http/)
-    t.not(apiOf(elsewhere.printed), apiOf(first.printed))
+    t.not(apiOf(elsewhere.printed), apiOf(running.printed))
   },
 )
 
 t.test('files in .data are private, even if an earlier start left them readable', async t => {
-  const folder = folderOfItsOwn(t)
+  await stopped(running.child, 'SIGTERM')
   const data = join(folder, '.data')
-  mkdirSync(data)
-  writeFileSync(join(data, 'ledger-books.jsonl'), '')
   writeFileSync(join(data, 'postgres.log'), '')
   writeFileSync(join(data, 'bench.json'), '{}')
-  for (const path of [data, ...readdirSync(data).map(name => join(data, name))])
+  for (const path of [data, ...filesIn(data).map(name => join(data, name))])
     chmodSync(path, path === data ? 0o755 : 0o644)
   await start(t, folder)
 
@@ -129,12 +127,14 @@ t.test('files in .data are private, even if an earlier start left them readable'
   const postgres = ordinaryUser()
   t.equal(mode & 0o777, postgres ? 0o710 : 0o700)
   if (postgres) t.equal(gid, postgres.gid, 'its group may traverse the folder')
-  const entries = readdirSync(data, { withFileTypes: true })
-  t.ok(entries.find(entry => entry.name === 'postgres')?.isDirectory())
-  const files = entries.filter(entry => entry.isFile()).map(({ name }) => name)
+  t.ok(lstatSync(join(data, 'postgres')).isDirectory())
+  const files = filesIn(data)
   t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
   for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
 })
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? entry.name : []))
 
 t.test(
   'after a reset, a start has the same URLs, token and passwords, and empty books',
