@@ -10,6 +10,7 @@ import { freePort } from '../src/embedded/free-port.ts'
 import { logger } from '../src/log.ts'
 import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/fresh-database.ts'
+import { MAIN } from './support/main.ts'
 import { testEnv } from './support/service.ts'
 import { endSessions, untilSessionsWait } from './support/sessions.ts'
 import { until } from './support/until.ts'
@@ -96,7 +97,7 @@ t.test('a role that is stopped while it waits for its database does not start', 
   const unreachable = new URL(url)
   unreachable.port = String(await freePort(0))
   const env = testEnv(unreachable.href, LEDGER, { LOG_LEVEL: 'warn' })
-  const child = spawn(process.execPath, ['src/main.ts', '--role', 'worker'], {
+  const child = spawn(process.execPath, [MAIN, '--role', 'worker'], {
     env: { ...env, PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: ENDS_WITHIN_MS,

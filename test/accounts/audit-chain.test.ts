@@ -11,6 +11,7 @@ import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
 import { purgeOperations } from '../../src/operations/purge.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { MAIN } from '../support/main.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -306,7 +307,7 @@ async function sealAnew(db: Database, from: number, to: number): Promise<void> {
 }
 
 async function command(url: string, args: string[] = []) {
-  const child = spawn(process.execPath, ['src/main.ts', 'verify-audit', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'verify-audit', ...args], {
     env: { DATABASE_URL: url, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   })
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { MAIN } from '../support/main.ts'
 import { processEnv } from '../support/process.ts'
 import { caller, testEnv } from '../support/service.ts'
 
@@ -85,11 +85,11 @@ t.test('each secret in a list must be long enough', async t => {
 })
 
 function createAdmin(url: string, flags: string[], input: string) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [resolve('src/main.ts'), 'create-admin', ...flags],
-    { encoding: 'utf8', input, env: { ...processEnv, DATABASE_URL: url } },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, 'create-admin', ...flags], {
+    encoding: 'utf8',
+    input,
+    env: { ...processEnv, DATABASE_URL: url },
+  })
   return { status, output: stdout + stderr }
 }
 

@@ -12,6 +12,7 @@ import { callbackReceiver } from '../support/callback-receiver.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { gatewaySandbox, requestFetch } from '../support/gateways.ts'
 import { approval, atLedger, clientData, disbursal, loanData } from '../support/loans.ts'
+import { MAIN } from '../support/main.ts'
 import { ending, submit } from '../support/operations.ts'
 import { runBatch } from '../support/payments.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
@@ -50,7 +51,7 @@ async function serving(env: NodeJS.ProcessEnv, use: (call: Call) => Promise<void
 }
 
 async function command(env: NodeJS.ProcessEnv, ...args: string[]) {
-  const child = spawn(process.execPath, ['src/main.ts', 'after-restore', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'after-restore', ...args], {
     env: { ...env, PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

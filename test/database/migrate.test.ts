@@ -13,6 +13,7 @@ import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
 import { copiedMigrate } from '../support/copied-migrate.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { MAIN } from '../support/main.ts'
 import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { processEnv } from '../support/process.ts'
 import { startTestService, testEnv } from '../support/service.ts'
@@ -24,7 +25,7 @@ t.test('npm run migrate waits for a database that is not up yet', async t => {
   const { ownerUrl } = await freshDatabase(t)
   const late = new URL(ownerUrl)
   late.port = String(await freePort(0))
-  const migrating = spawn(process.execPath, ['src/main.ts', 'migrate'], {
+  const migrating = spawn(process.execPath, [MAIN, 'migrate'], {
     env: { ...processEnv, DATABASE_URL: late.href },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

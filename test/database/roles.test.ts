@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { migrate } from '../../src/database/migrate.ts'
 import { allQueues } from '../../src/worker.ts'
+import { MAIN } from '../support/main.ts'
 import { processEnv } from '../support/process.ts'
 import { connected, startServer } from '../support/separate-postgres.ts'
 
@@ -43,7 +44,7 @@ t.test(
 
 async function runMigrate(url: string, ...flags: string[]) {
   const env = { ...processEnv, DATABASE_URL: url }
-  return promisify(execFile)(process.execPath, ['src/main.ts', 'migrate', ...flags], { env }).then(
+  return promisify(execFile)(process.execPath, [MAIN, 'migrate', ...flags], { env }).then(
     ({ stdout: printed }) => ({ code: 0, printed }),
     ({ code, stdout: printed }) => ({ code, printed }),
   )

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { parse } from 'node-html-parser'
 import t from 'tap'
 import { sendFile, startWithConsole } from '../support/console.ts'
+import { MAIN } from '../support/main.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { TOKEN } from '../support/service.ts'
@@ -197,7 +198,7 @@ t.test('migrate-portfolio recognises a file by its header, however it is written
 function migrate(file: string): Promise<string> {
   const env = { ...process.env, LOANOPS_URL: url, INTERNAL_TOKEN: TOKEN }
   return new Promise(resolve => {
-    const args = ['src/main.ts', 'migrate-portfolio', '--dry-run', file]
+    const args = [MAIN, 'migrate-portfolio', '--dry-run', file]
     execFile(process.execPath, args, { env }, (_, out, err) => resolve(out + err))
   })
 }

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { ADMIN, bearer } from '../support/admin.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { capturedA } from '../support/gateway-events.ts'
+import { MAIN } from '../support/main.ts'
 import { ending, submit } from '../support/operations.ts'
 import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
 import { endSessions } from '../support/sessions.ts'
@@ -141,7 +141,7 @@ async function start(t: Test) {
   const { url: databaseUrl, db } = await freshDatabase(t)
   const ledger = await startSandbox({ port: 0 })
   const env = testEnv(databaseUrl, ledger.url, { ...secrets, LOG_LEVEL: 'trace' })
-  const service = spawn(process.execPath, [resolve('src/main.ts')], { env })
+  const service = spawn(process.execPath, [MAIN], { env })
   let log = ''
   for (const stream of [service.stdout, service.stderr]) stream.on('data', chunk => (log += chunk))
   t.teardown(async () => {

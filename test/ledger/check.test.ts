@@ -10,6 +10,7 @@ import { checkLedger } from '../../src/ledger/check/check-ledger.ts'
 import type { Finding } from '../../src/ledger/check/finding.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { lendersFile } from '../support/lenders-file.ts'
+import { MAIN } from '../support/main.ts'
 import { testEnv } from '../support/service.ts'
 
 /** Days never agree between these two. */
@@ -114,7 +115,7 @@ t.test('what the user may not read is unknown, never ok', async t => {
 })
 
 async function command(url: string, args: string[] = [], changes: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, ['src/main.ts', 'check-ledger', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'check-ledger', ...args], {
     env: { ...testEnv('', url, changes), DATABASE_URL: '', PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

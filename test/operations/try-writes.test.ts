@@ -7,6 +7,7 @@ import type { Lender } from '../../src/config/lenders.ts'
 import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { atLedger, control, writesOn } from '../support/loans.ts'
+import { MAIN } from '../support/main.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -83,7 +84,7 @@ t.test('what the user may not undo stays, and is named', async t => {
 })
 
 function started(url: string, args: string[], answer: string) {
-  const child = spawn(process.execPath, ['src/main.ts', 'check-ledger', ...args], {
+  const child = spawn(process.execPath, [MAIN, 'check-ledger', ...args], {
     env: { ...testEnv('', url), DATABASE_URL: '', PATH: process.env.PATH },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { callbackSecret } from '../support/callback-secret.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { MAIN } from '../support/main.ts'
 import { caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -12,7 +13,7 @@ const SECRET = 'marked-secret'
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 t.test('--version prints the version alone', t => {
-  const printed = execFileSync(process.execPath, ['src/main.ts', '--version'], { encoding: 'utf8' })
+  const printed = execFileSync(process.execPath, [MAIN, '--version'], { encoding: 'utf8' })
   t.equal(printed, `${version}\n`)
   t.end()
 })
@@ -37,7 +38,7 @@ t.test(
       CALLBACK_URL: `https://los.example/${SECRET}?token=${SECRET}`,
       CALLBACK_SECRET: callbackSecret(),
     })
-    const child = spawn(process.execPath, ['src/main.ts'], {
+    const child = spawn(process.execPath, [MAIN], {
       env: { ...env, PATH: process.env.PATH },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { newId } from '../../src/ids.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
 import { booksOf } from '../support/books.ts'
+import { MAIN } from '../support/main.ts'
 import { makePortfolio } from '../support/portfolio.ts'
 import { processEnv } from '../support/process.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
@@ -172,7 +173,7 @@ async function startAnswering(t: Test, record: object) {
 
 function runCommand(url: string, args: string[]) {
   const env = { ...processEnv, LOANOPS_URL: url, INTERNAL_TOKEN: `los:${TOKEN}` }
-  const command = ['src/main.ts', 'migrate-portfolio', ...args]
+  const command = [MAIN, 'migrate-portfolio', ...args]
   return new Promise<{ code: number; output: string }>(resolve => {
     execFile(process.execPath, command, { env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),

@@ -1,13 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
+import { MAIN } from '../support/main.ts'
 import { testEnv } from '../support/service.ts'
 
 /** Many times what the command takes to refuse it. */
 const START_MS = 30_000
 
 t.test('the command prints the settings with which both gateways are asked', async t => {
-  const child = spawn(process.execPath, ['src/main.ts', 'sandbox', '--gateway'], {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--gateway'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => child.kill('SIGKILL'))
@@ -33,11 +34,10 @@ t.test('the command prints the settings with which both gateways are asked', asy
 
 t.test('an invalid port is refused and named', async t => {
   for (const port of ['abc', '65536']) {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ['src/main.ts', 'sandbox', '--port', port],
-      { encoding: 'utf8', timeout: START_MS },
-    )
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'sandbox', '--port', port], {
+      encoding: 'utf8',
+      timeout: START_MS,
+    })
     t.equal(status, 1)
     t.match(stderr, `--port must be a number from 0 to 65535, not ${port}`)
   }

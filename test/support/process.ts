@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
+import { MAIN } from './main.ts'
 
 export type Service = {
   child: ChildProcess
@@ -20,7 +21,7 @@ export const processEnv = {
 
 /** Starts the service as a process: `node src/main.ts --role …`. */
 export function startProcess(role: 'api' | 'worker' | 'all', env: NodeJS.ProcessEnv): Service {
-  const child = spawn(process.execPath, ['src/main.ts', '--role', role], {
+  const child = spawn(process.execPath, [MAIN, '--role', role], {
     env: { ...env, ...processEnv },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

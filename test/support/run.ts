@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { removePostgres, startPostgres } from '../../src/embedded/postgres.ts'
+import { bundle } from './bundle.ts'
 import { failedFiles } from './failed-files.ts'
 import { alone, runFolder } from './run-folders.ts'
 import { QUICK_FILES, writeSuite } from './suite.ts'
@@ -34,6 +35,7 @@ if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test --
 // Two processes that build tap, or unpack the browser, at the same time would each run what the other still writes.
 const prepared = alone(join(tmpdir(), `loanops-test-${process.getuid?.()}.lock`), prepare)
 const suite = await runFolder(SUITES)
+const main = bundle(resolve(suite))
 await runFolder(join('.tap/test-results', SUITES))
 // A file that is asked for by name is run as it is.
 const isAsked = files.length > 0 && seed === undefined && !isQuick
@@ -87,6 +89,7 @@ async function run(files: string[], options: string[]) {
       TEST_DATABASE_URL: postgres.url,
       // Where tap and its fixtures write: runs beside each other would remove each other's files.
       TEST_RUN_FOLDER: resolve(suite),
+      TEST_MAIN: await main,
       _TAPJS_PROCESSINFO_CWD_: resolve(suite),
       // Compiling our sources takes half of a process's start; with the cache, only the first process does it.
       NODE_COMPILE_CACHE: resolve('.data/compile-cache'),
