@@ -14,6 +14,8 @@ const PATIENCE_MS = 3_000
 /** Payments arrive whether or not their loan has been disbursed yet. */
 const PAYS_AFTER_STORIES = 6
 const PAYMENTS_PER_LOAN = 2
+/** Until then, a batch or two has mostly posted the payments. */
+const REFUNDS_AFTER_STORIES = 5
 /** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
@@ -50,6 +52,7 @@ export async function runCallers(
 
   async function runCaller(): Promise<void> {
     const unpaid: number[] = []
+    const unrefunded: (() => Promise<void>)[] = []
     while (!isEnough(sent)) {
       const number = ++stories
       const operations = story(number, draw)
@@ -60,35 +63,58 @@ export async function runCallers(
         answered.operations.push(tracking_id.split('|')[1])
       }
       unpaid.push(number)
-      if (unpaid.length > paysAfterStories) await pay(unpaid.shift() as number)
+      if (unpaid.length > paysAfterStories) unrefunded.push(await pay(unpaid.shift() as number))
+      if (unrefunded.length > REFUNDS_AFTER_STORIES) await unrefunded.shift()?.()
       await pause(PAUSE_MS)
     }
+    for (const payBack of unrefunded) await payBack()
   }
 
-  async function pay(number: number): Promise<void> {
+  /** @returns makes the refunds that come later */
+  async function pay(number: number): Promise<() => Promise<void>> {
+    const late: (() => Promise<boolean>)[] = []
     for (let n = 1; n <= PAYMENTS_PER_LOAN; n++) {
       const told = telling(`${number}0${n}`, loanOf(number), draw)
-      const { paid } = told
+      const { paid, order, events, refunds } = told
       await collecting?.record(told, lenderOf(number))
-      const path = `/api/webhooks/${paid.gateway}?lender=${lenderOf(number)}`
-      const events = told.events.filter(() => !collecting?.losesWebhook())
-      const again = events.filter(() => draw() < TOLD_TWICE)
       const register = async () => {
-        if (told.order === undefined) return
+        if (order === undefined) return
         const body = { external_loan_id: loanOf(number) }
-        await insist(`/api/references/gateway_a/order/${told.order}`, body, {}, 'PUT')
+        await insist(`/api/references/gateway_a/order/${order}`, body, {}, 'PUT')
+      }
+      const payBack = async () => {
+        await collecting?.recordRefunds(told)
+        return tell(
+          number,
+          paid,
+          refunds.map(({ event }) => event),
+        )
       }
       const isFirst = draw() < 0.5
       if (isFirst) await register()
-      await Promise.all(
-        [...events, ...again].map(event =>
-          insist(path, event, draw() < SIGNED ? signatureOf(paid.gateway, event) : {}),
-        ),
-      )
+      const [isTold] = await Promise.all([
+        tell(number, paid, events),
+        told.isRefundedLate ? late.push(payBack) : payBack(),
+      ])
       if (!isFirst) await register()
-      const isByOrder = told.order !== undefined
-      answered.payments.push({ ...paid, isTold: events.length > 0, isByOrder })
+      answered.payments.push({ ...paid, isTold, isByOrder: order !== undefined })
     }
+    return async () => {
+      for (const payBack of late) await payBack()
+    }
+  }
+
+  /** @returns whether any of them arrived */
+  async function tell(number: number, { gateway }: Paid, events: object[]): Promise<boolean> {
+    const path = `/api/webhooks/${gateway}?lender=${lenderOf(number)}`
+    const heard = events.filter(() => !collecting?.losesWebhook())
+    const again = heard.filter(() => draw() < TOLD_TWICE)
+    await Promise.all(
+      [...heard, ...again].map(event =>
+        insist(path, event, draw() < SIGNED ? signatureOf(gateway, event) : {}),
+      ),
+    )
+    return heard.length > 0
   }
 
   async function askForBatches(): Promise<void> {

@@ -34,8 +34,8 @@ export async function startCollecting(draw: () => number) {
     webhooks,
     misbehave: () => put('/faults', { faults: FAULTS, seed: 1 + Math.floor(draw() * 1_000_000) }),
     behave: () => put('/faults', []),
-    /** Enters a payment, and its refunds, in its gateway's books. */
-    async record({ paid, loan, refunds = [] }: Telling, lender: string): Promise<void> {
+    /** Enters a payment in its gateway's books. */
+    async record({ paid, loan }: Telling, lender: string): Promise<void> {
       const { gateway, id, paise, isCaptured } = paid
       await put('/payments', {
         gateway,
@@ -45,9 +45,11 @@ export async function startCollecting(draw: () => number) {
         created_at: PAID_AT_ISO,
         notes: { lender, ...(loan !== undefined && { external_loan_id: loan }) },
       })
-      for (const refund of refunds) {
-        const facts = { ...refund, gateway, paymentId: id, status: 'processed' }
-        await put('/refunds', { ...facts, created_at: PAID_AT_ISO })
+    },
+    async recordRefunds({ paid, refunds }: Telling): Promise<void> {
+      for (const { id, paise } of refunds) {
+        const facts = { id, amount: paise, gateway: paid.gateway, paymentId: paid.id }
+        await put('/refunds', { ...facts, status: 'processed', created_at: PAID_AT_ISO })
       }
     },
     losesWebhook(): boolean {

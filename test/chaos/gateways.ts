@@ -1,6 +1,6 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, successB } from '../support/gateway-events.ts'
-import { refund } from '../support/reversals.ts'
+import { refund, refundOfB } from '../support/reversals.ts'
 
 /** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
@@ -10,41 +10,50 @@ export type Telling = {
   loan?: string
   /** The order that is registered for the loan, where the payment names none. */
   order?: string
-  refunds?: { id: string; amount: number }[]
   events: object[]
+  refunds: Refunded[]
+  /** Told some stories after the payment, by when it is mostly posted. */
+  isRefundedLate: boolean
 }
+type Refunded = { id: string; paise: number; event: object }
 
 const MAX_PAISE = 500_000
+const REFUNDED_ABOVE = 0.7
+/** Of the refunds, those that find their payment posted; the others hold it back. */
+const REFUNDED_LATE = 0.7
 
 /** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded, or name no loan or only an order. */
 export function telling(name: string, loan: string, draw: () => number): Telling {
   const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
-  if (kind < 0.2) return byB(name, loan, paise, draw() < 0.85)
+  if (kind < 0.2) return byB(name, loan, paise, draw)
   const id = `pay_${name}`
   const named = kind < 0.25 ? `unknown ${loan}`.slice(0, 100) : loan
   const facts = { id, amount: paise, loan: named }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
+  const kept = { refunds: [], isRefundedLate: false }
   if (kind < 0.3) {
     const events = [eventA('payment.failed', { ...facts, status: 'failed' })]
-    return { paid: { ...paid, isCaptured: false }, loan: named, events }
+    return { paid: { ...paid, isCaptured: false }, loan: named, events, ...kept }
   }
-  if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })] }
+  if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })], ...kept }
   if (kind < 0.45) {
-    const facts = { id, amount: paise, payment: { order_id: `order_${name}` } }
-    return { paid, order: `order_${name}`, events: [capturedA(facts), eventA('order.paid', facts)] }
+    // As the gateway's own API names it.
+    const order = `order_${id}`
+    const facts = { id, amount: paise, payment: { order_id: order } }
+    return { paid, order, events: [capturedA(facts), eventA('order.paid', facts)], ...kept }
   }
   const captured = [
     eventA('payment.authorized', { ...facts, status: 'authorized' }),
     capturedA(facts),
     eventA('order.paid', facts),
   ]
-  if (kind > 0.85) {
-    const refunds = partsOf(paise, draw).map((amount, i) => ({ id: `rfnd_${name}_${i}`, amount }))
-    const told = refunds.map(one => refund({ id: one.id, of: id, paise: one.amount }))
-    return { paid, loan, refunds, events: shuffled([...captured, ...told], draw) }
-  }
-  return { paid, loan, events: shuffled(captured, draw) }
+  const refunds = (kind < REFUNDED_ABOVE ? [] : partsOf(paise, draw)).map((paise, i) => {
+    const id = `rfnd_${name}_${i}`
+    return { id, paise, event: refund({ id, of: paid.id, paise }) }
+  })
+  const events = shuffled(captured, draw)
+  return { paid, loan, events, refunds, isRefundedLate: draw() < REFUNDED_LATE }
 }
 
 /** What goes back of a payment: all of it, or a part or two of it, or more than it. */
@@ -56,13 +65,21 @@ function partsOf(paise: number, draw: () => number): number[] {
   return kind < 0.7 ? [part] : [part, Math.max(1, paise - part)]
 }
 
-function byB(name: string, loan: string, paise: number, isCaptured: boolean): Telling {
+function byB(name: string, loan: string, paise: number, draw: () => number): Telling {
+  const isCaptured = draw() < 0.85
   const id = `9${name.replace(/\D/g, '')}`
   const facts = { id, amount: (paise / 100).toFixed(2), loan }
   const event = isCaptured
     ? successB(facts)
     : eventB('PAYMENT_FAILED_WEBHOOK', { ...facts, status: 'FAILED' })
-  return { paid: { gateway: 'gateway_b', id, paise, isCaptured }, loan, events: [event] }
+  const parts = isCaptured && draw() > REFUNDED_ABOVE ? partsOf(paise, draw) : []
+  const refunds = parts.map((paise, i) => ({
+    id: `${id}0${i}`,
+    paise,
+    event: refundOfB(paise / 100, { id: `${id}0${i}`, of: id }),
+  }))
+  const paid: Paid = { gateway: 'gateway_b', id, paise, isCaptured }
+  return { paid, loan, events: [event], refunds, isRefundedLate: draw() < REFUNDED_LATE }
 }
 
 function shuffled<T>(values: T[], draw: () => number): T[] {

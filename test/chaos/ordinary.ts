@@ -87,8 +87,11 @@ export async function runOrdinary(
   receiver.close()
   await collecting.close()
 
+  const { whole, partly } = report.payments.reversals
   const held =
     isHeld &&
+    whole > 0 &&
+    partly > 0 &&
     Object.values(wrongCallbacks).every(count => count === 0) &&
     [...watch.seen.unsound, ...books.unsound].length === 0 &&
     books.missing === 0 &&

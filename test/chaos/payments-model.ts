@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { booksAt } from '../support/ledger-driver.ts'
+import { type Books, booksAt } from '../support/ledger-driver.ts'
 import type { SentPayment } from './callers.ts'
 
 /** The figures behind the promises for payments. All of `wrong` must be 0, and `held` must equal `captured`. */
@@ -13,6 +13,8 @@ export type PaymentVerdict = {
   /** The amount captured according to the gateways, and how much of it is posted, on its way, in suspense or decided on. */
   capturedPaise: number
   heldPaise: number
+  /** Repayments that were undone, or made smaller, because their money went back. */
+  reversals: { whole: number; partly: number; refused: number }
   wrong: {
     /** Captured, or answered with 200, but missing. */
     missing: number
@@ -26,6 +28,8 @@ export type PaymentVerdict = {
     unreversed: number
     /** Not posted, but in the ledger's books. */
     unposted: number
+    /** Loans whose balance at the ledger is not what was posted on them less what was reversed. */
+    unbalanced: number
     /** In suspense for want of a loan, although its order is registered. */
     unmatched: number
     /** Still in progress, although everything has ended. */
@@ -61,10 +65,9 @@ export async function judgePayments(
     select gateway, gateway_payment_id as id, external_loan_id as loan, state, reason, (amount * 100)::bigint::text as paise,
            ((amount - coalesce(returned_amount, 0)) * 100)::bigint::text as "standingPaise"
       from ops.payment where kind = 'payment'`.execute(db)
+  const books = await booksAt(controlUrl)
   const repayments = Map.groupBy(
-    (await booksAt(controlUrl)).transactions.filter(
-      one => one.type === 'repayment' && !one.reversed,
-    ),
+    books.transactions.filter(one => one.type === 'repayment' && !one.reversed),
     ({ externalId }) => String(externalId).replace(POSTED_AGAIN, ''),
   )
   const inBooks = (row: Row) => repayments.get(`${row.gateway}-${row.id}`) ?? []
@@ -77,8 +80,7 @@ export async function judgePayments(
   const name = ({ gateway, id }: { gateway: string; id: string }) => `${gateway} ${id}`
   const known = new Set(rows.map(name))
   const given = new Set(sent.map(name))
-  const byOrder = new Set(sent.filter(paid => paid.isTold && paid.isByOrder).map(name))
-  const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
+  const byOrder = new Set(sent.filter(paid => paid.isByOrder).map(name))
   return {
     received: sent.filter(({ isTold }) => isTold).length,
     onlyFetched: sent.filter(paid => !paid.isTold && known.has(name(paid))).length,
@@ -89,6 +91,7 @@ export async function judgePayments(
     heldPaise: sum(
       rows.filter(({ state }) => HELD.includes(state)).map(({ paise }) => Number(paise)),
     ),
+    reversals: await reversalsIn(db),
     wrong: {
       missing: sent.filter(paid => (paid.isTold || paid.isCaptured) && !known.has(name(paid)))
         .length,
@@ -97,11 +100,36 @@ export async function judgePayments(
       returned: count(row => row.state === 'returned' && Number(row.standingPaise) !== 0),
       unreversed: await unreversed(db),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
+      unbalanced: unbalanced(rows, books),
       unmatched: count(row => row.reason === 'no_loan_named' && byOrder.has(name(row))),
       unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
       unrecorded: await unrecorded(db),
     },
   }
+}
+
+/** All loans have the same terms, so that what they owe differs only by what was repaid. */
+function unbalanced(rows: Row[], { loans }: Books): number {
+  const posted = Map.groupBy(
+    rows.filter(({ state }) => state === 'posted'),
+    ({ loan }) => loan,
+  )
+  const repaid = (loan: string | null) =>
+    sum((posted.get(loan) ?? []).map(({ standingPaise }) => Number(standingPaise)))
+  const paid = new Set(rows.map(({ loan }) => loan))
+  const owed = loans
+    .filter(one => one.outstanding !== null && paid.has(one.externalId))
+    .map(one => paiseOf(one.outstanding ?? '') + repaid(one.externalId))
+  return owed.filter(paise => paise !== Math.max(...owed)).length
+}
+
+async function reversalsIn(db: Database): Promise<PaymentVerdict['reversals']> {
+  const { rows } = await sql<PaymentVerdict['reversals']>`
+    select count(*) filter (where status = 'success' and data ->> 'remainder' is null)::integer as whole,
+           count(*) filter (where status = 'success' and data ->> 'remainder' is not null)::integer as partly,
+           count(*) filter (where status = 'failed')::integer as refused
+      from loanops.operation where operation_type = 'REPAYMENT_REVERSAL'`.execute(db)
+  return rows[0] as PaymentVerdict['reversals']
 }
 
 async function unreversed(db: Database): Promise<number> {
@@ -121,5 +149,7 @@ async function unrecorded(db: Database): Promise<number> {
       from core.unrecorded('', '00000000-0000-0000-0000-000000000000', 1000000000)`.execute(db)
   return rows[0]?.events as number
 }
+
+const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0)
 
 const paiseOf = (rupees: string) => Math.round(Number(rupees) * 100)
