@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { insertOperations, newOperation } from '../../engine/accept.ts'
+import { lockSettling } from '../lock-settling.ts'
 import { repaymentIntake } from '../repayment/repayment-intake.ts'
 import { dueReversals, startReversals } from '../repayment/start-reversals.ts'
 import type { Batch } from './batch.ts'
@@ -68,6 +69,8 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
 
 async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const started = await db.transaction().execute(async trx => {
+    // Whoever else starts a reversal of the same payment, or finds its repayment undone, comes before or after.
+    await lockSettling(trx)
     const due = await dueReversals(trx, claim.id, PAYMENTS_AT_ONCE)
     return startReversals(trx, boss, due, { batch: claim.id, traceparent })
   })
