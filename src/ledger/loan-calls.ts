@@ -46,7 +46,7 @@ function read<T>(
 function write(
   { ledger, key }: Writer,
   externalId: string,
-  call: Omit<Write, 'path' | 'key'> & { query?: Query; below?: string[] },
+  call: Omit<Write, 'path' | 'key'> & { query?: Query; below?: (string | number)[] },
 ): Promise<Answer> {
   const { query = {}, below = [], ...request } = call
   const wanted = { kind: 'loans', externalId, query, below, isWrite: true } as const
@@ -155,12 +155,12 @@ export function deleteLoan(writer: Writer, externalId: string) {
 export function undoTransaction(
   writer: Writer,
   loanExternalId: string,
-  externalId: string,
+  named: (string | number)[],
   body: object,
 ) {
   return write(writer, loanExternalId, {
     method: 'POST',
-    below: ['transactions', 'external-id', externalId],
+    below: ['transactions', ...named],
     query: { command: 'undo' },
     body,
     promisedId: 'resourceId',

@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import { type Day, dayText } from '../day.ts'
+import { dayText } from '../day.ts'
 import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
@@ -46,12 +46,15 @@ export async function postRepayment(
 /** Named after the repayment, so that whoever looks at it sees whether we undid it. */
 const reversalOf = (externalId: string) => `${externalId}-reversed`
 
+/** @param externalId as we posted it, whether or not the ledger has it */
 export function undoRepayment(
   writer: Writer,
   loanExternalId: string,
-  { externalId, date }: { externalId: string; date: Day },
+  { id, externalId: known, date }: LedgerTransaction,
+  externalId: string,
 ): Promise<Answer> {
-  return undoTransaction(writer, loanExternalId, externalId, {
+  const named = known === externalId ? ['external-id', externalId] : [id]
+  return undoTransaction(writer, loanExternalId, named, {
     transactionDate: dayText(date),
     transactionAmount: 0,
     reversalExternalId: reversalOf(externalId),
@@ -59,7 +62,7 @@ export function undoRepayment(
   })
 }
 
-export const isReversedByUs = ({ externalId = '', reversalExternalId }: LedgerTransaction) =>
+export const isReversedByUs = ({ reversalExternalId }: LedgerTransaction, externalId: string) =>
   reversalExternalId === reversalOf(externalId)
 
 type Run = { ledger: Ledger; mayStillRun: boolean }

@@ -4,6 +4,7 @@ import { disputeA, PAID_AT_ISO, refundA, refundB, signedA, signedB } from './gat
 import { lendersFile } from './lenders-file.ts'
 import { paymentService } from './payments.ts'
 import { withReadback } from './readback.ts'
+import type { Preparation } from './service.ts'
 import { until } from './until.ts'
 
 const SECRET = 'secret'
@@ -16,9 +17,11 @@ export async function reversing(
   t: Test,
   trust: object = AUTOMATIC,
   changes: NodeJS.ProcessEnv = {},
+  preparation: Preparation = {},
 ) {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: trust, gateway_b: trust } })
-  const service = withReadback(await paymentService(t, { LENDERS_FILE, S: SECRET, ...changes }))
+  const settings = { LENDERS_FILE, S: SECRET, ...changes }
+  const service = withReadback(await paymentService(t, settings, preparation))
   await service.loan('L-1')
   return withSigned(service)
 }

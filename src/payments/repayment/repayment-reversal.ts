@@ -7,11 +7,17 @@ import type { Refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answer.ts'
 import { absent, there } from '../../ledger/held.ts'
 import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loan.ts'
-import { findLoan, findTransaction, readLoan } from '../../ledger/loan-calls.ts'
+import {
+  findLoan,
+  findTransaction,
+  findTransactionById,
+  readLoan,
+} from '../../ledger/loan-calls.ts'
 import {
   findRepayment,
   isReversedByUs,
   postRepayment,
+  receiptOf,
   repaymentDifferences,
   undoRepayment,
 } from '../../ledger/repayment.ts'
@@ -27,7 +33,8 @@ export const REFUSED = 'reversal_refused'
  * which one is due.
  */
 export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
-  const Repayment = Type.Object({ external_id: Type.String(), amount: Type.String() })
+  const named = { external_id: Type.String(), amount: Type.String() }
+  const number = Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
   return operation({
     ...reversalIntake,
     summary: 'Takes back a repayment, or a part of it',
@@ -35,8 +42,8 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
       transaction_id: Type.String(),
       external_loan_id: Type.String(),
       receipt_number: Type.String(),
-      repayment: Repayment,
-      remainder: Type.Union([Repayment, Type.Null()]),
+      repayment: Type.Object({ ...named, ledger_transaction_id: number }),
+      remainder: Type.Union([Type.Object(named), Type.Null()]),
     }),
 
     async run(run, reversal) {
@@ -83,16 +90,30 @@ type Progress = {
 
 async function progressOf(run: Attempt, reversal: Reversal): Promise<Progress> {
   const { external_loan_id: loan, receipt_number: receiptNumber } = reversal
-  const repayment = await findTransaction(run.ledger, loan, reversal.repayment.external_id)
+  const repayment = await findPosted(run, reversal)
   const isUndone =
     repayment !== undefined &&
     !isNotReversed(repayment) &&
-    (run.seen !== null || isReversedByUs(repayment))
+    (run.seen !== null || isReversedByUs(repayment, reversal.repayment.external_id))
   if (reversal.remainder === null) return { repayment, remainder: undefined, isUndone }
   if (isUndone && run.seen === null) await run.remember({ undone: repayment.id })
   const { external_id: externalId } = reversal.remainder
   const remainder = await findRepayment(run, loan, { externalId, receiptNumber })
-  return { repayment, remainder, isUndone }
+  // Without external ids, what is still to be undone has the same receipt number.
+  const isOther = remainder?.id !== repayment?.id
+  return { repayment, remainder: isOther ? remainder : undefined, isUndone }
+}
+
+async function findPosted(
+  { ledger }: Attempt,
+  { external_loan_id: loan, receipt_number, repayment }: Reversal,
+): Promise<LedgerTransaction | undefined> {
+  const { external_id, ledger_transaction_id: number } = repayment
+  const found = await findTransaction(ledger, loan, external_id)
+  if (found !== undefined || number == null) return found
+  const numbered = await findTransactionById(ledger, loan, number)
+  const isOurs = numbered?.paymentDetailData?.receiptNumber === receiptOf(receipt_number)
+  return isOurs ? numbered : undefined
 }
 
 /** It is recorded before the remainder is sent for the first time, and never before the undo has ended. */
@@ -137,17 +158,14 @@ const refused = (httpStatusCode: string, message: string) =>
 
 async function undo(
   run: Attempt,
-  { id, date }: LedgerTransaction,
+  found: LedgerTransaction,
   { external_loan_id, repayment, remainder }: Reversal,
 ): Promise<Answer> {
   // Without a payment type, nothing could be posted after the undo.
   if (remainder !== null) await run.reference.paymentTypeId()
-  const answer = await undoRepayment(run, external_loan_id, {
-    externalId: repayment.external_id,
-    date,
-  })
+  const answer = await undoRepayment(run, external_loan_id, found, repayment.external_id)
   if (answer.outcome !== 'done' || remainder === null) return answer
-  await run.remember({ undone: id })
+  await run.remember({ undone: found.id })
   return { ...answer, isFirstOfTwo: true }
 }
 

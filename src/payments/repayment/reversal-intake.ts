@@ -6,8 +6,8 @@ export type Reversal = {
   external_loan_id: string
   /** The payment's id, which the remainder keeps. */
   receipt_number: string
-  /** The repayment that stands. */
-  repayment: { external_id: string; amount: string }
+  /** The repayment that stands. By its number, one is found that somebody else booked, or whose external id the ledger lost. */
+  repayment: { external_id: string; amount: string; ledger_transaction_id?: number | null }
   /** What is left of it, under the next suffix. */
   remainder: { external_id: string; amount: string } | null
 }

@@ -11,6 +11,7 @@ type Standing = {
   gateway: string
   paymentId: string
   postingNumber: number
+  ledgerTransactionId: number | null
   stands: string
   /** Null if nothing is. */
   left: string | null
@@ -41,7 +42,7 @@ export async function startReversals(
   if (ids.length === 0) return 0
   const { rows } = await sql<Standing>`
     select r.id, p.external_loan_id as loan, p.gateway, coalesce(p.booked_as, p.gateway_payment_id) as "paymentId",
-           p.posting_number as "postingNumber", trim_scale(core.stands(p))::text as stands,
+           p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.stands(p))::text as stands,
            trim_scale(nullif(core.stands(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0))::text as left
       from core.transaction r
       join core.transaction p
@@ -65,13 +66,19 @@ export async function startReversals(
   return rows.length
 }
 
-function reversalOf({ id, loan, gateway, paymentId, postingNumber, stands, left }: Standing) {
+function reversalOf(standing: Standing) {
+  const { id, loan, gateway, paymentId, postingNumber, ledgerTransactionId, stands, left } =
+    standing
   const externalId = (number: number) => repaymentExternalId(gateway, paymentId, number)
   return {
     transaction_id: id,
     external_loan_id: loan,
     receipt_number: paymentId,
-    repayment: { external_id: externalId(postingNumber), amount: stands },
+    repayment: {
+      external_id: externalId(postingNumber),
+      amount: stands,
+      ledger_transaction_id: ledgerTransactionId,
+    },
     remainder: left === null ? null : { external_id: externalId(postingNumber + 1), amount: left },
   } satisfies Reversal
 }
