@@ -14,7 +14,7 @@ const PATIENCE_MS = 3_000
 /** Payments arrive whether or not their loan has been disbursed yet. */
 const PAYS_AFTER_STORIES = 6
 const PAYMENTS_PER_LOAN = 2
-/** Until then, a batch or two has mostly posted the payments. */
+/** Of its caller. Until then, a batch or two has mostly posted the payments. */
 const REFUNDS_AFTER_STORIES = 5
 /** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
@@ -23,7 +23,12 @@ const BATCH_EVERY_MS = 1_500
 const SIGNED = 0.5
 
 /** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
-export type Answered = { operations: string[]; payments: SentPayment[] }
+export type Answered = {
+  operations: string[]
+  payments: SentPayment[]
+  /** Makes the refunds whose time has not come yet. */
+  refundTheRest(): Promise<void>
+}
 export type SentPayment = Paid & {
   /** At least one webhook about it arrived. */
   isTold: boolean
@@ -44,7 +49,14 @@ export async function runCallers(
   },
 ): Promise<Answered> {
   const { isEnough, draw, paysAfterStories = PAYS_AFTER_STORIES, collecting } = options
-  const answered: Answered = { operations: [], payments: [] }
+  const unrefunded: (() => Promise<void>)[] = []
+  const answered: Answered = {
+    operations: [],
+    payments: [],
+    async refundTheRest() {
+      for (const payBack of unrefunded.splice(0)) await payBack()
+    },
+  }
   let sent = 0
   let stories = 0
   await Promise.all([...Array.from({ length: options.callers }, runCaller), askForBatches()])
@@ -52,7 +64,6 @@ export async function runCallers(
 
   async function runCaller(): Promise<void> {
     const unpaid: number[] = []
-    const unrefunded: (() => Promise<void>)[] = []
     while (!isEnough(sent)) {
       const number = ++stories
       const operations = story(number, draw)
@@ -64,10 +75,9 @@ export async function runCallers(
       }
       unpaid.push(number)
       if (unpaid.length > paysAfterStories) unrefunded.push(await pay(unpaid.shift() as number))
-      if (unrefunded.length > REFUNDS_AFTER_STORIES) await unrefunded.shift()?.()
+      if (unrefunded.length > options.callers * REFUNDS_AFTER_STORIES) await unrefunded.shift()?.()
       await pause(PAUSE_MS)
     }
-    for (const payBack of unrefunded) await payBack()
   }
 
   /** @returns makes the refunds that come later */

@@ -13,21 +13,21 @@ const ACT_EVERY_MS = 150
 const PATIENCE_MS = 5_000
 
 type Payment = { gateway: string; id: string; loan: string | null; rupees: number }
-export type Acts = Record<
-  | 'undone'
-  | 'assigned'
-  | 'posted'
-  | 'handled'
-  | 'dismissed'
-  | 'reopened'
-  | 'readBack'
-  | 'reread'
-  | 'batches',
-  number
->
+const NONE = {
+  undone: 0,
+  assigned: 0,
+  posted: 0,
+  handled: 0,
+  dismissed: 0,
+  reopened: 0,
+  reversed: 0,
+  readBack: 0,
+  reread: 0,
+  batches: 0,
+}
 
 /**
- * People who undo repayments at the ledger, decide what is in suspense, and have payments read back, all at random.
+ * People who undo repayments at the ledger, decide what is in suspense, reverse refunds, and have payments read back, all at random.
  * @param connect opens the database, which may be killed meanwhile
  */
 export function actAsOperators(
@@ -35,17 +35,7 @@ export function actAsOperators(
   connect: () => Database,
   draw: () => number,
 ) {
-  const acts: Acts = {
-    undone: 0,
-    assigned: 0,
-    posted: 0,
-    handled: 0,
-    dismissed: 0,
-    reopened: 0,
-    readBack: 0,
-    reread: 0,
-    batches: 0,
-  }
+  const acts = { ...NONE }
   const db = connect()
   let isOver = false
   let undoings = 0
@@ -69,7 +59,8 @@ export function actAsOperators(
 
   function actFor(chance: number): () => Promise<void> {
     if (chance < 0.4) return undo
-    if (chance < 0.75) return decide
+    if (chance < 0.7) return decide
+    if (chance < 0.75) return reverse
     if (chance < 0.8) return reopen
     if (chance < 0.87) return readBack
     return chance < 0.92 ? reread : runBatch
@@ -125,6 +116,14 @@ export function actAsOperators(
     if (await isDone(`/api/payments/${gateway}/${id}/resolve`, resolution)) acts.reopened++
   }
 
+  async function reverse(): Promise<void> {
+    const refund = await anyOf('suspense', 'refund')
+    if (refund === undefined) return
+    const resolution = { outcome: 'reverse', note: 'reversed in chaos' }
+    const path = `/api/payments/${refund.gateway}/${refund.id}/resolve`
+    if (await isDone(path, resolution)) acts.reversed++
+  }
+
   async function reread(): Promise<void> {
     if (await rereadSource(db, draw)) acts.reread++
   }
@@ -146,10 +145,10 @@ export function actAsOperators(
     acts.readBack++
   }
 
-  async function anyOf(state: string): Promise<Payment | undefined> {
+  async function anyOf(state: string, kind = 'payment'): Promise<Payment | undefined> {
     const { rows } = await sql<Payment>`
       select gateway, gateway_payment_id as id, external_loan_id as loan, amount::float8 as rupees
-        from ops.payment where kind = 'payment' and state = ${state} and amount > 0
+        from ops.payment where kind = ${kind} and state = ${state} and amount > 0
        order by gateway, gateway_payment_id`.execute(db)
     return rows[Math.floor(draw() * rows.length)]
   }

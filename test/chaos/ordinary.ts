@@ -119,13 +119,19 @@ export async function runOrdinary(
   console.log(JSON.stringify(outcome, null, 2))
   return held
 
-  /** Now that payments are posted: everything fails again, while people decide, undo and have batches run. */
+  /**
+   * Now that payments are posted: everything fails again, while money goes back, and people decide, undo and
+   * have batches run.
+   */
   async function decideUnderFire() {
     await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
     await collecting.misbehave()
     const havoc = wreakHavoc(cluster, database, dice(seed + 4))
     const operators = actAsOperators(cluster, connect, dice(seed + 3))
-    await new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS))
+    await Promise.all([
+      new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS)),
+      answered.refundTheRest(),
+    ])
     await operators.stop()
     await havoc.stop()
     await control(cluster, 'PUT', '/faults', [])
