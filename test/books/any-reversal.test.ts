@@ -15,12 +15,17 @@ import { AUTOMATIC, dispute, MANUAL, refund, withSigned } from '../support/rever
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** No further history is begun after this time. */
-const ENOUGH_MS = Number(process.env.ENOUGH_MS ?? 8_000)
-const LATEST = 3
+/** After this time, no further histories are begun. */
+const ENOUGH_MS = Number(process.env.ENOUGH_MS ?? 4_000)
+/** Whose steps come at the same time: they share each batch, each death of a worker, and each look at the books. */
+const HISTORIES = 25
+const MOST_PAYMENTS = 2
 const LENDERS = [2, 3] as const
+/** Of each lender: the ledger works on one payment of a loan at a time. */
+const LOANS = 8
 const PHASES = ['chargeback', 'pre_arbitration', 'arbitration']
 const STEPS = [
+  'nothing',
   'refund',
   'refund',
   'refund',
@@ -39,11 +44,8 @@ const STEPS = [
   'post less',
   'undo',
   'check',
-  'batch',
-  'batch',
-  'batch',
-  'kill',
 ] as const
+const ENDS = ['batch', 'batch', 'batch', 'nothing', 'nothing', 'nothing', 'kill'] as const
 /** Where a worker dies, if it passes there. */
 const DEATHS = [
   ...REVERSAL_CRASH_POINTS,
@@ -53,33 +55,42 @@ const DEATHS = [
   'batch.claimed',
 ] as const
 
-type Payment = { paise: number; lender: (typeof LENDERS)[number] }
+type Payment = { paise: number; lender: (typeof LENDERS)[number]; loan: number }
+const loanOf = ({ lender, loan }: Omit<Payment, 'paise'>) => `L-${lender}-${loan}`
 type Step = {
   of: number
   what: (typeof STEPS)[number]
   part: number
   phase: number
   which: number
-  death: (typeof DEATHS)[number]
 }
+/** A step of each history, and what happens meanwhile. */
+type Round = { steps: Step[]; end: (typeof ENDS)[number]; death: (typeof DEATHS)[number] }
 const payments: fc.Arbitrary<Payment[]> = fc.array(
   fc.record({
     paise: fc.integer({ min: 20_000, max: 90_000 }),
     lender: fc.constantFrom(...LENDERS),
+    loan: fc.nat({ max: LOANS - 1 }),
   }),
-  { minLength: 1, maxLength: LATEST },
+  { minLength: 1, maxLength: MOST_PAYMENTS },
 )
-const steps: fc.Arbitrary<Step[]> = fc.array(
+const step: fc.Arbitrary<Step> = fc.record({
+  what: fc.constantFrom(...STEPS),
+  of: fc.nat({ max: MOST_PAYMENTS - 1 }),
+  // In hundredths of the payment.
+  part: fc.constantFrom(13, 25, 50, 87, 100),
+  phase: fc.nat({ max: PHASES.length - 1 }),
+  which: fc.nat({ max: 5 }),
+})
+const ofEach = <T>(one: fc.Arbitrary<T>) =>
+  fc.array(one, { minLength: HISTORIES, maxLength: HISTORIES })
+const rounds: fc.Arbitrary<Round[]> = fc.array(
   fc.record({
-    of: fc.nat({ max: LATEST - 1 }),
-    what: fc.constantFrom(...STEPS),
-    // In hundredths of the payment.
-    part: fc.constantFrom(13, 25, 50, 87, 100),
-    phase: fc.nat({ max: PHASES.length - 1 }),
-    which: fc.nat({ max: 5 }),
+    steps: ofEach(step),
+    end: fc.constantFrom(...ENDS),
     death: fc.constantFrom(...DEATHS),
   }),
-  { minLength: 8, maxLength: 28 },
+  { minLength: 5, maxLength: 9 },
 )
 
 const gateways = await gatewaySandbox(t)
@@ -92,15 +103,19 @@ const settings = {
   S: 'secret',
 }
 const service = withSigned(withReadback(await paymentService(t, { ...settings, ROLE: 'api' })))
-for (const product of LENDERS) await service.loan(`L-${product}`, { product, principal: 50_000 })
+for (const lender of LENDERS)
+  for (let loan = 0; loan < LOANS; loan++)
+    await service.loan(loanOf({ lender, loan }), { product: lender })
 const workerEnv = testEnv(service.databaseUrl, service.ledger.url, settings)
 let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** What went back, or is said to, by payment. */
 const against = new Map<string, string[]>()
 
-async function act(id: string, { paise, lender }: Payment, step: Step): Promise<unknown> {
-  const { what, part, phase, which, death } = step
+async function act(id: string, payment: Payment, step: Step): Promise<unknown> {
+  const { paise, lender } = payment
+  const loan = loanOf(payment)
+  const { what, part, phase, which } = step
   const known = against.get(id) ?? []
   const amount = Math.max(1, Math.floor((paise * part) / 100))
   const target = known[which % Math.max(1, known.length)]
@@ -125,7 +140,7 @@ async function act(id: string, { paise, lender }: Payment, step: Step): Promise<
         of: id,
         paise: amount,
         phase: PHASES[phase] ?? '',
-        loan: `L-${lender}`,
+        loan,
       })
       // Its payment's part would be of another amount.
       delete event.payload.payment
@@ -138,7 +153,7 @@ async function act(id: string, { paise, lender }: Payment, step: Step): Promise<
       return target && service.decide(target, what)
     case 'post less': {
       const posting = {
-        external_loan_id: `L-${lender}`,
+        external_loan_id: loan,
         amount: amount / 100,
         paid_on: '05 February 2026',
       }
@@ -152,7 +167,7 @@ async function act(id: string, { paise, lender }: Payment, step: Step): Promise<
         standing &&
         service.ledgerCall(
           'POST',
-          `/loans/external-id/L-${lender}/transactions/external-id/${standing.externalId}`,
+          `/loans/external-id/${loan}/transactions/external-id/${standing.externalId}`,
           {
             transactionDate: '2026-02-05',
             transactionAmount: 0,
@@ -163,10 +178,6 @@ async function act(id: string, { paise, lender }: Payment, step: Step): Promise<
     }
     case 'check':
       return service.check(id)
-    case 'batch':
-      return service.batch()
-    case 'kill':
-      return killWorker(death)
   }
 }
 
@@ -192,7 +203,7 @@ async function sound(after: string): Promise<any> {
 }
 
 /** Until what is due has ended. */
-async function comeToRest(ids: string[]): Promise<void> {
+async function comeToRest(): Promise<void> {
   const resting = () =>
     until(async () => {
       const { rows } =
@@ -203,7 +214,7 @@ async function comeToRest(ids: string[]): Promise<void> {
   // What came too late for a posting is looked at by the next one.
   for (let i = 0; i < 2; i++) await service.batch()
   await resting()
-  for (const id of ids) await service.check(id)
+  await service.readBack()
 }
 
 async function postedHere(): Promise<Record<string, string>> {
@@ -215,11 +226,10 @@ async function postedHere(): Promise<Record<string, string>> {
 
 async function heldThere(): Promise<Record<string, string>> {
   const held = (await service.repayments()).filter(one => !one.reversed)
-  const sums = LENDERS.map(n => {
-    const amounts = held.filter(one => one.loanExternalId === `L-${n}`).map(one => one.amount)
-    return [`L-${n}`, amounts.length > 0 && Decimal.sum(...amounts).toFixed(2)] as const
-  })
-  return Object.fromEntries(sums.filter(([, amount]) => amount !== false)) as Record<string, string>
+  const sums = [...Map.groupBy(held, one => one.loanExternalId ?? '')].map(
+    ([loan, of]) => [loan, Decimal.sum(...of.map(({ amount }) => amount)).toFixed(2)] as const,
+  )
+  return Object.fromEntries(sums.sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 t.test(
@@ -228,36 +238,54 @@ t.test(
     let histories = 0
     await fetchAll(service.call, 'gateway_a', ALL_DAY)
     const end = performance.now() + ENOUGH_MS
-    const property = fc.asyncProperty(payments, steps, async (all, more) => {
+    const property = fc.asyncProperty(ofEach(payments), rounds, async (all, rounds) => {
       if (histories > 0 && performance.now() > end) return
-      const run = ++histories
-      const ids = all.map((_, i) => `pay_${run}_${i}`)
-      for (const [i, { paise, lender }] of all.entries())
-        await gateways.put('/payments', {
-          gateway: 'gateway_a',
-          id: ids[i],
-          amount: paise,
-          created_at: '2026-02-05T06:00:00.000Z',
-          notes: { lender: `LENDER_0${lender}`, loan_id: `L-${lender}` },
-        })
+      const run = histories
+      histories += HISTORIES
+      const idOf = (history: number, of: number) => `pay_${run + history}_${of}`
+      await Promise.all(
+        all.flatMap((payments, history) =>
+          payments.map((payment, of) => capture(idOf(history, of), payment)),
+        ),
+      )
       await fetchAll(service.call, 'gateway_a', ALL_DAY)
-      for (const step of more) {
-        const [id, payment] = [ids[step.of], all[step.of]]
-        if (id === undefined || payment === undefined) continue
-        await act(id, payment, step)
-        await sound(step.what)
+      for (const { steps, end, death } of rounds) {
+        const acts = steps.map((step, history) => {
+          const payment = all[history]?.[step.of]
+          return payment && act(idOf(history, step.of), payment, step)
+        })
+        if (end === 'batch') await service.batch()
+        if (end === 'kill') await killWorker(death)
+        await Promise.all(acts)
+        await sound(steps.map(({ what }) => what).join())
       }
-      await comeToRest(ids)
-      const { totals } = await sound('the end')
-      const [here, there] = [await postedHere(), await heldThere()]
-      if (JSON.stringify(here) !== JSON.stringify(there))
-        throw new Error(`posted ${JSON.stringify(here)}, at the ledger ${JSON.stringify(there)}`)
-      const stands = Decimal.sum(0, ...Object.values(there)).toFixed(2)
-      const { posted, unchecked } = totals.buckets
-      const shown = Decimal.sum(posted.amount, unchecked.amount).toFixed(2)
-      if (shown !== stands) throw new Error(`shown ${shown}, at the ledger ${stands}`)
+      await comeToRest()
+      await agree()
     })
     await fc.assert(property, { numRuns: 200 })
-    t.ok(histories > 0, `${histories} histories`)
+    t.ok(histories >= HISTORIES, `${histories} histories`)
   },
 )
+
+function capture(id: string, payment: Payment) {
+  const { paise, lender } = payment
+  return gateways.put('/payments', {
+    gateway: 'gateway_a',
+    id,
+    amount: paise,
+    created_at: '2026-02-05T06:00:00.000Z',
+    notes: { lender: `LENDER_0${lender}`, loan_id: loanOf(payment) },
+  })
+}
+
+/** What is posted here, what the ledger holds, and what the books show are the same. */
+async function agree(): Promise<void> {
+  const { totals } = await sound('the end')
+  const [here, there] = [await postedHere(), await heldThere()]
+  if (JSON.stringify(here) !== JSON.stringify(there))
+    throw new Error(`posted ${JSON.stringify(here)}, at the ledger ${JSON.stringify(there)}`)
+  const stands = Decimal.sum(0, ...Object.values(there)).toFixed(2)
+  const { posted, unchecked } = totals.buckets
+  const shown = Decimal.sum(posted.amount, unchecked.amount).toFixed(2)
+  if (shown !== stands) throw new Error(`shown ${shown}, at the ledger ${stands}`)
+}
