@@ -58,12 +58,12 @@ begin
       select coalesce(t.event_type, '(other)') as name, sum(g.events) as events
         from given g left join core.event_type t on t.source = $1 and t.event_type = g.name
        group by 1
-    ), held as materialized (
+    ), locked as materialized (
       select t.event_type from core.event_type t join named n on t.source = $1 and t.event_type = n.name
        order by t.event_type for no key update of t
     )
     update core.event_type t set events = greatest(0, t.events - n.events)
-      from named n join held h on h.event_type = n.name
+      from named n join locked h on h.event_type = n.name
      where t.source = $1 and t.event_type = n.name$sql$, wanted_source) using wanted_source, ids;
 end
 $$;

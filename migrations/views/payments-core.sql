@@ -211,10 +211,10 @@ begin
   ids := core.with_relatives(wanted_gateway, changed);
   -- Batches and results change payments without the lock for settling. What follows must not decide on a row whose change
   -- has not been committed yet. In the order in which results lock them.
-  known := array(select held.gateway_payment_id
+  known := array(select locked.gateway_payment_id
                    from (select t.gateway_payment_id from core.transaction t
                           where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
-                          order by t.gateway_payment_id, t.kind for no key update) held);
+                          order by t.gateway_payment_id, t.kind for no key update) locked);
   has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
   if has_networks then
     perform core.judge_senders(wanted_gateway, ids);

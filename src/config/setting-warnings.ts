@@ -25,12 +25,12 @@ export function warningsOf(settings: Given): string[] {
 }
 
 function sharedSecrets(settings: Given): string[] {
-  const held = SECRET_SETTINGS.map(name => ({
+  const known = SECRET_SETTINGS.map(name => ({
     name,
     secrets: secretsIn(name, String(settings[name] ?? '')),
   }))
-  return held.flatMap(({ name, secrets }, i) =>
-    held
+  return known.flatMap(({ name, secrets }, i) =>
+    known
       .slice(i + 1)
       .filter(other => other.secrets.some(secret => secrets.includes(secret)))
       .map(other => `${name} and ${other.name} hold the same secret: give each one of its own`),

@@ -74,7 +74,7 @@ export async function acceptOperations(
 ): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused>)[]> {
   await insertQuietly(db, boss, 'api', operations)
   crashPoint('intake.committed')
-  const known = await heldByKey(db, operations)
+  const known = await findByKey(db, operations)
   return operations.map(operation => {
     const holder =
       operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)
@@ -134,7 +134,7 @@ async function insertQuietly(
     on conflict do nothing`.execute(db)
 }
 
-async function heldByKey(db: Database, operations: NewOperation[]) {
+async function findByKey(db: Database, operations: NewOperation[]) {
   const keys = operations.map(one => one.idempotencyKey).filter(key => key !== null)
   if (keys.length === 0) return new Map<string, { id: string; requestSha256: string }>()
   const { rows } = await sql<{ id: string; idempotencyKey: string; requestSha256: string }>`

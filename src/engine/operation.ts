@@ -2,7 +2,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Answer } from '../ledger/answer.ts'
 import type { Ledger } from '../ledger/client.ts'
-import type { Held } from '../ledger/held.ts'
+import type { Effect } from '../ledger/effect.ts'
 import type { Reference } from '../ledger/reference.ts'
 import type { Origin } from './origin.ts'
 import type { Refusal } from './refusal.ts'
@@ -48,9 +48,9 @@ export type Operation<Schema extends TObject = TObject> = {
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
   /** @throws LedgerTrouble if the ledger cannot be read */
-  find(attempt: Attempt, data: Static<Schema>): Promise<Held>
+  find(attempt: Attempt, data: Static<Schema>): Promise<Effect>
   /** A migration treats an equal effect as done. Defaults to `find`. @throws LedgerTrouble */
-  holds?(attempt: Attempt, data: Static<Schema>): Promise<Held>
+  findEqual?(attempt: Attempt, data: Static<Schema>): Promise<Effect>
 }
 
 export function operation<Schema extends TObject>(definition: Operation<Schema>): Operation {

@@ -40,7 +40,7 @@ export function limitConnections(app: FastifyInstance, limits: Limits): void {
 }
 
 function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy }: Limits) {
-  const held = new Map<string, number>()
+  const opened = new Map<string, number>()
   const isProxy = inNetworks(trustProxy)
   const many = connections / 2
 
@@ -49,15 +49,15 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
       const address = plainAddress(socket.remoteAddress ?? '')
       if (address === '' || isProxy(address)) return true
       const holder = addressKey(address)
-      const count = (held.get(holder) ?? 0) + 1
+      const count = (opened.get(holder) ?? 0) + 1
       if (perAddress > 0 && count > perAddress) return false
-      held.set(holder, count)
+      opened.set(holder, count)
       if (count === Math.floor(many) + 1)
         app.log.warn({ address }, 'one address holds more than half of the connections')
       socket.once('close', () => {
-        const left = (held.get(holder) ?? 1) - 1
-        if (left === 0) held.delete(holder)
-        else held.set(holder, left)
+        const left = (opened.get(holder) ?? 1) - 1
+        if (left === 0) opened.delete(holder)
+        else opened.set(holder, left)
       })
       return true
     },

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
 import type { Day } from '../day.ts'
-import { type Held, there } from './held.ts'
+import { type Effect, there } from './effect.ts'
 import type { OwnTerms } from './own-terms.ts'
 
 export type Option = { id: number }
@@ -95,6 +95,6 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
 }
 
 /** For a loan that has everything requested: only the status that our write leaves proves that it was our doing. */
-export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Held {
+export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Effect {
   return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

@@ -3,7 +3,7 @@ import { dayText } from '../day.ts'
 import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
-import { absent, compared, dayThere, difference, type Held } from './held.ts'
+import { absent, compared, dayThere, difference, type Effect } from './effect.ts'
 import {
   findLoanWithTransactions,
   findTransaction,
@@ -67,7 +67,7 @@ export const isReversedByUs = ({ reversalExternalId }: LedgerTransaction, extern
 
 type Run = { ledger: Ledger; mayStillRun: boolean }
 
-export async function heldRepayment(run: Run, wanted: LedgerRepayment): Promise<Held> {
+export async function repaymentEffect(run: Run, wanted: LedgerRepayment): Promise<Effect> {
   const transaction = await findRepayment(run, wanted.loanExternalId, wanted)
   if (transaction === undefined) return absent
   return comparedRepayment(transaction, wanted)
@@ -104,7 +104,7 @@ export async function ownCallBeside(
 }
 
 /** One with its receipt number that is not reversed is the same payment, whoever booked it. */
-export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Held {
+export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Effect {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
   const ours = transactions.filter(one => one.externalId === wanted.externalId)
@@ -121,7 +121,10 @@ export function receiptOfRepayment(transaction: LedgerTransaction): string | und
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }
 
-function comparedRepayment(transaction: LedgerTransaction, { day, amount }: LedgerRepayment): Held {
+function comparedRepayment(
+  transaction: LedgerTransaction,
+  { day, amount }: LedgerRepayment,
+): Effect {
   const { id, externalId } = transaction
   const undone = isNotReversed(transaction)
     ? []

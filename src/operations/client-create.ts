@@ -11,7 +11,7 @@ import {
   hasClientFields,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
-import { absent, compared, there } from '../ledger/held.ts'
+import { absent, compared, there } from '../ledger/effect.ts'
 
 /** Fineract: a person, not an entity. */
 const PERSON = 1
@@ -48,7 +48,7 @@ export const clientCreate = operation({
     return client.active === false ? { state: 'moved_on', body } : there(body)
   },
 
-  async holds({ ledger }, data) {
+  async findEqual({ ledger }, data) {
     const client = await findClient(ledger, data.externalId)
     if (client === undefined) return absent
     return compared(clientAnswer(client), clientDifferences(client, data))

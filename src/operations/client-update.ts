@@ -14,7 +14,7 @@ import {
   updateClient,
 } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
-import { absent, there } from '../ledger/held.ts'
+import { absent, there } from '../ledger/effect.ts'
 
 export const clientUpdate = operation({
   name: 'CLIENT_UPDATE',

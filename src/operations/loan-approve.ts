@@ -5,7 +5,7 @@ import { Day } from '../http/day-fields.ts'
 import { closed } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
 import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference, type Held } from '../ledger/held.ts'
+import { absent, compared, dayThere, difference, type Effect } from '../ledger/effect.ts'
 import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loan.ts'
 import { approveLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
 
@@ -32,17 +32,17 @@ export const loanApprove = operation({
   async find({ ledger }, { external_loan_id, approvedOnDate }) {
     const loan = await findLoan(ledger, external_loan_id)
     if (loan === undefined) return absent
-    const held = heldApproval(loan, approvedOnDate)
-    return held.state === 'there' ? foundIn(APPROVED, loan, held.body) : absent
+    const effect = approvalEffect(loan, approvedOnDate)
+    return effect.state === 'there' ? foundIn(APPROVED, loan, effect.body) : absent
   },
 
-  async holds({ ledger }, { external_loan_id, approvedOnDate }) {
+  async findEqual({ ledger }, { external_loan_id, approvedOnDate }) {
     const loan = await findLoan(ledger, external_loan_id)
-    return loan === undefined ? absent : heldApproval(loan, approvedOnDate)
+    return loan === undefined ? absent : approvalEffect(loan, approvedOnDate)
   },
 })
 
-function heldApproval(loan: LedgerLoan, approvedOnDate: string): Held {
+function approvalEffect(loan: LedgerLoan, approvedOnDate: string): Effect {
   const { status, timeline } = loan
   if (status.id < APPROVED) return absent
   const body = {

@@ -9,7 +9,7 @@ import { WHY } from '../http/why.ts'
 import { chargesOf } from '../ledger/charges.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference } from '../ledger/held.ts'
+import { absent, compared, dayThere, difference } from '../ledger/effect.ts'
 import {
   FREQUENCIES,
   foundIn,
@@ -65,7 +65,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       return foundIn(SUBMITTED, loan)
     },
 
-    async holds(attempt, data) {
+    async findEqual(attempt, data) {
       const loan = await findLoan(attempt.ledger, data.externalId)
       if (loan === undefined) return absent
       return compared(loanAnswer(loan), differencesFrom(attempt, loan, data))

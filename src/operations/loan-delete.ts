@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { closed } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
-import { absent, there } from '../ledger/held.ts'
+import { absent, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loan.ts'
 import { deleteLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
 

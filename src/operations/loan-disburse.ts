@@ -8,7 +8,7 @@ import { ExternalId, Note, Text } from '../http/text-fields.ts'
 import type { Answer } from '../ledger/answer.ts'
 import type { Reader } from '../ledger/client.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference, type Held, there } from '../ledger/held.ts'
+import { absent, compared, dayThere, difference, type Effect, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loan.ts'
 import {
   disburseLoan,
@@ -61,10 +61,10 @@ export const loanDisburse = operation({
   },
 
   find,
-  holds,
+  findEqual,
 })
 
-async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): Promise<Held> {
+async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): Promise<Effect> {
   const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } = data
   const disbursement =
     (await findTransaction(ledger, external_loan_id, id)) ??
@@ -123,7 +123,7 @@ type Disbursement = {
 async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<Answer | undefined> {
   const { ledger, takesEqualAsDone } = attempt
   const equal = takesEqualAsDone
-    ? await holds(attempt, wanted)
+    ? await findEqual(attempt, wanted)
     : await find({ ...attempt, mayStillRun: false }, wanted)
   if (equal.state !== 'there') return undefined
   const ours = await outcomeUnderKey(disburseLoan(attempt, wanted.external_loan_id, dayFormat))
@@ -132,30 +132,30 @@ async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<An
   return loan && { ...loan, body: equal.body }
 }
 
-async function holds({ ledger }: Attempt, wanted: Disbursement): Promise<Held> {
+async function findEqual({ ledger }: Attempt, wanted: Disbursement): Promise<Effect> {
   const loan = await findLoanWithTransactions(ledger, wanted.external_loan_id)
-  return loan === undefined ? absent : heldDisbursement(loan, wanted)
+  return loan === undefined ? absent : disbursementEffect(loan, wanted)
 }
 
 /** A loan may be disbursed in several tranches: any equal one is the one that was meant. */
-function heldDisbursement(loan: LoanWithTransactions, wanted: Disbursement): Held {
+function disbursementEffect(loan: LoanWithTransactions, wanted: Disbursement): Effect {
   if (loan.timeline.actualDisbursementDate === undefined) return absent
   const tranches = loan.transactions?.filter(
     one => one.type?.disbursement === true && isNotReversed(one),
   )
   const [first, ...others] = tranches?.length ? tranches : [undefined]
-  const held = comparedDisbursement(loan, first, wanted)
+  const effect = comparedDisbursement(loan, first, wanted)
   const equal = others
     .map(one => comparedDisbursement(loan, one, wanted))
     .find(({ state }) => state === 'there')
-  return held.state === 'there' ? held : (equal ?? held)
+  return effect.state === 'there' ? effect : (equal ?? effect)
 }
 
 function comparedDisbursement(
   loan: LoanWithTransactions,
   disbursement: LedgerTransaction | undefined,
   wanted: Disbursement,
-): Held {
+): Effect {
   const day = wanted.actualDisbursementDate
   const actualDisbursementDate = disbursement?.date ?? loan.timeline.actualDisbursementDate
   const amount = disbursement?.amount ?? loan.principal
@@ -185,9 +185,9 @@ async function beforeTheWrite(
   const found = await read(ledger, external_loan_id)
   if (found.outcome !== 'done') return undefined
   // The ledger would disburse another tranche of the same loan.
-  const held = takesEqualAsDone ? heldDisbursement(found.body, wanted) : absent
-  if (held.state === 'there') return { ...found, body: held.body }
-  if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
+  const effect = takesEqualAsDone ? disbursementEffect(found.body, wanted) : absent
+  if (effect.state === 'there') return { ...found, body: effect.body }
+  if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
   return transactionAmount === undefined
     ? undefined
     : roundingRefusal(found.body.currency, transactionAmount)

@@ -7,7 +7,7 @@ import { Amount, Count, Rate } from '../http/number-fields.ts'
 import { change, closed } from '../http/schemas.ts'
 import { ExternalId } from '../http/text-fields.ts'
 import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
-import { absent } from '../ledger/held.ts'
+import { absent } from '../ledger/effect.ts'
 import {
   FREQUENCIES,
   foundIn,

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Attempt } from '../../src/engine/operation.ts'
 import { openLedger } from '../../src/ledger/client.ts'
-import { heldRepayment } from '../../src/ledger/repayment.ts'
+import { repaymentEffect } from '../../src/ledger/repayment.ts'
 import { loanDisburse } from '../../src/operations/loan-disburse.ts'
 import { capturedA } from '../support/gateway-events.ts'
 import { atLedger, DAY, disbursal, ledgerLoan, writesOn } from '../support/loans.ts'
@@ -85,10 +85,10 @@ t.test('what lost its external id at the ledger is found by its receipt number',
   const of = { loanExternalId: loan, day: DAY, amount: '100' }
   const ours = { ...of, externalId: 'gateway_a-pay_1', receiptNumber: 'pay_1' }
   const run = { ledger, mayStillRun: false }
-  t.match(await heldRepayment(run, ours), { state: 'there' })
-  t.match(await heldRepayment({ ...run, mayStillRun: true }, ours), { state: 'absent' })
+  t.match(await repaymentEffect(run, ours), { state: 'there' })
+  t.match(await repaymentEffect({ ...run, mayStillRun: true }, ours), { state: 'absent' })
   const other = { ...of, externalId: 'gateway_a-pay_2', receiptNumber: 'pay_2' }
-  t.match(await heldRepayment(run, other), { state: 'absent' })
+  t.match(await repaymentEffect(run, other), { state: 'absent' })
 
   const attempt = { ...run, id: 'our-id' } as Attempt
   const found = (utr_payment_id: string, mayStillRun = false) =>

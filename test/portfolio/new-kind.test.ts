@@ -5,7 +5,7 @@ import t from 'tap'
 import { required } from '../../src/csv/column.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
-import { hold } from '../../src/portfolio/kinds/hold.ts'
+import { findEffect } from '../../src/portfolio/kinds/find-effect.ts'
 import type { RowKind } from '../../src/portfolio/kinds/kind.ts'
 import { kinds } from '../../src/portfolio/kinds/kinds.ts'
 import type { Looker, RowFinding, RowToLookAt } from '../../src/portfolio/kinds/looker.ts'
@@ -39,7 +39,7 @@ const approvals: RowKind = {
 async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<RowFinding[]> {
   return Promise.all(
     rows.map(async ({ line, steps: [approval] }) => {
-      const { state } = await hold(looker, approval as RowToLookAt['steps'][0])
+      const { state } = await findEffect(looker, approval as RowToLookAt['steps'][0])
       return { line, finding: state === 'there' ? 'in_ledger' : 'new', reason: null }
     }),
   )

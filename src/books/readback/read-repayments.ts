@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble } from '../../ledger/answer.ts'
 import type { Ledger } from '../../ledger/client.ts'
-import { dayThere } from '../../ledger/held.ts'
+import { dayThere } from '../../ledger/effect.ts'
 import {
   findTransaction,
   findTransactionById,
@@ -31,8 +31,8 @@ export async function readRepayments(
   const transactions = await transactionsOf(ledger, loan)
   const findings: Finding[] = []
   for (const payment of payments) {
-    const held = await heldFor(ledger, payment, transactions)
-    findings.push({ payment, ...found(payment, held, transactions) })
+    const repayment = await repaymentAtLedger(ledger, payment, transactions)
+    findings.push({ payment, ...found(payment, repayment, transactions) })
   }
   return findings
 }
@@ -61,7 +61,7 @@ function isList(transactions: unknown): transactions is LedgerTransaction[] {
   )
 }
 
-async function heldFor(
+async function repaymentAtLedger(
   ledger: Reader,
   payment: PostedPayment,
   transactions: LedgerTransaction[],
@@ -86,18 +86,18 @@ function isOurs(one: LedgerTransaction, { externalId, ledgerTransactionId }: Pos
 
 function found(
   payment: PostedPayment,
-  held: LedgerTransaction | undefined,
+  repayment: LedgerTransaction | undefined,
   transactions: LedgerTransaction[],
 ): Omit<Finding, 'payment'> {
-  if (held === undefined) {
+  if (repayment === undefined) {
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
-  if (isNotReversed(held)) {
-    const difference = repaymentDifferences(held, payment).join(', ') || null
-    return { reason: null, difference, amount: otherAmount(held, payment), detail: null }
+  if (isNotReversed(repayment)) {
+    const difference = repaymentDifferences(repayment, payment).join(', ') || null
+    return { reason: null, difference, amount: otherAmount(repayment, payment), detail: null }
   }
-  const undone = `transaction ${held.id} was undone there on ${dayThere(held.reversedOnDate)}`
+  const undone = `transaction ${repayment.id} was undone there on ${dayThere(repayment.reversedOnDate)}`
   const adjusted = replacementOf(payment, transactions)
   if (adjusted === undefined)
     return {

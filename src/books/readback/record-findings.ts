@@ -14,9 +14,9 @@ export type FindingCounts = {
 /** Leaves alone a payment that changed since it was read: the finding says nothing about it. */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
   await lockSettling(trx)
-  const held = findings.filter(({ reason }) => reason === null)
+  const posted = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
-  const kept = await keepPosted(trx, held)
+  const kept = await keepPosted(trx, posted)
   const suspended = gone.length > 0 ? await suspend(trx, gone) : []
   const changed = [...kept.filter(one => one.isChanged), ...suspended]
   if (changed.length > 0) await settle(trx, changed)
@@ -34,7 +34,7 @@ type Kept = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 /** A difference that an operator cleared is not new. */
 async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
-    with held as (
+    with locked as (
       select t.id, finding.difference, finding.amount, t.difference is distinct from finding.difference as is_changed,
              finding.difference is not null
                and 'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) as is_open
@@ -45,10 +45,10 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
        order by t.gateway, t.gateway_payment_id for update of t
     )
     update core.transaction t
-       set read_back_at = now(), difference = held.difference, ledger_amount = held.amount
-      from held
-     where t.id = held.id
-    returning t.id, held.is_changed as "isChanged", held.is_changed and held.is_open as "isNewAndOpen"`.execute(
+       set read_back_at = now(), difference = locked.difference, ledger_amount = locked.amount
+      from locked
+     where t.id = locked.id
+    returning t.id, locked.is_changed as "isChanged", locked.is_changed and locked.is_open as "isNewAndOpen"`.execute(
     trx,
   )
   return rows
@@ -57,7 +57,7 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
 /** Only an operator posts it again. A decision to leave the booked payment as it is ends with that booking. */
 async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; reason: string }[]> {
   const { rows } = await sql<{ id: string; reason: string }>`
-    with held as (
+    with locked as (
       select t.id, finding.reason, finding.detail
         from core.transaction t
         join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, reason text, detail text) using (id, operation_id)
@@ -67,11 +67,11 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
     )
     update core.transaction t
        set state = 'waiting', reason = null, posted_at = null, ledger_transaction_id = null, difference = null,
-           ledger_amount = null, read_back_at = null, refused_reason = held.reason, refused_detail = held.detail, refused_at = now(),
+           ledger_amount = null, read_back_at = null, refused_reason = locked.reason, refused_detail = locked.detail, refused_at = now(),
            next_try_at = null, decision = case when t.decision = 'post' then t.decision end
-      from held
-     where t.id = held.id
-    returning t.id, held.reason`.execute(trx)
+      from locked
+     where t.id = locked.id
+    returning t.id, locked.reason`.execute(trx)
   return rows
 }
 

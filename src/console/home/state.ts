@@ -42,12 +42,12 @@ export async function loadState({
     lastRuns(db).catch(() => null),
     loadHistory(db, config.LEDGER_TIMEZONE).catch(() => null),
   ])
-  const [waiting, held, objected, callback, receiving, sources, runs, history] = parts
+  const [waiting, suspended, objected, callback, receiving, sources, runs, history] = parts
   return {
     readiness,
     pause,
     backlog: waiting,
-    suspense: held,
+    suspense: suspended,
     objections: objected,
     callbacks: callback,
     receiver: receiving,

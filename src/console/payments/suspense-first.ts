@@ -12,15 +12,18 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   if (query.state !== undefined) return inPart('rest', await find({ ...query, ...after }))
   if (part === 'rest')
     return inPart('rest', await find({ ...query, ...after, isOutsideSuspense: true }))
-  const held = await find({ ...query, ...after, state: 'suspense' })
-  if (held.next_cursor !== null) return inPart('suspense', held)
-  const limit = query.limit - held.payments.length
+  const suspended = await find({ ...query, ...after, state: 'suspense' })
+  if (suspended.next_cursor !== null) return inPart('suspense', suspended)
+  const limit = query.limit - suspended.payments.length
   const rest = await find({ ...query, limit: Math.max(limit, 1), isOutsideSuspense: true })
   // If no room is left, the next page begins with the rest.
   if (limit === 0)
-    return { rows: held.payments, next_cursor: rest.payments.length > 0 ? `rest.${NOBODY}` : null }
+    return {
+      rows: suspended.payments,
+      next_cursor: rest.payments.length > 0 ? `rest.${NOBODY}` : null,
+    }
   const { rows, next_cursor } = inPart('rest', rest)
-  return { rows: [...held.payments, ...rows], next_cursor }
+  return { rows: [...suspended.payments, ...rows], next_cursor }
 }
 
 /** In a cursor: the page begins with the first of its part, because none of them has been shown. */

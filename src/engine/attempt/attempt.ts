@@ -9,10 +9,10 @@ import {
   type Decision,
   deadlineRefusal,
   decide,
-  heldBack,
   keepingKey,
   keepingResolution,
   operatorsRefusal,
+  stillPaused,
   stillUnapproved,
   stillUnknown,
   waitingForSetUp,
@@ -63,11 +63,11 @@ async function lookAndWrite(
 async function lookFirst(current: CurrentAttempt): Promise<Ended | undefined> {
   const { claim, calls } = current
   if (!claim.lookFirst) return undefined
-  const held = await look(current)
+  const effect = await look(current)
   crashPoint('look.answered')
-  if (held.state === 'there') return ended(current, calls.lastRead(), success(held))
+  if (effect.state === 'there') return ended(current, calls.lastRead(), success(effect))
   const isUnapproved = claim.waitingFor === 'ledger_approval' && claim.resolution === null
-  return isUnapproved && held.state !== 'half_done'
+  return isUnapproved && effect.state !== 'half_done'
     ? ended(current, null, stillUnapproved)
     : undefined
 }
@@ -94,16 +94,16 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
   // itself may have arrived twice, which matters only if something was remembered.
   const mayHaveComeTwice = attempt.seen !== null && calls.written() !== null
   if (claim.lookFirst || mayHaveComeTwice) {
-    const held = await look(current)
-    if (held.state === 'there') return ended(current, answer, success(held))
+    const effect = await look(current)
+    if (effect.state === 'there') return ended(current, answer, success(effect))
   }
   // What was refused before the write says nothing about a call that still runs at the ledger.
   const isUndecided = claim.mayStillRun && calls.written() === null
   if (claim.takesEqualAsDone) {
-    const held = await (operation.holds ?? operation.find)(attempt, claim.data)
-    if (held.state === 'there') return ended(current, answer, success(held))
-    if (held.state === 'differs' && !isUndecided) {
-      const difference = refusal('409', 'loanops.differs.at.ledger', held.how)
+    const effect = await (operation.findEqual ?? operation.find)(attempt, claim.data)
+    if (effect.state === 'there') return ended(current, answer, success(effect))
+    if (effect.state === 'differs' && !isUndecided) {
+      const difference = refusal('409', 'loanops.differs.at.ledger', effect.how)
       return refused(current, difference, answer)
     }
   }
@@ -116,8 +116,8 @@ async function afterARefusal(current: CurrentAttempt, answer: Answer | Refusal):
 /** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */
 async function afterContainerError(current: CurrentAttempt, answer: Answer): Promise<Ended> {
   try {
-    const held = await look(current)
-    if (held.state === 'there') return ended(current, answer, success(held))
+    const effect = await look(current)
+    if (effect.state === 'there') return ended(current, answer, success(effect))
   } catch (error) {
     if (!(error instanceof LedgerTrouble)) throw error
     const { outcome, message, retryAfterMs = 0 } = error.answer
@@ -134,7 +134,7 @@ function afterAnError(current: CurrentAttempt, error: unknown): Ended {
     return isTransient(error)
       ? ended(current, null, keepingResolution(brokenOff(claim, error as Error, false)))
       : refused(current, operatorsRefusal)
-  if (error instanceof LedgerPaused) return ended(current, null, heldBack(claim))
+  if (error instanceof LedgerPaused) return ended(current, null, stillPaused(claim))
   const left = (decision: Decision) => (isLooking ? afterFailedLook(decision) : decision)
   const written = calls.written()
   if (error instanceof LedgerTrouble)

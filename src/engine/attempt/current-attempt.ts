@@ -2,7 +2,7 @@ import { crashPoint } from '../../crash-point.ts'
 import { idOf } from '../../ids.ts'
 import type { Answer } from '../../ledger/answer.ts'
 import type { Ledger } from '../../ledger/client.ts'
-import { type Held, there } from '../../ledger/held.ts'
+import { type Effect, there } from '../../ledger/effect.ts'
 import type { Reference } from '../../ledger/reference.ts'
 import type { Log } from '../../log.ts'
 import type { Trace, Traces } from '../../ops/traces.ts'
@@ -84,15 +84,15 @@ export function begin(
   return { context, operation, claim, key, calls, attempt, isLooking: false, hasMovedOn: false }
 }
 
-export async function look(current: CurrentAttempt): Promise<Held> {
+export async function look(current: CurrentAttempt): Promise<Effect> {
   const { operation, claim, attempt } = current
   current.isLooking = true
-  const held = await operation.find(attempt, claim.data)
+  const effect = await operation.find(attempt, claim.data)
   current.isLooking = false
-  current.hasMovedOn = held.state === 'moved_on'
+  current.hasMovedOn = effect.state === 'moved_on'
   // The ledger had queued it for approval; the approver may have progressed it.
   const wasTaken = claim.waitingFor === 'ledger_approval'
-  return held.state === 'moved_on' && wasTaken ? there(held.body) : held
+  return effect.state === 'moved_on' && wasTaken ? there(effect.body) : effect
 }
 
 export function ended(
@@ -125,7 +125,7 @@ export function refused(
   return ended(current, answer, decide(current.claim, current.key, reason))
 }
 
-export const success = (held: Held & { state: 'there' }): Decision => ({
+export const success = (effect: Effect & { state: 'there' }): Decision => ({
   status: 'success',
-  response: held.body,
+  response: effect.body,
 })

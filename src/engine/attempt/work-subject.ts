@@ -48,8 +48,8 @@ async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): P
   try {
     const ended = await work.starts.run(lane, claim, async send => {
       work.room.announce(lane)
-      const isHeld = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
-      return isHeld
+      const mustWait = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
+      return mustWait
         ? undefined
         : attempted(work, claim, handOver, send).catch(error => brokenAttempt(work, claim, error))
     })

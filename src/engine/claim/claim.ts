@@ -140,15 +140,15 @@ export async function startClaims(
 ): Promise<ClaimKey[]> {
   const { rows } = await sql<ClaimKey>`${prepared('start_claims')}
     with starting as (
-      select o.id, held.kept
+      select o.id, claim.kept
         -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
         from (select * from unnest((select ${claims.map(({ id }) => id)}::uuid[]),
                                    (select ${claims.map(({ number }) => number)}::integer[]),
                                    (select ${claims.map(({ kept }) => kept && JSON.stringify(kept))}::text[]))
-                as claim (id, attempt, kept) order by id) held
+                as given (id, number, kept) order by id) claim
        cross join lateral (
          select id from loanops.operation o
-          where o.id = held.id and o.attempt = held.attempt and o.claimed_by = ${worker} and ${isUnfinished}
+          where o.id = claim.id and o.attempt = claim.number and o.claimed_by = ${worker} and ${isUnfinished}
             for no key update) o
     )
     update loanops.operation o
@@ -167,13 +167,13 @@ export async function renewClaims(
 ): Promise<(ClaimKey & { isRenewed: boolean })[]> {
   const { rows } = await sql<ClaimKey & { isRenewed: boolean }>`
     with ours as (
-      select o.id, o.attempt
+      select claim.*
         from unnest(${claims.map(({ id }) => id)}::uuid[], ${claims.map(({ number }) => number)}::integer[])
-               as held (id, attempt)
-        join loanops.operation o on o.id = held.id and o.attempt = held.attempt
+               as claim (id, number)
+        join loanops.operation o on o.id = claim.id and o.attempt = claim.number
        where o.claimed_by = ${worker} and ${isUnfinished}
     ), free as (
-      select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.attempt
+      select o.id from ours join loanops.operation o on o.id = ours.id and o.attempt = ours.number
        where o.claimed_by = ${worker} and ${isUnfinished}
          for no key update of o skip locked
     ), renewed as (
@@ -182,7 +182,7 @@ export async function renewClaims(
        where o.id = free.id
       returning o.id
     )
-    select ours.id, ours.attempt as number, renewed.id is not null as "isRenewed"
+    select ours.id, ours.number, renewed.id is not null as "isRenewed"
       from ours left join renewed on renewed.id = ours.id`.execute(db)
   return rows
 }

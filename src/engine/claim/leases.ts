@@ -3,7 +3,7 @@ import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
 import type { Log } from '../../log.ts'
 import { type Claim, claimKey, renewClaims } from './claim.ts'
 
-/** A write must arrive while the lease still holds. */
+/** A write must arrive before the lease ends. */
 const MARGIN_MS = 1_000
 
 export type Leases = {
@@ -20,23 +20,23 @@ export function keepLeases(
   log: Pick<Log, 'error'>,
   renewEveryMs?: number,
 ): Leases {
-  const held = new Map<string, { claim: Claim; until: number }>()
+  const leased = new Map<string, { claim: Claim; until: number }>()
   const onError = (error: unknown) =>
     log.error({ err: error }, 'leases of operations could not be renewed')
   const renewal = keepRenewing(renew, onError, renewEveryMs)
 
   return {
     add(claims, since) {
-      for (const claim of claims) held.set(claimKey(claim), { claim, until: endOf(since) })
+      for (const claim of claims) leased.set(claimKey(claim), { claim, until: endOf(since) })
     },
-    release: claim => void held.delete(claimKey(claim)),
-    covers: claim => performance.now() < (held.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
+    release: claim => void leased.delete(claimKey(claim)),
+    covers: claim => performance.now() < (leased.get(claimKey(claim))?.until ?? 0) - MARGIN_MS,
     stop: renewal.stop,
   }
 
   async function renew(): Promise<void> {
-    if (held.size === 0) return
-    const asked = [...held.values()]
+    if (leased.size === 0) return
+    const asked = [...leased.values()]
     const since = performance.now()
     const claims = asked.map(({ claim }) => claim)
     const ours = await renewClaims(db, worker, claims)

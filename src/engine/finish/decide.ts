@@ -137,7 +137,7 @@ export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: bool
   }
 }
 
-export function heldBack(claim: Claim): Decision {
+export function stillPaused(claim: Claim): Decision {
   return {
     status: 'processing',
     waitingFor: claim.waitingFor,

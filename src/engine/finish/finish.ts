@@ -83,16 +83,16 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
   const { rows } = await sql<ClaimKey & { nextTryAt: Date }>`${prepared('record_ends')}
     with ended as (
       select * from json_to_recordset(${storableJson(ended.map(row))}) as (
-        id uuid, attempt integer, status text, response json, error_message text, waiting_for text, last_error text,
+        id uuid, number integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, may_still_run boolean, kept json, is_unknown boolean, wants_new_key boolean,
-        counts boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
+        counts_as_attempt boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id, o.claimed_at
         -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
-        from (select id, attempt from ended order by id) held
+        from (select id, number from ended order by id) claim
        cross join lateral (
          select id, claimed_at from loanops.operation o
-          where o.id = held.id and o.attempt = held.attempt and ${isUnfinished}
+          where o.id = claim.id and o.attempt = claim.number and ${isUnfinished}
             -- A claim that expired has been ended already.
             and o.claimed_by is not null
             for no key update) o
@@ -113,21 +113,21 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
              unknown_since = case when ended.status = 'processing' then
                coalesce(o.unknown_since, case when ended.is_unknown then o.claimed_at end) end,
              key_generation = o.key_generation + ended.wants_new_key::integer,
-             attempts = o.attempts + ended.counts::integer,
+             attempts = o.attempts + ended.counts_as_attempt::integer,
              claimed_by = null, claimed_at = null, claimed_until = null
         from ended
-       where o.id = any(array(select id from locked)) and o.id = ended.id and o.attempt = ended.attempt
+       where o.id = any(array(select id from locked)) and o.id = ended.id and o.attempt = ended.number
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.
-      returning o.id, o.attempt, o.next_try_at + interval '1 millisecond' as "nextTryAt"
-    ), ${attempts}
-    select id, attempt as number, "nextTryAt" from finished`.execute(db)
+      returning o.id, o.attempt as number, o.next_try_at + interval '1 millisecond' as "nextTryAt"
+    ), ${recordingAttempts}
+    select id, number, "nextTryAt" from finished`.execute(db)
   return new Map(rows.map(row => [claimKey(row), row.nextTryAt]))
 }
 
-const attempts = sql`
+const recordingAttempts = sql`
     attempted as (
       select ended.*, locked.claimed_at as started_at
-        from ended join finished using (id, attempt) join locked using (id)
+        from ended join finished using (id, number) join locked using (id)
        where outcome is not null
     ), repeated as (
       -- An attempt that ends like the previous one is only counted: a ledger that fails for hours must not
@@ -135,7 +135,7 @@ const attempts = sql`
       update loanops.operation_attempt last
          set times = last.times + 1, ended_at = clock_timestamp(), idempotency_key = a.idempotency_key
         from attempted a
-       where last.operation_id = any(array(select id from attempted where attempt > 1))
+       where last.operation_id = any(array(select id from attempted where number > 1))
          and last.operation_id = a.id
          and last.attempt = (select max(attempt) from loanops.operation_attempt where operation_id = a.id)
          and (last.method, last.path, last.http_status, last.outcome)
@@ -146,7 +146,7 @@ const attempts = sql`
     ), added as (
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
         outcome, idempotency_key)
-      select id, attempt, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
+      select id, number, started_at, clock_timestamp(), method, path, http_status, outcome, idempotency_key
         from attempted where id not in (select id from repeated)
     )`
 
@@ -155,7 +155,7 @@ function row({ claim, key, answer, kept, mayStillRun = claim.mayStillRun, decisi
   const isCall = answer !== null && 'method' in answer
   return {
     id: claim.id,
-    attempt: claim.number,
+    number: claim.number,
     status: decision.status,
     response: isOpen ? null : decision.response,
     error_message: decision.status === 'failed' ? decision.errorMessage : null,
@@ -168,7 +168,7 @@ function row({ claim, key, answer, kept, mayStillRun = claim.mayStillRun, decisi
     kept: isOpen && mayStillRun ? kept : null,
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,
-    counts: isOpen ? decision.countsAsAttempt : true,
+    counts_as_attempt: isOpen ? decision.countsAsAttempt : true,
     resolution: claim.resolution,
     keeps_resolution: isOpen && decision.keepsResolution === true,
     method: isCall ? answer.method : null,

@@ -67,7 +67,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
         is_unconfirmed boolean)
-    ), held as (
+    ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
        -- As whoever settles payments of several gateways locks them.
@@ -85,7 +85,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
              refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,
              tries = t.tries + (result.refused_reason is not null)::integer,
              next_try_at = case when result.is_retried then core.next_try_at(t.tries, t.refused_at) end
-        from result join held on held.id = result.id
+        from result join locked on locked.id = result.id
        where t.id = result.id
       returning t.gateway, t.gateway_payment_id, t.state, t.objection
     )

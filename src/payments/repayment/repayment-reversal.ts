@@ -5,7 +5,7 @@ import { dayText } from '../../day.ts'
 import { type Attempt, operation } from '../../engine/operation.ts'
 import type { Refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answer.ts'
-import { absent, there } from '../../ledger/held.ts'
+import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loan.ts'
 import {
   findLoan,

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
 import { type Refusal, refusal } from '../../engine/refusal.ts'
-import { absent, there } from '../../ledger/held.ts'
+import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
 import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../../ledger/loan-calls.ts'
 import {
@@ -168,9 +168,9 @@ function bookedOn(
     one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
   )
   if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
-  const held = repaymentAmong(candidates, wanted)
-  return held.state === 'differs'
-    ? refusal('409', 'loanops.differs.at.ledger', held.how)
+  const effect = repaymentAmong(candidates, wanted)
+  return effect.state === 'differs'
+    ? refusal('409', 'loanops.differs.at.ledger', effect.how)
     : undefined
 }
 

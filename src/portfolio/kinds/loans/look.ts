@@ -4,7 +4,7 @@ import { chargesOf } from '../../../ledger/charges.ts'
 import { findClient } from '../../../ledger/client-record.ts'
 import { findLoan } from '../../../ledger/loan-calls.ts'
 import type { LoanProduct } from '../../../ledger/product.ts'
-import { hold } from '../hold.ts'
+import { findEffect } from '../find-effect.ts'
 import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
 import { noPaymentType } from '../no-payment-type.ts'
 import { remembering } from '../remembering.ts'
@@ -33,9 +33,9 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
   const [client, ...ofLoan] = row.steps as Steps
   const found = await productOf(looker, ofLoan[0])
   if ('reason' in found) return refused([found.reason])
-  const heldClient = await hold(looker, client)
-  if (heldClient.state === 'differs') return differs(client, heldClient.how)
-  const isClientThere = heldClient.state === 'there'
+  const clientEffect = await findEffect(looker, client)
+  if (clientEffect.state === 'differs') return differs(client, clientEffect.how)
+  const isClientThere = clientEffect.state === 'there'
   const facts = await factsOf(looker, found, row.steps as Steps, isClientThere)
   if (!isClientThere) {
     const reasons = [...clientRefusals(client.data, facts), ...(await numberTaken(looker, client))]
@@ -56,9 +56,9 @@ async function lookAtSteps(
 ): Promise<Finding> {
   const [loan] = steps as [NewOperation]
   for (const [i, step] of steps.entries()) {
-    const held = await hold(looker, step)
-    if (held.state === 'differs') return differs(step, held.how)
-    if (held.state !== 'absent') continue
+    const effect = await findEffect(looker, step)
+    if (effect.state === 'differs') return differs(step, effect.how)
+    if (effect.state !== 'absent') continue
     const known =
       i === 0 ? facts : { ...facts, loan: await findLoan(looker.ledger, loan.externalId) }
     const reasons = refusalsOf(steps, steps.slice(i), known)

@@ -30,9 +30,9 @@ async function lookAtRow(
   { comingLoan, steps }: RowToLookAt,
 ): Promise<Finding> {
   const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
-  const held = repaymentAmong(loan?.transactions ?? [], repayment)
-  if (held.state === 'there') return { finding: 'in_ledger', reason: null }
-  if (held.state === 'differs') return { finding: 'differs', reason: held.how }
+  const effect = repaymentAmong(loan?.transactions ?? [], repayment)
+  if (effect.state === 'there') return { finding: 'in_ledger', reason: null }
+  if (effect.state === 'differs') return { finding: 'differs', reason: effect.how }
   const isComing = comingLoan !== null && !comingLoan.isRefused
   const reasons = isComing
     ? await comingLoanRefusals(looker, comingLoan, repayment)

@@ -4,17 +4,17 @@ import { refusal } from '../../../engine/refusal.ts'
 import { Day } from '../../../http/day-fields.ts'
 import { closed } from '../../../http/schemas.ts'
 import { ExternalId, Text } from '../../../http/text-fields.ts'
-import { absent } from '../../../ledger/held.ts'
+import { absent } from '../../../ledger/effect.ts'
 import type { LedgerCurrency } from '../../../ledger/loan.ts'
 import { readLoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import {
-  heldRepayment,
   type LedgerRepayment,
   ownCallBeside,
   postRepayment,
   receiptOf,
   receiptsOf,
   repaymentAmong,
+  repaymentEffect,
 } from '../../../ledger/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 
@@ -40,10 +40,10 @@ export const migratedRepayment = operation({
   subject: data => loanSubject(data.external_loan_id),
   run: (run, data) => postOnce(run, repaymentOf(data)),
   async find(run, data) {
-    const held = await heldRepayment(run, repaymentOf(data))
-    return held.state === 'there' ? held : absent
+    const effect = await repaymentEffect(run, repaymentOf(data))
+    return effect.state === 'there' ? effect : absent
   },
-  holds: (run, data) => heldRepayment(run, repaymentOf(data)),
+  findEqual: (run, data) => repaymentEffect(run, repaymentOf(data)),
 })
 
 export type MigratedRepayment = {
@@ -68,7 +68,7 @@ export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
 
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
-/** What the first row of a loan reads holds for the next ones, unless another operation comes in between. */
+/** What the first row of a loan reads serves the next rows too, unless another operation comes in between. */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let known = run.handedOn as Known | undefined
@@ -76,10 +76,10 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
     const loan = await readLoanWithTransactions(run.ledger, repayment.loanExternalId)
     if (loan.outcome === 'refused') return loan
     const { transactions = [], currency } = loan.body
-    const held = repaymentAmong(transactions, repayment)
-    if (held.state === 'there')
-      return (await ownCallBeside(held.body, run, repayment)) ?? { ...loan, body: held.body }
-    if (held.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', held.how)
+    const effect = repaymentAmong(transactions, repayment)
+    if (effect.state === 'there')
+      return (await ownCallBeside(effect.body, run, repayment)) ?? { ...loan, body: effect.body }
+    if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
     known = { currency, receipts: receiptsOf(transactions) }
   }
   const rounded = roundingRefusal(known.currency, repayment.amount)

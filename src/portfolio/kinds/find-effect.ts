@@ -1,9 +1,12 @@
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Attempt, Operation } from '../../engine/operation.ts'
-import type { Held } from '../../ledger/held.ts'
+import type { Effect } from '../../ledger/effect.ts'
 import type { Looker } from './looker.ts'
 
-export function hold(looker: Looker, { id, operationType, data }: NewOperation): Promise<Held> {
+export function findEffect(
+  looker: Looker,
+  { id, operationType, data }: NewOperation,
+): Promise<Effect> {
   const operation = looker.catalogue.get(operationType) as Operation
   const run: Attempt = {
     ledger: looker.ledger,
@@ -21,5 +24,5 @@ export function hold(looker: Looker, { id, operationType, data }: NewOperation):
     handedOn: undefined,
     handOn: () => undefined,
   }
-  return (operation.holds ?? operation.find)(run, data)
+  return (operation.findEqual ?? operation.find)(run, data)
 }

@@ -1,6 +1,6 @@
 import { type Day, dayText } from '../day.ts'
 
-export type Held =
+export type Effect =
   /** As our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
   /** In a state that our write does not leave: only the key's stored answer shows whether it was applied. */
@@ -11,10 +11,10 @@ export type Held =
   | { state: 'absent' }
   | { state: 'differs'; how: string }
 
-export const absent: Held = { state: 'absent' }
-export const there = (body: object): Held => ({ state: 'there', body })
+export const absent: Effect = { state: 'absent' }
+export const there = (body: object): Effect => ({ state: 'there', body })
 
-export function compared(body: object, differences: string[]): Held {
+export function compared(body: object, differences: string[]): Effect {
   return differences.length === 0
     ? there(body)
     : {
