@@ -29,9 +29,9 @@ export type Attempt = {
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
   /** What the previous operation on the same subject passed on; none of ours came between. */
-  handedOn: unknown
+  passedOn: unknown
   /** Passes on what is true of the subject once this operation has succeeded. Possibly nobody receives it. */
-  handOn(value: unknown): void
+  passOn(value: unknown): void
 }
 
 export type Operation<Schema extends TObject = TObject> = {

@@ -4,14 +4,14 @@ import type { Watch } from '../database/watch.ts'
 import { newId } from '../ids.ts'
 import type { Lane, Slots } from '../ledger/slots.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import type { AttemptContext } from './attempt/current-attempt.ts'
+import type { AttemptContext } from './attempt/running-attempt.ts'
 import { type SubjectWork, workSubject } from './attempt/work-subject.ts'
+import { openAttemptSlots } from './claim/attempt-slots.ts'
 import { type Claim, markUnavailable, rememberSeen } from './claim/claim.ts'
+import { openClaimLimit } from './claim/claim-limit.ts'
 import { openClaimNext } from './claim/claim-next.ts'
 import { keepLeases } from './claim/leases.ts'
-import { openRoom } from './claim/room.ts'
 import { openSetUpBehind } from './claim/set-up-behind.ts'
-import { openStarts } from './claim/starts.ts'
 import { startSweep } from './claim/sweep.ts'
 import { openWakeLoans } from './claim/wake-loans.ts'
 import { startExpiry } from './finish/expire.ts'
@@ -30,7 +30,7 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind
 }
 
 export type Runner = {
-  /** Resolves once started and the lane has room: a call that hangs must not keep others from starting. */
+  /** Resolves once the work has started and the lane may claim more: a call that hangs must not keep others from starting. */
   work(subjects: string[], lane: Lane): Promise<void>
   stop(): Promise<void>
 }
@@ -41,20 +41,20 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const { tracked, settled } = openUnderWay()
   let isStopping = false
   const leases = keepLeases(db, worker, log)
-  const room = openRoom(slots)
-  const starts = openStarts(db, worker, slots, options.catalogue)
+  const claimLimit = openClaimLimit(slots)
+  const attemptSlots = openAttemptSlots(db, worker, slots, options.catalogue)
   const wake = openWakeLoans(db, boss, options)
   const wakeLoans = (loans: string[]) => tracked(wake(loans))
   const work: SubjectWork = {
     ...options,
     db,
     leases,
-    room,
-    starts,
+    claimLimit,
+    attemptSlots,
     claimNext: openClaimNext(db, worker, {
       ...options,
       leases,
-      starts,
+      attemptSlots,
       wakeLoans,
       isStopping: () => isStopping,
     }),
@@ -64,14 +64,14 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
     isStopping: () => isStopping,
   }
   const expiry = startExpiry(db, boss, options)
-  const sweep = startSweep(db, options, { take, origins: room.origins })
+  const sweep = startSweep(db, options, { take, origins: claimLimit.openOrigins })
 
   return {
     async work(subjects, lane) {
       if (isStopping) return
       if (ledger.breaker.isOpen()) return markUnavailable(db, subjects, ledger.breaker.whyOpen())
       await take(subjects)
-      await room.wait(lane)
+      await claimLimit.untilBelow(lane)
     },
     async stop() {
       isStopping = true

@@ -25,8 +25,8 @@ export type Breaker = {
   note(subject: string, answer: Answer): void
   isOpen(): boolean
   whyOpen(): string
-  /** A probe cannot tell whether operations would fail, so a few are tried anyway. */
-  isTrialDue(): boolean
+  /** A probe cannot tell whether operations would still fail: a few of them are tried as a test. */
+  isRecoveryTestDue(): boolean
   state(): { circuit: 'closed' | 'open' | 'half_open'; last_error: string | null }
 }
 
@@ -58,7 +58,7 @@ export function openBreaker(): Breaker {
 
   return {
     async guard(call, unsent, isWrite) {
-      // Otherwise it would wait for the trial call, and its permission to write may end meanwhile.
+      // A write that waited for the call that tests the ledger could lose its permission meanwhile.
       if (isWrite && policy.state === CircuitState.HalfOpen) return unsent()
       try {
         let called: Promise<Answer> | undefined
@@ -81,7 +81,7 @@ export function openBreaker(): Breaker {
     },
     note: failures.note,
     isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
-    isTrialDue: () => policy.state === CircuitState.Closed && failures.isTrialDue(),
+    isRecoveryTestDue: () => policy.state === CircuitState.Closed && failures.isRecoveryTestDue(),
     whyOpen: () => {
       const { last_error } = state()
       return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`

@@ -6,12 +6,12 @@ import { isOfLedgerShape } from './error-body.ts'
  * are an outage.
  */
 const SUBJECTS_TO_OPEN = 5
-const FIRST_TRIAL_MS = 1_000
-const MAX_BETWEEN_TRIALS_MS = 5_000
+const FIRST_TEST_MS = 1_000
+const MAX_BETWEEN_TESTS_MS = 5_000
 
 /**
- * Longer than a call, its back-off and the pause between trials together: by then nothing is waiting, and
- * no operation would ever show that the outage is over.
+ * Longer than a call, its back-off and the pause between two recovery tests together: by then no operation is waiting, and
+ * none would ever show that the outage is over.
  */
 const FORGET_AFTER_MS = 120_000
 
@@ -19,15 +19,15 @@ type Failures = {
   note(subject: string, answer: Answer): void
   isOutage(): boolean
   lastError(): string | null
-  /** Only operations can show that the outage is over. True once per pause, which grows with each trial. */
-  isTrialDue(): boolean
+  /** Only operations can show that the outage is over. True once per pause, which grows with each test. */
+  isRecoveryTestDue(): boolean
 }
 
 export function openFailures(now = () => performance.now()): Failures {
   const subjects = new Set<string>()
   let lastError: string | null = null
-  let trialAt = 0
-  let pauseMs = FIRST_TRIAL_MS
+  let testAt = 0
+  let pauseMs = FIRST_TEST_MS
   let failedAt = Number.NEGATIVE_INFINITY
   const isForgotten = () => now() - failedAt >= FORGET_AFTER_MS
   const isOutage = () => subjects.size >= SUBJECTS_TO_OPEN && !isForgotten()
@@ -46,17 +46,17 @@ export function openFailures(now = () => performance.now()): Failures {
         forget()
       }
     },
-    isTrialDue() {
-      if (!isOutage() || now() < trialAt) return false
-      trialAt = now() + pauseMs
-      pauseMs = Math.min(2 * pauseMs, MAX_BETWEEN_TRIALS_MS)
+    isRecoveryTestDue() {
+      if (!isOutage() || now() < testAt) return false
+      testAt = now() + pauseMs
+      pauseMs = Math.min(2 * pauseMs, MAX_BETWEEN_TESTS_MS)
       return true
     },
   }
 
   function forget() {
     subjects.clear()
-    pauseMs = FIRST_TRIAL_MS
+    pauseMs = FIRST_TEST_MS
   }
 }
 

@@ -6,9 +6,9 @@ import {
   claimHeads,
   handBack,
   markUnavailable,
+  recordSendings,
   rememberSeen,
   renewClaims,
-  startClaims,
 } from '../../src/engine/claim/claim.ts'
 import { endableSubjects, overdueSubjects } from '../../src/engine/claim/subject-pages.ts'
 import { recordEnds } from '../../src/engine/finish/finish.ts'
@@ -67,7 +67,7 @@ t.test(
     const ended = claims.map(claim => ({ claim, key: '', answer: null, decision: done }))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
-      'their starts': db => startClaims(db, worker, claims),
+      'their sendings': db => recordSendings(db, worker, claims),
       'their renewal': db => renewClaims(db, worker, claims),
       'what was seen': db => rememberSeen(db, claim, {}),
       'a handing back': db => handBack(db, claim),
@@ -102,7 +102,7 @@ t.test(
       endedClients: ['client:C-1'],
     })
     t.equal(first.length, 1)
-    await startClaims(kept.db, worker, first)
+    await recordSendings(kept.db, worker, first)
     await recordEnds(kept.db, endsOf(first))
 
     await addLoans(db, 5_000)
@@ -110,7 +110,7 @@ t.test(
     const { claims } = await claimHeads(db, worker, loans(3_001, 3_030))
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       claims: db => claimHeads(db, worker, loans(4_001, 4_030)),
-      'their starts': db => startClaims(db, worker, claims),
+      'their sendings': db => recordSendings(db, worker, claims),
       'their ends': db => recordEnds(db, endsOf(claims)),
       'whom a client’s end wakes': db =>
         claimHeads(db, worker, [], { endedClients: ['client:C-77'] }),

@@ -5,7 +5,7 @@ import {
   type Claim,
   claimHeads,
   markUnavailable,
-  startClaims,
+  recordSendings,
 } from '../../src/engine/claim/claim.ts'
 import { type Ended, recordEnds } from '../../src/engine/finish/finish.ts'
 import { newId } from '../../src/ids.ts'
@@ -33,7 +33,9 @@ t.test('operations are marked as waiting in the order of their ids', async t => 
 t.test('claims are started in the order of their ids', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const claims = await claimTwo(service)
-  t.ok(await waitsForFirstAlone(service.db, claims, () => startClaims(service.db, worker, claims)))
+  t.ok(
+    await waitsForFirstAlone(service.db, claims, () => recordSendings(service.db, worker, claims)),
+  )
 })
 
 t.test('the ends of attempts are recorded in the order of their ids', async t => {

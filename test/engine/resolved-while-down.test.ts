@@ -1,9 +1,9 @@
 import pg from 'pg'
 import t from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { runAttempt } from '../../src/engine/attempt/attempt.ts'
-import type { AttemptContext } from '../../src/engine/attempt/current-attempt.ts'
-import { openHandOver } from '../../src/engine/attempt/hand-over.ts'
+import { openPassedOn } from '../../src/engine/attempt/passed-on.ts'
+import { runAttempt } from '../../src/engine/attempt/run-attempt.ts'
+import type { AttemptContext } from '../../src/engine/attempt/running-attempt.ts'
 import type { Claim } from '../../src/engine/claim/claim.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { logger } from '../../src/log.ts'
@@ -20,7 +20,7 @@ t.test(
     const claim = { id: 'x', number: 2, lookFirst: true, resolution: 'failed' } as Claim
     const operation = { find: () => Promise.reject(lost) } as unknown as Operation
     const context = { log, traces, ledger: {} } as unknown as AttemptContext
-    const { decision } = await runAttempt(context, operation, claim, openHandOver())
+    const { decision } = await runAttempt(context, operation, claim, openPassedOn())
     t.match(decision, { status: 'processing', lookFirst: true, keepsResolution: true })
   },
 )

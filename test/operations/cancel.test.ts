@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { claimHeads, startClaims } from '../../src/engine/claim/claim.ts'
+import { claimHeads, recordSendings } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
 import { approval, clientData, control, givenLoan, loanData, newName } from '../support/loans.ts'
 import { matchEach } from '../support/match-each.ts'
@@ -80,7 +80,7 @@ t.test('a cancel that comes before the start of a claim’s attempt wins', async
   const worker = newId()
   const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
   t.equal((await cancel(service.call, id)).status, 202)
-  t.same(await startClaims(service.db, worker, claims), [])
+  t.same(await recordSendings(service.db, worker, claims), [])
 })
 
 t.test('a cancel that comes after the start of a claim’s attempt loses', async t => {
@@ -88,7 +88,7 @@ t.test('a cancel that comes after the start of a claim’s attempt loses', async
   const { client, id } = await waitingClient(service)
   const worker = newId()
   const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
-  t.equal((await startClaims(service.db, worker, claims)).length, 1)
+  t.equal((await recordSendings(service.db, worker, claims)).length, 1)
   t.equal((await cancel(service.call, id)).status, 409)
 })
 
@@ -101,7 +101,7 @@ t.test('of a cancel and the start of an attempt at the same moment, exactly one 
     const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
     const [{ status }, started] = await Promise.all([
       cancel(service.call, id),
-      startClaims(service.db, worker, claims),
+      recordSendings(service.db, worker, claims),
     ])
     t.equal(status === 202, started.length === 0)
     wins[status === 202 ? 'cancel' : 'start']++

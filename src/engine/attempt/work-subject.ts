@@ -1,37 +1,37 @@
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
+import type { AttemptSlots, Send } from '../claim/attempt-slots.ts'
 import { type Claim, ClaimGone, handBack } from '../claim/claim.ts'
+import type { ClaimLimit } from '../claim/claim-limit.ts'
 import type { ClaimNext } from '../claim/claim-next.ts'
 import type { Leases } from '../claim/leases.ts'
 import { needsNoWrite } from '../claim/may-run.ts'
-import type { Room } from '../claim/room.ts'
-import type { Send, Starts } from '../claim/starts.ts'
 import { brokenOff } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { KeepResult } from '../finish/keep-result.ts'
 import type { Catalogue, Kept } from '../operation.ts'
 import { laneOf } from '../origin.ts'
 import { LedgerPaused } from '../pause.ts'
-import { runAttempt } from './attempt.ts'
-import type { AttemptContext } from './current-attempt.ts'
-import { type HandOver, openHandOver } from './hand-over.ts'
+import { openPassedOn, type PassedOn } from './passed-on.ts'
+import { runAttempt } from './run-attempt.ts'
+import type { AttemptContext } from './running-attempt.ts'
 
 export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   db: Database
   catalogue: Catalogue
   leases: Leases
-  room: Room
-  starts: Starts
+  claimLimit: ClaimLimit
+  attemptSlots: AttemptSlots
   claimNext: ClaimNext
   keepResult: KeepResult
   isStopping(): boolean
 }
 
 export async function workSubject(work: SubjectWork, first: Claim): Promise<void> {
-  const handOver = openHandOver()
+  const passedOn = openPassedOn()
   try {
     for (let claim: Claim | undefined = first; claim; ) {
-      const isFinal: boolean = await workClaim(work, claim, handOver)
+      const isFinal: boolean = await workClaim(work, claim, passedOn)
       if (!isFinal) return
       claim = await work.claimNext.after(claim.subject)
     }
@@ -43,15 +43,15 @@ export async function workSubject(work: SubjectWork, first: Claim): Promise<void
   }
 }
 
-async function workClaim(work: SubjectWork, claim: Claim, handOver: HandOver): Promise<boolean> {
+async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): Promise<boolean> {
   const lane = laneOf(claim.origin)
   try {
-    const ended = await work.starts.run(lane, claim, async send => {
-      work.room.announce(lane)
+    const ended = await work.attemptSlots.run(lane, claim, async send => {
+      work.claimLimit.slotTaken(lane)
       const mustWait = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
       return mustWait
         ? undefined
-        : attempted(work, claim, handOver, send).catch(error => brokenAttempt(work, claim, error))
+        : attempted(work, claim, passedOn, send).catch(error => brokenAttempt(work, claim, error))
     })
     if (ended !== undefined) return await work.keepResult(ended)
     crashPoint('stop.handing-back')
@@ -72,7 +72,7 @@ function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended 
 async function attempted(
   work: SubjectWork,
   claim: Claim,
-  handOver: HandOver,
+  passedOn: PassedOn,
   send: Send,
 ): Promise<Ended> {
   const operation = work.catalogue.get(claim.operationType)
@@ -89,7 +89,7 @@ async function attempted(
     crashPoint('write.unsent')
     return work.leases.covers(claim)
   }
-  const ended = await runAttempt({ ...work, mayWrite }, operation, claim, handOver)
+  const ended = await runAttempt({ ...work, mayWrite }, operation, claim, passedOn)
   if (ended.answer !== null && 'method' in ended.answer)
     work.ledger.breaker.note(claim.subject, ended.answer)
   return ended

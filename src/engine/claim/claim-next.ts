@@ -4,9 +4,9 @@ import { groupCommit } from '../../database/group-commit.ts'
 import type { Watch } from '../../database/watch.ts'
 import { type Catalogue, isClientSubject } from '../operation.ts'
 import { laneOf, ORIGINS } from '../origin.ts'
+import type { AttemptSlots } from './attempt-slots.ts'
 import { type Claim, claimHeads } from './claim.ts'
 import type { Leases } from './leases.ts'
-import type { Starts } from './starts.ts'
 import type { WakeLoans } from './wake-loans.ts'
 
 export type ClaimNext = {
@@ -20,7 +20,7 @@ type Wanted = { subject: string; hasEnded: boolean }
 
 type ClaimNextContext = {
   leases: Leases
-  starts: Starts
+  attemptSlots: AttemptSlots
   watch: Watch
   wakeLoans: WakeLoans
   catalogue: Catalogue
@@ -30,7 +30,7 @@ type ClaimNextContext = {
 export function openClaimNext(
   db: Database,
   worker: string,
-  { leases, starts, watch, wakeLoans, catalogue, isStopping }: ClaimNextContext,
+  { leases, attemptSlots, watch, wakeLoans, catalogue, isStopping }: ClaimNextContext,
 ): ClaimNext {
   const writingAtOnce = [...catalogue.values()].filter(one => one.writesAtOnce).map(one => one.name)
   const watched = watch.over('claims')
@@ -46,7 +46,9 @@ export function openClaimNext(
     const since = performance.now()
     const subjects = isStopping() ? [] : [...new Set(wanted.map(({ subject }) => subject))]
     // A start recorded with the claim costs nothing; one that came too early would have to be looked up if this process died.
-    const startable = ORIGINS.filter(origin => starts.areNear(laneOf(origin), subjects.length))
+    const startable = ORIGINS.filter(origin =>
+      attemptSlots.comeSoon(laneOf(origin), subjects.length),
+    )
     const endedClients = wanted
       .filter(({ subject, hasEnded }) => hasEnded && isClientSubject(subject))
       .map(({ subject }) => subject)

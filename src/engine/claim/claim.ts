@@ -133,12 +133,12 @@ type ClaimOptions = {
 }
 
 /** Records that they have started, and that their writes may be sent now. */
-export async function startClaims(
+export async function recordSendings(
   db: Database,
   worker: string,
   claims: (ClaimKey & { kept?: Kept | null })[],
 ): Promise<ClaimKey[]> {
-  const { rows } = await sql<ClaimKey>`${prepared('start_claims')}
+  const { rows } = await sql<ClaimKey>`${prepared('record_sendings')}
     with starting as (
       select o.id, claim.kept
         -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.

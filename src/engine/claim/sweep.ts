@@ -6,15 +6,15 @@ import type { Log } from '../../log.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 import type { Origin } from '../origin.ts'
+import { openRecoveryTest } from './recovery-test.ts'
 import { endableSubjects, overdueSubjects, type SubjectPage } from './subject-pages.ts'
-import { openTrial } from './trial.ts'
 
 /** A lost wake-up is replaced within this time. */
 const SWEEP_EVERY_MS = 1_000
 /** After an outage everything is overdue: take this much at a time, as the other workers sweep too. */
 const MAX_PER_SWEEP = 200
-/** A sweep that found more than there was room for continues as soon as a slot may be free. */
-const ROOM_EVERY_MS = 20
+/** A sweep that found more than it may take continues as soon as a slot may be free. */
+const CONTINUE_AFTER_MS = 20
 
 export function startSweep(
   db: Database,
@@ -29,7 +29,7 @@ export function startSweep(
 ): Job {
   const { ledger, slots, deadlineSeconds, log } = options
   const watched = options.watch.over('sweep')
-  const nextOfTrial = openTrial(db)
+  const nextToTest = openRecoveryTest(db)
   const onError = (error: unknown) => log.error({ err: error }, 'the sweep failed')
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
@@ -40,28 +40,29 @@ export function startSweep(
       await slots.run('live', ledger.probe).catch(onError)
     const startedAt = performance.now()
     // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
-    return (await sweep(stopping)) ? ROOM_EVERY_MS : restAfter(startedAt, SWEEP_EVERY_MS)
+    return (await sweep(stopping)) ? CONTINUE_AFTER_MS : restAfter(startedAt, SWEEP_EVERY_MS)
   }
 
+  /** @returns whether there may be more to take at once */
   async function sweep(stopping: AbortSignal): Promise<boolean> {
     const origins = runner.origins()
     if (origins.length === 0) return true
-    let room = MAX_PER_SWEEP
-    for (let after: string | null = ''; after !== null && room > 0; ) {
+    let mayTake = MAX_PER_SWEEP
+    for (let after: string | null = ''; after !== null && mayTake > 0; ) {
       const from: string = after
-      const { subjects, next } = await watched(() => pageAfter(from, origins, room))
+      const { subjects, next } = await watched(() => pageAfter(from, origins, mayTake))
       if (stopping.aborted) return false
       await runner.take(subjects)
-      room -= subjects.length
+      mayTake -= subjects.length
       after = next
     }
-    if (ledger.breaker.isTrialDue()) await runner.take(await nextOfTrial(origins))
-    return room === 0
+    if (ledger.breaker.isRecoveryTestDue()) await runner.take(await nextToTest(origins))
+    return mayTake === 0
   }
 
-  function pageAfter(after: string, origins: Origin[], room: number): Promise<SubjectPage> {
+  function pageAfter(after: string, origins: Origin[], limit: number): Promise<SubjectPage> {
     return ledger.breaker.isOpen()
-      ? endableSubjects(db, origins, deadlineSeconds, room, after)
-      : overdueSubjects(db, origins, room, after)
+      ? endableSubjects(db, origins, deadlineSeconds, limit, after)
+      : overdueSubjects(db, origins, limit, after)
   }
 }

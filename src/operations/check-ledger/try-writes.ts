@@ -122,7 +122,7 @@ function attemptWith(ledger: Ledger, reference: Attempt['reference']): Attempt {
     keep: (_name, read) => read(),
     seen: null,
     remember: async () => undefined,
-    handedOn: undefined,
-    handOn: () => undefined,
+    passedOn: undefined,
+    passOn: () => undefined,
   }
 }

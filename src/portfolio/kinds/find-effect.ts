@@ -21,8 +21,8 @@ export function findEffect(
     keep: (_name, read) => read(),
     seen: null,
     remember: async () => undefined,
-    handedOn: undefined,
-    handOn: () => undefined,
+    passedOn: undefined,
+    passOn: () => undefined,
   }
   return (operation.findEqual ?? operation.find)(run, data)
 }

@@ -71,7 +71,7 @@ type Known = { currency: LedgerCurrency; receipts: Set<string> }
 /** What the first row of a loan reads serves the next rows too, unless another operation comes in between. */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
-  let known = run.handedOn as Known | undefined
+  let known = run.passedOn as Known | undefined
   if (known === undefined || known.receipts.has(receipt)) {
     const loan = await readLoanWithTransactions(run.ledger, repayment.loanExternalId)
     if (loan.outcome === 'refused') return loan
@@ -87,6 +87,6 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
   const answer = await postRepayment(run, paymentTypeId, repayment)
   known.receipts.add(receipt)
-  if (answer.outcome === 'done') run.handOn(known)
+  if (answer.outcome === 'done') run.passOn(known)
   return answer
 }

@@ -1,12 +1,13 @@
 import type { Claim } from '../claim/claim.ts'
 
-export type HandOver = {
+/** What one operation on a subject tells the next one, so that the next one need not read it. */
+export type PassedOn = {
   leave(claim: Claim, value: unknown): void
   /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */
   take(claim: Claim): unknown
 }
 
-export function openHandOver(): HandOver {
+export function openPassedOn(): PassedOn {
   let left: { seq: bigint; value: unknown } | undefined
 
   return {
@@ -14,7 +15,7 @@ export function openHandOver(): HandOver {
       left = { seq: BigInt(seq), value }
     },
     take({ seq }) {
-      // Another worker may have run others on the subject meanwhile, but none between consecutive numbers.
+      // Another worker may have run other operations on the subject meanwhile, but none between consecutive numbers.
       const value = left !== undefined && left.seq + 1n === BigInt(seq) ? left.value : undefined
       left = undefined
       return value

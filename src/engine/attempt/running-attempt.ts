@@ -1,0 +1,128 @@
+import { crashPoint } from '../../crash-point.ts'
+import { idOf } from '../../ids.ts'
+import type { Answer } from '../../ledger/answer.ts'
+import type { Ledger } from '../../ledger/client.ts'
+import { type Effect, there } from '../../ledger/effect.ts'
+import type { Reference } from '../../ledger/reference.ts'
+import type { Log } from '../../log.ts'
+import type { Trace, Traces } from '../../ops/traces.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { SetUpBehind } from '../claim/set-up-behind.ts'
+import { type Decision, decide } from '../finish/decide.ts'
+import type { Ended } from '../finish/finish.ts'
+import type { Attempt, Kept, Operation } from '../operation.ts'
+import type { Pauses } from '../pause.ts'
+import type { Refusal } from '../refusal.ts'
+import type { PassedOn } from './passed-on.ts'
+import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
+
+export type AttemptContext = {
+  ledger: Ledger
+  reference: Reference
+  deadlineSeconds: number
+  pauses: Pauses
+  /** @param kept what the write depends on, for later attempts */
+  mayWrite(kept: Kept | null): Promise<boolean>
+  remember(claim: Claim, seen: unknown): Promise<void>
+  setUpBehind: SetUpBehind
+  traces: Traces
+  log: Pick<Log, 'error'>
+}
+
+/** An attempt between its first call and its end: what it has read and sent, and what follows from that. */
+export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHaveArrived'> & {
+  claim: Claim
+  /** Reads whether this attempt or an earlier one arrived. */
+  look(): Promise<Effect>
+  /** Whether a look has begun and not succeeded. */
+  isLooking(): boolean
+  /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
+  hasMovedOn(): boolean
+  /** Reads whether the ledger has an equal effect, whoever made it. */
+  findEqual(): Promise<Effect>
+  write(): Promise<Answer | Refusal>
+  /** One write that arrived twice gets the refusal of a duplicate, which matters only if something was remembered. */
+  mayHaveComeTwice(): boolean
+  decide(answer: Answer | Refusal): Decision
+  end(decision: Decision, answer: Answer | Refusal | null): Ended
+}
+
+export function beginAttempt(
+  context: AttemptContext,
+  operation: Operation,
+  claim: Claim,
+  passedOn: PassedOn,
+  trace: Trace,
+): RunningAttempt {
+  const key = idOf(`${claim.id}:${claim.keyGeneration}`)
+  const kept = { ...claim.kept }
+  const allKept = () => (Object.keys(kept).length === 0 ? null : kept)
+  const calls = watchLedger(context.ledger, () => context.mayWrite(allKept()), trace)
+  const attempt = attemptFor(context, claim, { key, kept, calls, passedOn })
+  let isLooking = false
+  let hasMovedOn = false
+
+  return {
+    ...calls,
+    claim,
+    async look() {
+      isLooking = true
+      const effect = await operation.find(attempt, claim.data)
+      isLooking = false
+      hasMovedOn = effect.state === 'moved_on'
+      // The ledger had queued it for approval; the approver may have progressed it.
+      const wasTaken = claim.waitingFor === 'ledger_approval'
+      return effect.state === 'moved_on' && wasTaken ? there(effect.body) : effect
+    },
+    isLooking: () => isLooking,
+    hasMovedOn: () => hasMovedOn,
+    findEqual: () => (operation.findEqual ?? operation.find)(attempt, claim.data),
+    write: () => operation.run(attempt, claim.data),
+    mayHaveComeTwice: () => attempt.seen !== null && calls.written() !== null,
+    decide: answer => decide(claim, key, answer),
+    end: (decision, answer) => ({
+      claim,
+      key,
+      answer,
+      kept: allKept(),
+      mayStillRun: attempt.mayStillRun,
+      decision,
+    }),
+  }
+}
+
+/** What the operation's own functions get. */
+function attemptFor(
+  { reference, remember }: AttemptContext,
+  claim: Claim,
+  own: { key: string; kept: Kept; calls: WatchedLedger; passedOn: PassedOn },
+): Attempt {
+  const { key, kept, calls, passedOn } = own
+  const attempt: Attempt = {
+    ledger: calls.ledger,
+    reference,
+    id: claim.id,
+    origin: claim.origin,
+    key,
+    takesEqualAsDone: claim.takesEqualAsDone,
+    get mayStillRun() {
+      // The ledger refuses under a key only once no other call under it runs.
+      const isRefused = calls.written()?.outcome === 'refused'
+      return !isRefused && (claim.mayStillRun || calls.mayHaveArrived())
+    },
+    kept,
+    async keep<T>(name: string, read: () => Promise<T>) {
+      if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()
+      return kept[name] as T
+    },
+    seen: claim.seen,
+    async remember(seen) {
+      attempt.seen = seen
+      await remember(claim, seen)
+      crashPoint('remember.committed')
+    },
+    passedOn: passedOn.take(claim),
+    passOn: value => passedOn.leave(claim, value),
+  }
+  return attempt
+}
