@@ -3,7 +3,7 @@ select at, actor, action, subject, address, request_id, detail, id, caller, sess
   from loanops.audit;
 comment on view ops.audit is 'Who did what, when and from where';
 
--- Only the owner may fill in a history: it could also disable this trigger.
+-- Only the owner may insert audit rows with a time of their own: the owner could also disable this trigger.
 create or replace function loanops.stamp_audit() returns trigger language plpgsql
   set search_path = pg_catalog, pg_temp as $$
 begin
@@ -17,8 +17,9 @@ $$;
 create or replace trigger audit_stamp before insert on loanops.audit
   for each row execute function loanops.stamp_audit();
 
--- Acts never wait for it: what they insert, nothing here locks. `npm run verify-audit` repeats the row's text by itself,
--- because the owner could replace a function. @returns how many it sealed, 0 while somebody else seals
+-- Seals audit rows. Acts never wait for it, because it locks nothing that they insert. `npm run verify-audit` repeats the
+-- row's text by itself, because the owner could replace a function. @returns how many rows it sealed, 0 while somebody
+-- else seals
 create or replace function loanops.seal_audit(max_rows integer) returns integer language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -32,13 +33,13 @@ begin
   select s.position, s.chain into place, link from loanops.audit_seal s order by s.position desc limit 1;
   place := coalesce(place, 0);
   link := coalesce(link, '');
-  -- Each row by its id: joined, they might be found by reading every row there is.
+  -- Looks up each row by its id: joined, the rows might be found by reading the whole table.
   for unsealed in select id, inserted_at from loanops.audit_unsealed order by id loop
     exit when sealed = max_rows;
     select jsonb_build_array(a.id, extract(epoch from a.at), a.actor, a.caller, a.action, a.subject, a.address, a.request_id,
              a.session_role, a.detail)::text
       into text_of_row from loanops.audit a where a.id = unsealed.id;
-    -- It was removed before it could be sealed: verify-audit names it.
+    -- The row was removed before it could be sealed: verify-audit names it.
     continue when not found;
     place := place + 1;
     link := sha256(link || convert_to(text_of_row, 'UTF8'));

@@ -7,7 +7,7 @@ select a.id as approval_id, a.act, a.subject, a.amount, a.currency,
             else a.decided_at end as decided_at,
        a.decision_note, a.expires_at
   from loanops.approval a
- -- Looked up only for open ones.
+ -- Whether the proposer may still propose matters only while the proposal is open.
  cross join lateral (
    select a.state <> 'proposed' or exists (
             select from loanops.account

@@ -11,7 +11,7 @@ $$;
 -- payment seen. A loan with several such payments may come again until they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
   most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
-  -- Always uses the index in this order, whatever the statistics say.
+  -- The planner always uses the index in this order, whatever the statistics say.
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
   with page as (
     select t.external_loan_id, t.posted_at, t.id
@@ -27,8 +27,8 @@ create or replace function core.loans_to_read_back(since timestamptz, until time
     from page
 $$;
 
--- What was sent to these loans in this period. An operator's amount and day take precedence; otherwise any event of the
--- captured money may have given the day.
+-- What was posted to these loans in this period. An operator's amount and day take precedence over the payment's;
+-- otherwise any event of the captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
   returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
     posting_number integer, amount numeric, days date[]) language sql stable
@@ -44,7 +44,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
             order by 1) end
     from unnest(loans) l (loan)
    cross join lateral (
-     -- Loan by loan: otherwise the planner reads the whole period for each loan.
+     -- Each loan is looked up by itself: otherwise the planner reads the whole period for each loan.
      select * from core.transaction t where t.external_loan_id = l.loan offset 0) t
    where t.state = 'posted' and t.kind = 'payment' and t.posted_at >= since and t.posted_at <= until
 $$;

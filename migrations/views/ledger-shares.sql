@@ -32,7 +32,7 @@ declare
   half integer := total / 2;
   held record;
 begin
-  -- One at a time: nobody else may take the same free slot.
+  -- Processes renew their shares one at a time, so that no two take the same free slot.
   perform pg_advisory_xact_lock(7405319);
   delete from loanops.ledger_share s where s.leased_until < clock_timestamp();
   insert into loanops.ledger_share as s
@@ -51,7 +51,7 @@ begin
            cross join lateral md5(s.process::text || floor(extract(epoch from clock_timestamp()) / 10)::text) turn) dealt;
   select sum(s.live)::integer as live, sum(s.bulk)::integer as bulk, sum(s.live + s.bulk)::integer as both_lanes into held
     from loanops.ledger_share s;
-  -- Grows only by slots that nobody holds.
+  -- A share grows only by slots that no process holds.
   bulk := least(bulk, bulk_held + greatest(0, least(half - held.bulk, total - held.both_lanes)));
   live := least(live, live_held + greatest(0, least(total - half - held.live, total - held.both_lanes - greatest(0, bulk - bulk_held))));
   update loanops.ledger_share s

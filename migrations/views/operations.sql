@@ -2,19 +2,19 @@ create or replace view ops.ledger_pause as
 select reason, since, until from loanops.ledger_pause where until is null or until > now();
 comment on view ops.ledger_pause is 'The pause of writes to the ledger, while there is one';
 
--- Covers every operation, repayments included.
+-- This view has every operation, repayments included.
 create or replace view loanops.operation_state as
 select o.operation_type || '|' || o.id::text as tracking_id,
        o.operation_type,
        o.external_id,
        o.status,
        o.attempts,
-       -- Null for a finished operation. Because null || text is null, the planner can rule out finished operations and
-       -- answer a filter on waiting_for from the index of unfinished ones. A case on the status would make it read every
-       -- operation ever.
+       -- A finished operation waits for nothing. Because null || text is null, the planner can rule out finished
+       -- operations and answer a filter on waiting_for from the index of unfinished ones. A case on the status would make
+       -- it read every operation ever.
        unfinished.nothing || case
          when o.unknown_since is not null then 'outcome_unknown'
-         -- What is under way may still end, and an approval may still come.
+         -- An attempt under way may still end the operation, and an approval may still come.
          when (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
               and exists (select from ops.ledger_pause) then 'paused'
          when exists (select from loanops.operation earlier
@@ -25,7 +25,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
            then 'client'
          else o.waiting_for
        end as waiting_for,
-       -- A time in the past is not when it will be tried: it waits for something else, or is about to start.
+       -- An operation whose time has passed is not tried at that time: it waits for something else, or is about to start.
        case when o.status = 'processing' and o.claimed_by is null and o.next_try_at > now() then o.next_try_at end
          as next_try_at,
        o.last_error,

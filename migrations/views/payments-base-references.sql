@@ -1,4 +1,4 @@
--- As core.reference has its keys: UPI ids ignore case.
+-- A UPI id as the keys of core.reference have it: case is ignored.
 create or replace function base.upi_id(value text) returns text language sql immutable parallel safe as $$
   select case when strpos(value, '@') > 0 then lower(value) else value end
 $$;
@@ -27,7 +27,7 @@ create or replace function base.gateway_b_references(hints jsonb) returns text[]
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints #>> '{order_tags,cf_link_id}'),
     'payment_link:' || (hints #>> '{order_tags,link_id}'),
-    -- Of its link's event.
+    -- The event of a link gives this id to its payments.
     'payment_link:' || (hints ->> 'link_id'),
     'customer:' || (hints ->> 'customer_id'),
     'payer:' || base.upi_id(hints ->> 'remitter_vpa'),

@@ -1,4 +1,4 @@
--- A blank for each control character. Looking for one after the other is the fastest way.
+-- Replaces each control character by a blank. Looking for one character after the other is the fastest way.
 create or replace function base.without_controls(given text) returns text language plpgsql immutable parallel safe as $$
 begin
   if given ~ E'[\x01-\x1f]' then
@@ -11,9 +11,10 @@ end
 $$;
 
 -- The body with U+FFFD for what PostgreSQL cannot store, with blanks for control characters, which no JSON contains, and
--- without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the money. Null if that
--- is not why it cannot be read. Where there are many such places, as in no genuine body, more is replaced than necessary, or nothing,
--- because looking at each would cost more than reading the body. Ids, amounts and loans' names are ASCII.
+-- without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the money. Null if
+-- the body cannot be read for another reason. Where a body has many such places, as no genuine one has, more is replaced
+-- than necessary, or nothing, because looking at each place would cost more than reading the body. Ids, amounts and
+-- loans' names are ASCII.
 create or replace function base.storable(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
   few constant integer := 100;
@@ -22,14 +23,14 @@ declare
   halves integer;
 begin
   if position('\x00'::bytea in body) > 0 then
-    -- No encoding accepts a NUL. In this notation, backslashes are doubled.
+    -- No encoding accepts a NUL. The escape format doubles backslashes.
     repaired := base.without_controls(encode(body, 'escape'));
     body := decode(replace(replace(replace(repaired, '\\', E'\x01'), '\000', ' '), E'\x01', '\\'), 'escape');
   end if;
   begin
     repaired := convert_from(body, 'UTF8');
   exception when character_not_in_repertoire then
-    -- Byte for byte.
+    -- LATIN1 turns each byte into one character.
     repaired := convert_from(body, 'LATIN1');
     if octet_length(convert_to(repaired, 'UTF8')) - octet_length(body) > 10 * few then
       return null;
@@ -41,7 +42,8 @@ begin
   if halves > few then
     repaired := replace(replace(repaired, '\ud', '\ufffdd'), '\uD', '\ufffdD');
   elsif halves > 0 then
-    -- Whole pairs are set aside as characters that no JSON contains: looking behind each half would take minutes for a MiB.
+    -- Whole surrogate pairs are replaced by characters that no JSON contains, and put back afterwards: looking behind
+    -- each half would take minutes for a MiB.
     repaired := regexp_replace(repaired, '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})', E'\x01\\1\x02\\2', 'gi');
     repaired := regexp_replace(repaired, '\\ud[89a-f][0-9a-f]{2}', '\\ufffd', 'gi');
     repaired := regexp_replace(repaired, E'\x01(.{4})\x02(.{4})', '\\u\1\\u\2', 'g');
@@ -55,8 +57,8 @@ exception
 end
 $$;
 
--- Text that holds so many lists, objects and members that reading it as JSON would cost many times what an event of its size
--- does. Genuine events have a few hundred, and at least ten bytes for each.
+-- Whether a text has so many lists, objects and members that reading it as JSON would cost many times what an event of
+-- its size does. Genuine events have a few hundred, and at least ten bytes for each.
 create or replace function base.is_crowded(body text) returns boolean language sql immutable parallel safe as $$
   select octet_length(body) > 8000
      and octet_length(body) - octet_length(replace(replace(replace(body, ',', ''), '[', ''), '{', ''))
@@ -88,21 +90,22 @@ begin
 exception
   when insufficient_resources then
     raise;
-  -- A byte that is 0.
+  -- A body with a NUL cannot be converted.
   when others then
     return null;
 end
 $$;
 
--- Few enough digits to write out: a short number such as 1e130000 has as many as its exponent says.
+-- Whether a number has few enough digits to write out: a short number such as 1e130000 has as many as its exponent says.
 create or replace function base.is_short(number numeric) returns boolean language sql immutable parallel safe as $$
   select number > -1e60 and number < 1e60 and scale(number) <= 60
 $$;
 
--- Null if the gateway's field is not of the expected type. The type is checked before anything is written out.
+-- These functions return null if the gateway's field is not of the expected type. The type is checked before anything is
+-- written out.
 create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
-  -- Ids are read as text even if they are numbers, because jsonb keeps every digit. No gateway's id is longer. Blanks and
-  -- invisible characters at the ends are left out, as intake does, and what replaces a NUL there.
+  -- Ids are read as text even if they are numbers, because jsonb keeps every digit; no gateway's id is longer than this.
+  -- As in intake, blanks, invisible characters and what replaces a NUL are left out at both ends.
   select case jsonb_typeof(value)
            when 'string' then
              case when length(value #>> '{}') <= 200
@@ -124,14 +127,14 @@ create or replace function base.is_no(value jsonb) returns boolean language sql 
 $$;
 
 create or replace function base.unix_time_of(value jsonb) returns timestamptz language sql immutable parallel safe as $$
-  -- Up to the year 9999: later times overflow in PostgreSQL, the ledger or both.
+  -- Times end with the year 9999: later ones overflow in PostgreSQL, the ledger or both.
   select case when base.number_of(value) between 0 and 253402300799
               then to_timestamp(base.number_of(value)::double precision) end
 $$;
 
 create or replace function base.iso_time_of(value jsonb) returns timestamptz language sql stable parallel safe as $$
-  -- Strict, because a cast accepts "now" and "infinity", and raises an error for a day that does not exist, which would
-  -- make the whole event unreadable. Without a zone, India's time.
+  -- A plain cast would accept "now" and "infinity", and raise an error for a day that does not exist, which would make
+  -- the whole event unreadable. A time without a zone is India's.
   select case
     when jsonb_typeof(value) is distinct from 'string' or value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
       then null
@@ -148,22 +151,23 @@ create or replace function base.loan_of(notes jsonb) returns text language sql i
   select coalesce(base.text_of(notes -> 'external_loan_id'), base.text_of(notes -> 'loan_id'))
 $$;
 
--- An object, or an empty one instead of anything else.
+-- The value if it is an object, otherwise an empty object.
 create or replace function base.object_of(value jsonb) returns jsonb language sql immutable parallel safe as $$
   select case when jsonb_typeof(value) = 'object' then value else '{}' end
 $$;
 
--- Texts, numbers and flags; nothing long, because people write anything there.
+-- The members that are texts, numbers or flags, without long ones, because people write anything there.
 create or replace function base.plain_members(value jsonb) returns jsonb language sql immutable parallel safe as $$
   select case when length(jsonb_object_agg(key, m.value)::text) <= 1000 then jsonb_object_agg(key, m.value) end
     from jsonb_each(value) m
    where base.text_of(m.value) is not null or jsonb_typeof(m.value) = 'boolean'
 $$;
 
--- What notes or tags contain besides the loan, as a hint. Gateways allow some fifteen short ones: more are not looked through,
--- which would cost many times what reading the event costs. Stable, as pg_column_size is, so that PostgreSQL inlines it.
+-- What notes or tags contain besides the loan, as a hint. Gateways allow some fifteen short members: more are not looked
+-- through, which would cost many times what reading the event costs. The function is stable, as pg_column_size is, so
+-- that PostgreSQL inlines it.
 create or replace function base.tags_of(notes jsonb) returns jsonb language sql stable parallel safe as $$
-  -- In two functions, so that PostgreSQL can inline this one.
+  -- The work is in two functions, so that PostgreSQL can inline this one.
   select case when jsonb_typeof(notes) = 'object' and pg_column_size(notes) <= 16384
                and notes - '{external_loan_id,loan_id}'::text[] <> '{}'
               then base.plain_members(notes - '{external_loan_id,loan_id}'::text[]) end
@@ -178,11 +182,12 @@ create or replace function base.is_no_money(amount numeric) returns boolean lang
   select amount <= 0 or amount >= 1e13 or scale(trim_scale(amount)) > 2
 $$;
 
--- Stable, as jsonb_build_object is: PostgreSQL does not inline an immutable function that calls a stable one.
+-- These functions are stable, as jsonb_build_object is: PostgreSQL does not inline an immutable function that calls a
+-- stable one.
 create or replace function base.captured(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql stable parallel safe as $$
   select case
-    -- An id with a part that could not be stored might be another payment's.
+    -- An id in which a character was replaced might be another payment's.
     when payment_id is null or strpos(payment_id, E'\ufffd') > 0 or amount is null or paid_at is null
       then row('payment', null, null, 'captured', amount, currency, paid_at, external_loan_id, 'unreadable',
              coalesce(hints, '{}') || coalesce(jsonb_build_object('payment_id', payment_id), '{}'))::base.fact
@@ -192,14 +197,14 @@ create or replace function base.captured(payment_id text, amount numeric, curren
   end
 $$;
 
--- Null if its id cannot be read.
+-- A failed payment; null if its id cannot be read.
 create or replace function base.failed(payment_id text, amount numeric, currency text, paid_at timestamptz,
   external_loan_id text, hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select case when payment_id is not null
     then row('payment', payment_id, null, 'failed', amount, currency, paid_at, external_loan_id, null, hints)::base.fact end
 $$;
 
--- Kept under its raw row's id.
+-- An event that cannot be read is kept under its raw row's id.
 create or replace function base.unreadable(hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;
@@ -211,18 +216,18 @@ create or replace function base.set_aside(event jsonb) returns base.fact languag
     'of_payment_id', base.text_of(event -> 'of_payment_id'), 'reason', base.text_of(event -> 'reason')))) end
 $$;
 
--- A listed type may end in *, which matches any text.
+-- Whether a name is one of the listed types, of which one may end in *, which matches any text.
 create or replace function base.is_listed(name text, types text[]) returns boolean language sql immutable parallel safe as $$
   select name = any(types)
       or exists (select from unnest(types) listed where right(listed, 1) = '*' and starts_with(name, left(listed, -1)))
 $$;
 
--- The facts in a part that may be money, whose amount stays as written; no row for any other part. Money has an id and an
--- amount, and either names a loan or is a payment whose status says that it was captured.
+-- The facts in a part of an event that may be money, whose amount stays as written; no row for any other part. Money has
+-- an id and an amount, and either names a loan or is a payment whose status says that it was captured.
 create or replace function base.unknown_facts(name text, part jsonb, is_payment boolean, at timestamptz, loan text)
   returns setof base.fact language sql stable parallel safe as $$
   with field as materialized (
-    -- No gateway's entity has as many; the shortest names come first.
+    -- No gateway's entity has more members than this; those with the shortest names come first.
     select key, value from jsonb_each(base.object_of(part)) where jsonb_typeof(value) in ('string', 'number') limit 200
   )
   select 'payment', id, null::text, 'unknown', amount,
@@ -238,7 +243,7 @@ create or replace function base.unknown_facts(name text, part jsonb, is_payment 
                 limit 1) named (id)
    cross join (select base.number_of(value) from field
                 where key ~ '(^|_)amount$' and base.number_of(value) <> 0
-                  -- A limit, or what is not paid yet.
+                  -- Such a member is a limit, or an amount that is not paid yet.
                   and key !~ '(^|_)(max|maximum|min|minimum|limit|cap|due|authori[sz]ed|available|outstanding)_'
                 order by key = 'payment_amount' desc, key = 'amount' desc, key
                 limit 1) counted (amount)

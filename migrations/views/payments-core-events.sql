@@ -1,4 +1,4 @@
--- A type's name in core.event_type, if it has a row of its own. No gateway's is longer.
+-- The name of a type's row in core.event_type, if it has one of its own. No gateway's type is longer.
 create or replace function core.type_name(event_type text) returns text language sql immutable parallel safe as $$
   select left(coalesce(event_type, '(none)'), 100)
 $$;
@@ -36,7 +36,7 @@ create or replace function core.count_types(wanted_source text, counts jsonb) re
                       then t.taken else excluded.taken end
 $$;
 
--- Counts rows whose facts are known: weight is as above.
+-- Counts raw rows whose facts are known; `weight` is the rank of the highest fact, as above.
 create or replace function core.count_rows(wanted_source text, ids uuid[], weight integer) returns void
   language plpgsql volatile as $$
 declare
@@ -48,7 +48,7 @@ begin
 end
 $$;
 
--- Uncounts events that will be read again. In the order in which types are counted.
+-- Takes events that will be read again out of the counts, in the order in which core.count_types locks their types.
 create or replace function core.uncount_rows(wanted_source text, ids uuid[]) returns void language plpgsql volatile as $$
 begin
   execute format($sql$
@@ -63,13 +63,13 @@ begin
        order by t.event_type for no key update of t
     )
     update core.event_type t set events = greatest(0, t.events - n.events)
-      from named n join locked h on h.event_type = n.name
+      from named n join locked l on l.event_type = n.name
      where t.source = $1 and t.event_type = n.name$sql$, wanted_source) using wanted_source, ids;
 end
 $$;
 
--- Stores what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their types.
--- Returns the ids of those payments, refunds and chargebacks; null if there are none.
+-- Saves what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their
+-- types. Returns the ids of those payments, refunds and chargebacks; null if there are none.
 create or replace function core.note_events(source core.source, ids uuid[]) returns text[] language plpgsql volatile as $$
 declare
   changed text[];
@@ -80,14 +80,14 @@ begin
     with read as materialized (
       select b.*, found.problem as found_problem
         from base.%1$I b
-       -- An operator's own view may not have checked this.
+       -- An operator's own base view may not have checked the amount and the id.
        cross join lateral (select case
          when payment_id is null or (kind, status) = ('payment', 'captured') and (amount is null or paid_at is null) then 'unreadable'
          when b.problem is null and (kind, status) = ('payment', 'captured') and base.is_no_money(amount) then 'amount_invalid'
          else b.problem end) found (problem)
-       -- Not as a value, whose thousands of elements the planner would look at.
+       -- The ids come from a subquery: of a value, the planner would look at thousands of elements.
        where raw_id = any((select $4)::uuid[])
-         -- Zero registers a mandate, which is not a payment.
+         -- A payment of zero registers a mandate and moves no money.
          and not (kind = 'payment' and amount is not distinct from 0)
     ), noted as (
       insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,

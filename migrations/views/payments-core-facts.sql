@@ -12,15 +12,15 @@ create or replace function core.statement_of(e core.event) returns text language
            e.lender, e.verified_by, core.phase_of(e.hints), e.hints ->> 'order_id')::text
 $$;
 
--- Verified, or from networks that a lender allows: a stranger cannot send such events at will.
+-- Whether an event is verified or from networks that a lender allows: a stranger cannot send such events at will.
 create or replace function core.is_trusted(wanted_gateway text, verified_by text, address inet) returns boolean
   language sql stable as $$
   select verified_by is not null
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- Stores that these links' events name the loan of their payments, or a reference: a few, first those that a stranger cannot send at will.
--- Returns the ids of those payments.
+-- Saves that these links' events name the loan of their payments, or a reference: of a few events, first of those that a
+-- stranger cannot send at will. Returns the ids of those payments.
 create or replace function core.name_by_link(wanted_gateway text, links text[]) returns text[] language sql volatile as $$
   with named as (
     insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, external_loan_id, lender, verified_by,
@@ -59,7 +59,7 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
                      or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
               when e.is_unproved then 'not_confirmed' end
     from (select e.*, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
-                 -- An event of an unknown type does not affect the others.
+                 -- Events of unknown types do not affect the others.
                  coalesce(bool_and(e.is_outside) filter (where s.is_known) over same, bool_and(e.is_outside) over same) as all_outside,
                  case when bool_or(s.is_known) over same
                    then array_agg(e.lender) filter (where s.is_known and e.verified_by is not null and not e.is_outside) over same
@@ -94,7 +94,7 @@ create or replace function core.has_too_many(wanted_gateway text, wanted_kind te
 $$;
 
 -- Sets aside events that repeat an earlier one's facts, and those beyond the limit: first what strangers sent last, then
--- what was sent again from other addresses. They stay in the list.
+-- what was sent again from other addresses. Events that are set aside stay in the payment's list.
 create or replace function core.set_aside_events(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   with event as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
@@ -123,7 +123,7 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
      and e.source = r.source and e.raw_id = r.raw_id and e.kind = r.kind and e.gateway_payment_id = r.gateway_payment_id
 $$;
 
--- It states other money or another loan than a payment that is decided, posted or being posted.
+-- Whether an event states other money or another loan than a payment that is decided, posted or being posted.
 create or replace function core.contradicts(t core.transaction, amount numeric, currency text, external_loan_id text)
   returns boolean language sql immutable parallel safe as $$
   select amount <> t.amount or currency <> t.currency or t.assigned_loan_id is null and external_loan_id <> t.named_loan_id

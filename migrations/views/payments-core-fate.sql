@@ -18,7 +18,7 @@ create or replace function core.fate_of_refund(kind text, all_outside boolean, i
     --   condition                                           state       reason                objection
     when unconfirmed is not null                      then core.fate_of_unconfirmed(unconfirmed)
     when all_outside                                  then array['suspense', 'sender_not_allowed', null]
-    -- An operator has confirmed that the gateway took it back, perhaps in the same phase.
+    -- An operator has confirmed that the gateway took the refund or chargeback back, perhaps in the same phase.
     when is_restored and is_undone                    then array['failed',   null,                 null]
     when refused_reason is not null and (is_done or not is_undone)
                                                       then array['suspense', refused_reason,       null]
@@ -41,16 +41,17 @@ create or replace function core.fate_of(
   loan text,
   is_assigned boolean default false,
   refused_reason text default null, unconfirmed text default null, suggested_loan text default null,
-  -- Its current state and reason; null for a new one.
+  -- The present state and reason of the payment, refund or chargeback; null for a new one.
   present_state text default null,
   present_reason text default null,
   -- An operator's decision, which later events do not change.
   decision text default null,
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
-  -- The objection to a payment that is decided, posted or being posted, or to a refund that is booked. Whether all of it went back.
+  -- The objection to a payment that is decided, posted or being posted, or to a refund that is booked; and whether all of
+  -- the payment went back.
   objection text default null, is_returned boolean default false,
-  -- Only for a refund or chargeback.
+  -- The next arguments are only for a refund or chargeback.
   all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
   is_of_nothing boolean default false, is_payment_captured boolean default null, is_due boolean default false, is_booked boolean default false
 ) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
@@ -65,13 +66,13 @@ create or replace function core.fate_of(
                                                                is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
 
       when is_returned                                  then array['returned', null,                 objection]
-      -- Once an operator has decided to post it, only the ledger can hold it back.
+      -- Once an operator has decided to post the payment, only the ledger can keep it back.
       when decision = 'post' then case
         when refused_reason is not null                 then array['suspense', refused_reason,       objection]
         else                                                 array['waiting',  null,                 objection] end
 
       else case
-        -- It was posted once: only an operator may have it posted again.
+        -- The payment was posted once: only an operator may have it posted again.
         when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
                                                         then array['suspense', refused_reason,       null]
         when problem = 'unknown_event'                  then array['suspense', 'unknown_event',      null]
@@ -90,7 +91,7 @@ create or replace function core.fate_of(
         when refused_reason is not null                 then array['suspense', refused_reason,       null]
         else                                                 array['waiting',  null,                 null] end
       end
-      -- Keeps the planner from merging this into the outer query, which would evaluate it once per column.
+      -- The offset keeps the planner from merging this into the outer query, which would evaluate it once per column.
       offset 0) decided (fate)
 $$;
 
@@ -99,12 +100,12 @@ create or replace function core.said_of_refund(r core.transaction, is_payment_ca
   returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
   language sql stable as $$
   select count(*) = 0,
-         -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won. With too many
-         -- facts to read it counts as done, which holds the payment back.
+         -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won. A refund or
+         -- chargeback with too many facts to read counts as done, which keeps the payment back.
          (max(o.phase) filter (where e.status = 'done')
            >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
-             -- Webhooks of a refund come in any order. Only the gateway's own answer proves that it failed after all, and only
-             -- until another event reports it as made.
+             -- Webhooks of a refund come in any order. Only the gateway's own answer proves that a refund failed after
+             -- all, and only until another event reports it as made.
              and (r.kind = 'refund' and max(e.received_at) filter (where e.status = 'undone' and e.verified_by = 'gateway_api')
                     > max(e.received_at) filter (where e.status = 'done')) is not true
            or case when max(e.facts) >= core.most_facts()
@@ -128,13 +129,13 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
     from core.transaction r
    cross join lateral core.said_of_refund(r, p.is_captured) s
    where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
-     -- What is booked, or about to be, takes nothing more back.
+     -- A refund that is booked, or about to be, takes nothing more back.
      and r.returned_amount is null and r.state <> 'posting'
      and r.kind = case
        when coalesce(r.decision, 'restore') = 'restore' then case r.reason when 'reversal_refused' then r.kind else r.reason end
-       -- What an operator has decided about it does not say what became of the money.
+       -- An operator's decision about a refund does not say what became of the money.
        else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, p.is_captured))[2] end
-     -- An unverified refund neither holds back nor objects to a verified payment.
+     -- An unverified refund neither keeps back nor objects to a verified payment.
      and (s.is_verified or not p.is_verified)
 $$;
 
@@ -156,7 +157,7 @@ create or replace function core.facts_against(t core.transaction)
   select 'differs_at_ledger', 'differs_at_ledger ' || t.difference where t.difference is not null
 $$;
 
--- Without those that an operator has cleared, the most important first.
+-- What contradicts a payment, the most important fact first, without the facts that an operator has cleared.
 create or replace function core.objections_to(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
   select objection, fact
@@ -165,8 +166,8 @@ create or replace function core.objections_to(t core.transaction)
    order by array_position(array['refund', 'chargeback', 'events_disagree', 'differs_at_ledger'], objection)
 $$;
 
--- What whoever decides about it has seen: what contradicts this payment, or what this refund or chargeback says about its
--- payment; and whether that payment is on its way.
+-- What the person who decides about a payment or refund has seen: what contradicts this payment, or what this refund or
+-- chargeback says about its payment; and whether that payment is on its way.
 create or replace function core.facts_about(t core.transaction)
   returns table (fact text, is_on_its_way boolean) language sql stable as $$
   select fact, false from core.facts_against(t) where t.kind = 'payment'
@@ -180,7 +181,8 @@ create or replace function core.facts_about(t core.transaction)
      and p.kind = 'payment' and f.id = t.id
 $$;
 
--- From now on, only new facts count against the payment. A payment on its way is stopped nevertheless.
+-- Clears the facts known today: from now on, only new ones count against the payment. A payment on its way is stopped
+-- nevertheless.
 create or replace function core.clear_objections(payment uuid) returns void language sql volatile as $$
   update core.transaction t
      set cleared_facts = array(
@@ -197,9 +199,9 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
--- The refusal that still holds once a payment has new events. One that is being retried is retried at once, and one that
--- was based on the events is decided again. The others stay with the operator: the seven days are over, the operator marked
--- the repayment as failed, or reopened the payment.
+-- The refusal that stays once a payment has new events. A refused repayment that is being retried is retried at once, and
+-- one that was refused because of the events is decided again. The others stay with the operator: the seven days are
+-- over, the operator marked the repayment as failed, or reopened the payment.
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz, is_reopened boolean) returns text
   language sql immutable parallel safe as $$
   select case when next_try_at is null
@@ -208,7 +210,8 @@ create or replace function core.standing_refusal(refused_reason text, next_try_a
               then refused_reason end
 $$;
 
--- Skips what something else now holds in suspense. Locked rows are left to the next batch.
+-- Makes refused repayments that are due wait to be posted again, unless they are now in suspense for another reason.
+-- Locked rows are left to the next batch.
 create or replace function core.retry_refused(batch uuid, most integer) returns bigint language sql volatile as $$
   with retried as (
     update core.transaction t

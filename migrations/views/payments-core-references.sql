@@ -1,4 +1,4 @@
--- As in core.reference and core.transaction.refs.
+-- A reference as core.transaction.refs names it, its value as in core.reference.
 create or replace function core.reference_key(kind text, value text) returns text language sql immutable parallel safe as $$
   select kind || ':' || case when kind in ('payer', 'virtual_account') then base.upi_id(value) else value end
 $$;
@@ -8,8 +8,9 @@ create or replace function core.references_of(gateway text, hints jsonb[]) retur
   select array_agg(distinct key order by key) from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key
 $$;
 
--- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name several; and
--- the loan that a customer or payer suggests. Always one row, of nulls where nothing is registered.
+-- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name
+-- several loans; and the loan that a customer or payer suggests. Always returns one row, of nulls where no reference is
+-- registered.
 create or replace function core.match_references(wanted_gateway text, refs text[], paid_at timestamptz)
   returns table (loan text, matched_by text, disagrees boolean, suggested_loan text) language sql stable as $$
   select case when first_loan = last_loan then first_loan end,
@@ -20,15 +21,16 @@ create or replace function core.match_references(wanted_gateway text, refs text[
             from core.reference r
            cross join lateral (select array_position(array['virtual_account', 'mandate', 'order', 'payment_link'], r.kind)) k (rank)
            where r.key = any(refs) and r.gateway = wanted_gateway
-             -- Mostly there is no such day, and a join with the zone costs as much as all of this.
+             -- Most references have no such day, and a join with the zone costs as much as the rest of this query.
              and (r.valid_from is null or r.valid_from <= (paid_at at time zone (select z.time_zone from core.day_zone z))::date)
              and (r.valid_until is null or r.valid_until >= (paid_at at time zone (select z.time_zone from core.day_zone z))::date))
          found (first_loan, last_loan, first_kind, first_suggested, last_suggested)
 $$;
 
--- How many payments in suspense this reference gives their loan, at most so many.
+-- How many payments in suspense this reference would give their loan, counted up to `most`.
 create or replace function core.released_by(wanted_gateway text, wanted_key text, loan text, most integer) returns bigint
-  -- By the index of references, whatever the statistics say: many more may be in suspense for the same reason.
+  -- The planner always uses the index of references, whatever the statistics say: many more payments may be in suspense
+  -- for the same reason.
   language sql stable set enable_seqscan = off set enable_indexscan = off as $$
   select count(*)
     from (select from (select * from core.transaction where refs @> array[wanted_key] and state = 'suspense' offset 0) t
@@ -38,7 +40,8 @@ create or replace function core.released_by(wanted_gateway text, wanted_key text
            limit most) released
 $$;
 
--- The next payments whose fate these references may change, in order. What is posted or decided stays as it is.
+-- The next payments whose fate these references may change, in order of their ids. Payments that are posted or decided
+-- stay as they are.
 create or replace function core.payments_to_match(wanted_gateway text, keys text[], after uuid, most integer)
   returns table (id uuid, gateway_payment_id text) language sql stable
   set enable_seqscan = off set enable_indexscan = off set enable_nestloop = off as $$
@@ -47,7 +50,7 @@ create or replace function core.payments_to_match(wanted_gateway text, keys text
             from unnest(keys) key
            cross join lateral (select id, gateway_payment_id, gateway, assigned_loan_id, decision
                                  from core.transaction where refs @> array[key] and state = 'suspense'
-                               -- Or all that is in suspense would be read, for each key.
+                               -- Without the offset, all payments in suspense would be read for each key.
                                offset 0) s
           union
           select t.id, t.gateway_payment_id, t.gateway, t.assigned_loan_id, t.decision

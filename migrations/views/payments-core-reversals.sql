@@ -1,10 +1,10 @@
--- What of the payment stands at its loan, or will once it is posted.
+-- How much of the payment stands at its loan, or will once it is posted.
 create or replace function core.stands(t core.transaction) returns numeric language sql immutable parallel safe as $$
   select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
 $$;
 
--- Whether an operator may have this refund or chargeback taken out of its payment as it stands. What an operator posted in
--- another currency is no measure.
+-- Whether an operator may have this refund or chargeback taken out of its payment as it stands. An amount that an
+-- operator posted in another currency cannot be compared.
 create or replace function core.fits(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
   select (r.amount > 0 and r.amount <= core.stands(p) and coalesce(r.currency = p.currency, r.currency is null)
           and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
@@ -25,7 +25,7 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
          and coalesce(bool_and(e.of_payment_id = r.of_payment_id), true)
          and max(e.facts) < core.most_facts()
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
-   -- The gateway may call a payment never captured that it gave back by itself.
+   -- A gateway that gave a payment back by itself may call it never captured.
    cross join lateral (select e.status in ('done', 'never_captured') as is_done) s
    where e.kind = r.kind and e.ignored_for is null
 $$;
@@ -34,7 +34,7 @@ $$;
 create or replace function core.is_due(r core.transaction, p core.transaction, is_undone boolean) returns boolean language sql stable as $$
   select exists (select from core.reversing)
      and (not is_undone and coalesce(r.decision, 'restore') = 'restore' and r.refused_reason is null and r.disagreement is null
-          -- Whoever decided in spite of it has left it out, or corrected the ledger.
+          -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
           and concat_ws(' ', r.kind, r.gateway_payment_id, 'verified', case r.kind when 'chargeback' then 'lost' end)
                 <> all(coalesce(p.cleared_facts, '{}'))
           and (p.state = 'posted'
@@ -43,7 +43,7 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id)) is true
 $$;
 
--- A refund or chargeback that names no loan gets its payment's.
+-- Decides the fates of refunds and chargebacks; one that names no loan gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
@@ -105,7 +105,7 @@ create or replace function core.end_reversal(row_id uuid, operation uuid, posted
 declare
   r core.transaction;
   p core.transaction;
-  -- Of what is taken out of the payment, or put back.
+  -- The amount that is taken out of the payment; negative if it is put back.
   change numeric;
 begin
   select * into r from core.transaction t where t.id = row_id and t.operation_id = operation and t.state = 'posting' for update;
@@ -128,7 +128,7 @@ begin
            posted_at = case when change > 0 then clock_timestamp() end,
            ledger_transaction_id = case when change > 0 then p.ledger_transaction_id end, refused_detail = null
      where t.id = r.id;
-    -- The external id of what was undone stays reserved.
+    -- The posting number grows, because the external id of an undone repayment stays reserved.
     update core.transaction t
        set returned_amount = nullif(coalesce(p.returned_amount, 0) + change, 0), posting_number = p.posting_number + 1,
            state = case when posted is null then 'waiting' else 'posted' end, reason = null, operation_id = operation,
@@ -144,7 +144,8 @@ begin
 end
 $$;
 
--- Copies from the settings whose refunds are booked by themselves, and settles again what may now be, or no longer.
+-- Copies from the settings whose refunds are booked automatically. If that has changed, the refunds concerned are settled
+-- again.
 create or replace function core.take_reversing(settings jsonb) returns void language plpgsql as $$
 declare
   wanted core.reversing[] := array(select c from jsonb_populate_recordset(null::core.reversing, settings) c);
@@ -164,7 +165,7 @@ begin
 end
 $$;
 
--- A refund or chargeback of it is on its way to or from the ledger.
+-- Whether a refund or chargeback of this payment is on its way to or from the ledger.
 create or replace function core.is_being_reversed(p core.transaction) returns boolean language sql stable as $$
   select exists (select from core.transaction r
                   where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment' and r.state = 'posting')

@@ -1,7 +1,7 @@
--- Forgets what these rows said, which are to be read again, and the payments that existed only because of them. Events that
--- could be read, or about which an operator has decided, stay as they are: if a corrected view gave them another id, the same
--- money would be posted twice. Call it with the lock for settling. Returns those ids that may be read again, and the payments
--- that may have changed; counts the types of the others again.
+-- Forgets what these raw rows, which are to be read again, said, and the payments that existed only because of them.
+-- Events that could be read, or about which an operator has decided, stay as they are: if a corrected view gave them
+-- another id, the same money would be posted twice. Call it with the lock for settling. Returns the ids of the rows that
+-- may be read again, and the payments that may have changed; counts the types of the other rows again.
 create or replace function core.forget_unread(wanted_source text, again uuid[], out readable uuid[], out changed text[])
   language plpgsql volatile as $$
 begin
@@ -13,7 +13,7 @@ begin
     delete from core.transaction t using forgotten f
      where t.gateway_payment_id = f.gateway_payment_id and t.gateway = f.gateway and t.kind = f.kind
        and (f.problem = 'unreadable' or t.problem = 'unknown_event')
-       -- It may have another event.
+       -- Another event may report the same payment.
        and not exists (select from core.event e
                         where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                           and (e.source, e.raw_id) not in (select source, raw_id from forgotten))
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
--- Transforms up to `most` rows, oldest first; fewer if they are large.
+-- Transforms up to `most` of the oldest rows, fewer if the rows are large.
 create or replace function core.transform(wanted_source text, most integer, skipped uuid[] default '{}',
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off as $$

@@ -1,5 +1,5 @@
--- Only one transaction settles payments at a time: of two concurrent ones, each would miss the other's events. Any number
--- that nothing else uses.
+-- Only one transaction settles payments at a time: of two concurrent ones, each would miss the other's events. The lock's
+-- number is any that nothing else uses.
 create or replace function core.lock_settling() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405316)
 $$;
@@ -7,7 +7,7 @@ $$;
 -- Adds the refunds of these payments, and the payments of all these refunds.
 create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
   with own (ids) as (
-    -- By their events: a refund may be attributed to another payment by an event that will not count.
+    -- Refunds are found by their events: an event that will not count may attribute a refund to another payment.
     select ids || array(select gateway_payment_id from core.event
                          where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway
                            and set_aside is null)
@@ -20,8 +20,9 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- Those for which an operator booked an unreadable event before a readable one came, each with the id of that event's
--- payment: it may be the same money. If that event shows no id, amount, day and loan decide; a payment may name no loan yet.
+-- The payments for which an operator booked an unreadable event before a readable one came, each with the id of that
+-- event's payment: both may be the same money. If the unreadable event shows no id, amount, day and loan decide; a
+-- payment may name no loan yet.
 create or replace function core.unread_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
   language sql stable as $$
   select t.hints ->> 'payment_id', t.gateway_payment_id
@@ -38,7 +39,7 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and t.gateway = wanted_gateway and t.decision = 'post'
 $$;
 
--- Leaves out events that do not count.
+-- What the events that count say about each payment, refund or chargeback.
 create or replace function core.summarize(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, of_payment_id text, is_captured boolean, is_verified boolean,
     all_outside boolean, lender text, source text, raw_id uuid, received_at timestamptz, amount numeric, currency text,
@@ -53,7 +54,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
   ), counted as (
     select *, row_number() over (partition by kind, gateway_payment_id
                                      order by status = 'captured' desc, lender = 'UNKNOWN',
-                                     -- A fee that one event shows counts, above all where it does not add up.
+                                     -- An event that shows a fee comes first, above all one whose fee does not add up.
                                      case when hints ? 'payer_fee_differs' then 0 when hints ? 'payer_fee' then 1 else 2 end,
                                      received_at, raw_id) as rank
       from weighed
@@ -66,7 +67,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          bool_or(status = 'captured'), bool_and(verified_by is not null),
          bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
          (array_agg(raw_id) filter (where rank = 1))[1], min(received_at),
-         -- If there are events of captured money, only they determine amount, time and loan; likewise the amount that went back.
+         -- If there are events of captured money, only they determine amount, time and loan; likewise, only the events of
+         -- refunds that were made determine the amount that went back.
          coalesce(max(amount) filter (where status in ('captured', 'done', 'never_captured')), max(amount)),
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
@@ -74,8 +76,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 then coalesce(max(external_loan_id) filter (where status = 'captured'), max(external_loan_id) filter (where status = 'named'))
               else max(external_loan_id) end,
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
-         -- What captured events disagree about: the money, or only the loan or lender. Null if all come from outside: such
-         -- a payment is refused once the ledger has shown whose loan it is.
+         -- What captured events disagree about: the money, or only the loan or lender. Null if all of them come from
+         -- outside: such a payment is refused once the ledger has shown whose loan it is.
          case when bool_and(all_outside) then null
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
@@ -84,22 +86,21 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')
-                -- Events of its link count where it names no loan itself.
+                -- The events of the payment's link count where the payment itself names no loan.
                 or count(external_loan_id) filter (where status = 'captured') = 0
                      and min(external_loan_id) filter (where status = 'named') <> max(external_loan_id) filter (where status = 'named')
                 -- An unverified event that counts beside a verified one names a different lender.
                 or bool_or(verified_by is not null) filter (where status = 'captured')
                      <> bool_and(verified_by is not null) filter (where status = 'captured') then 'loan' end,
-         -- If no refund was made, there is nothing to show.
+         -- A refund that was never made is not shown.
          kind <> 'refund' or bool_or(status <> 'undone'), max(facts), bool_or(is_unconfirmed),
          array_agg(hints) filter (where kind = 'payment' and status in ('captured', 'named') and hints is not null)
     from counted
    group by kind, gateway_payment_id
 $$;
 
--- Leaves alone payments that are posted or being posted, which keep what was sent, refunds that are booked, and what an operator
--- has decided.
--- Returns those that have more than a few events.
+-- Saves the summaries, except those of payments that are posted or being posted, which keep what was sent, of refunds
+-- that are booked, and of what an operator has decided. Returns the ids of those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
   with known as materialized (
@@ -108,7 +109,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
     select s.*, l.lender as of_lender, u.unconfirmed, r.refs,
            coalesce(s.named_loan_id, m.loan) as loan, case when s.named_loan_id is null then m.matched_by end as matched_by,
            case when s.named_loan_id is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
-           -- Nobody guesses which of two loans is right.
+           -- If events or references name two loans, the payment gets none: nobody guesses which one is right.
            case when s.disagreement is null and not s.all_outside and (m.disagrees or m.loan <> s.named_loan_id) then 'loan'
                 else s.disagreement end as disagrees_about,
            (s.kind, s.gateway_payment_id) in (select k.kind, k.gateway_payment_id from known k) as is_known
@@ -122,7 +123,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
          then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
          s.lender)) l (lender)
-     -- Mostly there is one event, and a function with a query costs more than all of this. Not merged into what uses it.
+     -- Most payments have one event, and a function with a query costs more than the rest of this statement. The offset
+     -- keeps the planner from merging the subquery into what uses it.
      cross join lateral (
        select case when cardinality(s.known_hints) = 1 then base.references_in(wanted_gateway, s.known_hints[1])
                    when s.known_hints is not null then core.references_of(wanted_gateway, s.known_hints) end
@@ -130,7 +132,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
      cross join lateral core.match_references(wanted_gateway, r.refs, s.paid_at) m
      order by s.gateway_payment_id
   ), added as (
-    -- Not "on conflict", which would look up each row once more: only one transaction settles at a time.
+    -- "on conflict" would look up each row once more, and is not needed: only one transaction settles at a time.
     insert into core.transaction (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
       paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
       received_at, hints, refs, matched_by, suggested_loan)
@@ -173,9 +175,9 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
     select p.id, f.state, f.reason, f.objection
       from core.transaction p
      cross join lateral (
-       -- Even if an operator has dealt with the refund itself: the money was returned all the same.
+       -- The kind counts even if an operator has dealt with the refund itself: the money was returned all the same.
        select max(r.kind) as held_by from core.refunds_of(p) r) r
-     -- Separate, because PostgreSQL does not inline a function that has a query among its arguments.
+     -- This join is separate, because PostgreSQL does not inline a function that has a query among its arguments.
      cross join lateral (
        select case when p.state in ('posting', 'posted') or p.decision is not null
                 then (select o.objection from core.objections_to(p) o limit 1) end) o (objection)
@@ -194,9 +196,11 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
    where t.id = found.id
 $$;
 
--- has_news: they have new events, so that a refused payment may succeed now.
+-- Settles payments: recomputes from all of their events what they are. `has_news`: the payments have new events, so that
+-- a refused one may succeed now.
 create or replace function core.settle(wanted_gateway text, changed text[], has_news boolean) returns void language plpgsql
-  -- Always by index, whatever the statistics say: the cost must depend on the number of new rows, not of all rows.
+  -- The planner always uses indexes, whatever the statistics say: the cost must depend on the number of new rows, not of
+  -- all rows.
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   ids text[];
@@ -210,29 +214,29 @@ begin
   perform core.lock_settling();
   ids := core.with_relatives(wanted_gateway, changed);
   -- Batches and results change payments without the lock for settling. What follows must not decide on a row whose change
-  -- has not been committed yet. In the order in which results lock them.
+  -- has not been committed yet, so the rows are locked, in the order in which results lock them.
   known := array(select locked.gateway_payment_id
                    from (select t.gateway_payment_id from core.transaction t
                           where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
                           order by t.gateway_payment_id, t.kind for no key update) locked);
   has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
   if has_networks then
-    perform core.judge_senders(wanted_gateway, ids);
+    perform core.mark_outside(wanted_gateway, ids);
   end if;
   has_proofs := exists (select from core.confirming) or exists (select from core.event where is_unproved);
   if has_proofs then
-    perform core.judge_proofs(wanted_gateway, ids);
+    perform core.mark_unproved(wanted_gateway, ids);
     perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
   end if;
   crowded := core.record_summaries(wanted_gateway, ids, has_news);
   if crowded is not null then
     perform core.set_aside_events(wanted_gateway, crowded);
-    -- Events beyond the limit no longer count.
+    -- Events beyond the limit are set aside now: the summaries change.
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
   if has_reversals and core.return_unposted(wanted_gateway, ids) then
-    -- Less may stand than the next of them says.
+    -- After each refund that was taken out, less may stand than the next one says.
     perform core.decide_refunds(wanted_gateway, ids);
   end if;
   -- Any other payment has just been recorded with its fate.
@@ -263,7 +267,7 @@ create or replace function core.unrecorded(after_source text, after_id uuid, mos
            where e.set_aside is null
              and not exists (select from core.transaction t
                               where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind)
-             -- A refund that was never made has none.
+             -- A refund that was never made has no row.
              and exists (select from core.summarize(e.gateway, array[e.gateway_payment_id]) s
                           where s.kind = e.kind and s.was_made)),
          case when count(*) >= most then max(source) end,

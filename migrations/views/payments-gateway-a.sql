@@ -1,4 +1,4 @@
--- Types that say that money was captured.
+-- The event types that say that money was captured.
 create or replace function base.gateway_a_paid_types() returns text[] language sql immutable parallel safe as $$
   select array['payment.captured', 'order.paid', 'payment_link.paid', 'payment_link.partially_paid', 'virtual_account.credited',
     'qr_code.credited', 'invoice.paid', 'invoice.partially_paid', 'subscription.charged']
@@ -8,7 +8,7 @@ create or replace function base.gateway_a_refund_types() returns text[] language
   select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed']
 $$;
 
--- From gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
+-- The event types in gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
 create or replace function base.gateway_a_types() returns text[] language sql immutable parallel safe as $$
   select base.gateway_a_paid_types() || base.gateway_a_refund_types() || array[
     'payment.authorized', 'payment.failed', 'payment.pending', 'payment.dispute.created', 'payment.dispute.under_review',
@@ -36,7 +36,7 @@ create or replace function base.gateway_a_loan(event jsonb, payment jsonb) retur
     base.loan_of(event #> '{payload,subscription,entity,notes}'))
 $$;
 
--- As above, from the entities next to the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
+-- The hints in the entities next to the payment: order, link, invoice, mandate, virtual account, QR code and transfer.
 create or replace function base.gateway_a_hints_beside(payload jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'receipt', base.text_of(payload #> '{order,entity,receipt}'),
@@ -50,7 +50,7 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'subscription_notes', base.tags_of(payload #> '{subscription,entity,notes}'),
     'virtual_account', base.text_of(payload #> '{virtual_account,entity,id}'),
     'virtual_account_notes', base.tags_of(payload #> '{virtual_account,entity,notes}'),
-    -- It may have two receivers: a bank account and a UPI address.
+    -- A virtual account may have two receivers: a bank account and a UPI address.
     'account_number', base.text_of(jsonb_path_query_first(payload, '$.virtual_account.entity.receivers[*].account_number')),
     'account_address', base.text_of(jsonb_path_query_first(payload, '$.virtual_account.entity.receivers[*].address')),
     'qr_code', base.text_of(payload #> '{qr_code,entity,id}'),
@@ -65,9 +65,9 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'remitter_vpa', base.text_of(payload #> '{upi_transfer,entity,payer_vpa}')))
 $$;
 
--- Amounts are in minor units: hundredths, except in these currencies (ISO 4217). src/books/apis/major-units.ts reads the same
--- items and lists the same currencies: if the two disagreed, a payment would have two amounts. It names each argument once, so
--- that PostgreSQL can inline it.
+-- An amount in minor units as one in major units: hundredths, except in these currencies (ISO 4217).
+-- src/books/apis/major-units.ts reads the same items and lists the same currencies: if the two disagreed, a payment would
+-- have two amounts. The function names each argument once, so that PostgreSQL can inline it.
 create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
   select minor * coalesce((
     '{"BIF": 1, "CLP": 1, "DJF": 1, "GNF": 1, "ISK": 1, "JPY": 1, "KMF": 1, "KRW": 1, "PYG": 1, "RWF": 1, "UGX": 1, "UYI": 1,
@@ -76,8 +76,8 @@ create or replace function base.major_units(minor numeric, currency text) return
       "CLF": 0.0001, "UYW": 0.0001}'::jsonb -> currency)::numeric, 0.01)
 $$;
 
--- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the order, its
--- amount is what is left.
+-- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the
+-- order, the order's amount is what is left of the payment.
 create or replace function base.gateway_a_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', coalesce(ordered, amount - fee),
            'payer_fee_differs', case when ordered + fee <> amount then true end) else '{}' end
@@ -98,7 +98,7 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     'mandate', base.text_of(payment -> 'token_id'),
     'bank_reference', coalesce(base.text_of(payment #> '{acquirer_data,rrn}'),
       base.text_of(payment #> '{acquirer_data,bank_transaction_id}')),
-    -- In rupees, whatever the payment's currency.
+    -- This amount is in rupees, whatever the payment's currency.
     'base_amount', base.major_units(base.number_of(payment -> 'base_amount'), 'INR'))
     -- Most events hold a payment alone.
     || case when event -> 'payload' ?| '{order,payment_link,invoice,subscription,virtual_account,qr_code,bank_transfer,upi_transfer}'
@@ -106,7 +106,7 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     || case when payment -> 'fee_bearer' = '"customer"' then base.gateway_a_payer_fee(event, payment) else '{}' end)
 $$;
 
--- A refund that is only requested changes nothing yet.
+-- The facts of a refund's event. A refund that is only requested changes nothing yet.
 create or replace function base.gateway_a_refund(name text, refund jsonb, payment jsonb, loan text)
   returns base.fact language sql stable parallel safe as $$
   select case
@@ -141,11 +141,11 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
     from (values (name like '%.lost' or base.text_of(dispute -> 'status') = 'lost')) said (is_lost)
 $$;
 
--- The facts of an event whose type is not listed: those of a payment if it holds one.
+-- The facts of an event whose type is not listed: those of its payment if it has one.
 create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
   select f.kind, f.payment_id, f.of_payment_id, f.status, base.major_units(f.amount, f.currency), f.currency, f.paid_at,
          f.external_loan_id, f.problem, f.hints
-    -- Where there is a payment, no other part is one. No gateway's event has more than five parts.
+    -- If one part is a payment, the other parts are not looked at. No gateway's event has more than five parts.
     from (select key, value -> 'entity'
             from jsonb_each(base.object_of(event -> 'payload'))
            where jsonb_typeof(value) = 'object' and (key = 'payment' or jsonb_typeof(event #> '{payload,payment,entity}') is distinct from 'object')
@@ -173,17 +173,17 @@ declare
   status text := base.text_of(payment -> 'status');
   hints jsonb := base.gateway_a_hints(event, payment);
 begin
-  -- Cash on delivery is collected by somebody else.
+  -- Somebody else collects cash on delivery.
   if payment -> 'method' = '"cod"' then
     return null;
   end if;
   -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
-  -- takes precedence over the status. As a text, it is "1" or "0".
+  -- takes precedence over the status. If the flag is a text, it is "1" or "0".
   if status = 'captured' and not (name like 'refund.%' and base.is_no(payment -> 'captured'))
      or status = 'refunded' and not base.is_no(payment -> 'captured') then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
   elsif name = any(base.gateway_a_paid_types()) and status is distinct from 'failed' then
-    -- Its type says that money was captured, but its status does not.
+    -- The event's type says that money was captured, but the payment's status does not.
     return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
   elsif name = 'payment.failed' or name = any(base.gateway_a_paid_types()) then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
@@ -194,7 +194,7 @@ begin
 end
 $$;
 
--- No body makes it raise an error.
+-- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -223,16 +223,16 @@ begin
     end if;
   exception
     when insufficient_resources then
-      -- Not caused by the body, which is read again later.
+      -- The error is not caused by the body, which is read again later.
       raise;
     when others then
-      -- Nesting too deep for the stack stays so.
+      -- A repair does not help where nesting is too deep for the stack.
       repaired := case when sqlstate <> '54001' then base.storable(body) end;
       if repaired is not null then
         return query select * from base.gateway_a(repaired);
         return;
       end if;
-      -- Not JSON, a number too large for numeric, or nesting too deep for the stack.
+      -- The body is not JSON, has a number too large for numeric, or is nested too deep for the stack.
       facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(body))))];
   end;
   return query select * from unnest(facts) said where said.kind is not null;

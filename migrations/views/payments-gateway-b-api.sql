@@ -1,10 +1,10 @@
--- A payment in a row of the gateway's reconciliation: nested since version 2026-01-01, flat before.
+-- A payment in a row of the gateway's reconciliation, whose members are nested since version 2026-01-01 and flat before.
 create or replace function base.gateway_b_row(event jsonb, item jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
       'payment', jsonb_build_object(
         'cf_payment_id', paid -> 'cf_payment_id', 'payment_status', 'SUCCESS', 'payment_time', paid -> 'payment_time',
         'payment_amount', paid_amount,
-        -- A row does not state it, but nothing else makes a payment greater than its order.
+        -- A row does not state the surcharge, but nothing else makes a payment greater than its order.
         'payment_surcharge', case when above_order > 0 then jsonb_build_object('payment_surcharge_service_charge', above_order) end,
         'payment_currency', paid_currency,
         'bank_reference', coalesce(paid -> 'bank_reference', paid -> 'payment_utr'),
@@ -25,9 +25,9 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'order_details', jsonb_build_object('order_id', ordered -> 'order_id', 'cf_payment_id', paid -> 'cf_payment_id'))
     from (select coalesce(item -> 'event_details', item), coalesce(item -> 'payment_details', item),
                  coalesce(item -> 'order_details', item),
-                 -- A list since version 2026-01-01, in one of the two reconciliations.
+                 -- The details are a list since version 2026-01-01, in one of the two reconciliations.
                  coalesce(item #> '{refund_details,0}', item -> 'refund_details', item)) parts (happened, paid, ordered, refunded)
-   -- Rows of payments without their own amount have been seen.
+   -- Some rows of payments lack their own amount.
    cross join lateral (select coalesce(base.text_of(paid -> 'payment_amount'), base.text_of(happened -> 'event_amount')),
                               coalesce(base.text_of(paid -> 'payment_currency'), base.text_of(happened -> 'event_currency')))
          money (paid_amount, paid_currency)

@@ -1,4 +1,4 @@
--- From gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
+-- The event types in gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
 create or replace function base.gateway_b_types() returns text[] language sql immutable parallel safe as $$
   select array[
     'PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK', 'PAYMENT_CHARGES_WEBHOOK',
@@ -16,14 +16,14 @@ $$;
 insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
 on conflict (name) do update set known_types = excluded.known_types;
 
--- What was captured; of a reserved amount, that may be a part.
+-- The captured amount, which may be a part of the reserved one.
 create or replace function base.gateway_b_amount(payment jsonb) returns numeric language sql immutable parallel safe as $$
   select coalesce(case when payment #> '{authorization,action}' = '"CAPTURE"'
                        then nullif(base.number_of(payment #> '{authorization,captured_amount}'), 0) end,
                   base.number_of(payment -> 'payment_amount'))
 $$;
 
--- The sum of these offers' discounts. No payment has as many.
+-- The sum of these offers' discounts. No payment has more offers than this.
 create or replace function base.gateway_b_discount(offers jsonb) returns numeric language sql immutable parallel safe as $$
   select coalesce(sum(base.number_of(offer #> '{offer_redemption,discount_amount}')), 0)
     from (select o as offer from jsonb_array_elements(case when jsonb_typeof(offers) = 'array' then offers else '[]' end) o limit 20) granted
@@ -78,7 +78,7 @@ declare
   hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
 begin
   if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'SUCCESS' then
-    -- It is only reserved, perhaps released since, or collected by somebody else on delivery.
+    -- Such a payment is only reserved, perhaps released since, or collected by somebody else on delivery.
     if base.is_no(payment -> 'is_captured') or payment #> '{authorization,action}' = '"VOID"' or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"')
        or payment -> 'payment_method' ?| '{cash_on_delivery,cod}' then
       return null;
@@ -87,7 +87,7 @@ begin
   elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or status in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
   end if;
-  -- Its type says that money was captured, but its status does not.
+  -- The event's type says that money was captured, but the payment's status does not.
   return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
 end
 $$;
@@ -119,7 +119,7 @@ begin
     return base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)));
   end if;
   drawn := base.captured(payment_id, amount, currency, paid_at, loan, hints);
-  -- What may not be an instalment may be returned with the mandate.
+  -- A draw that is not an instalment verifies the mandate, and may be returned with it.
   if base.text_of(draw -> 'payment_type') is distinct from 'CHARGE' and drawn.problem is null then
     drawn.problem := 'awaiting_review';
   end if;
@@ -127,7 +127,7 @@ begin
 end
 $$;
 
--- A refund that is under way, or was not made after all, changes nothing.
+-- The facts of a refund's event. A refund that is under way, or was not made after all, changes nothing.
 create or replace function base.gateway_b_refund(name text, event jsonb, refund jsonb)
   returns base.fact language sql stable parallel safe as $$
   select case
@@ -143,7 +143,8 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
           'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
 $$;
 
--- A retrieval request only asks for information. A won dispute may be claimed again in the next phase, under the same id.
+-- The facts of a dispute's event. A retrieval request only asks for information. A won dispute may be claimed again in
+-- the next phase, under the same id.
 create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb) returns base.fact language sql stable parallel safe as $$
   select case
     when 'RETRIEVAL' in (phase, base.text_of(dispute -> 'dispute_type')) then null
@@ -164,8 +165,8 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
 
--- Which loan a payment link is for, and the id that its maker gave it. Its payments have events of their own, which may name
--- only the gateway's id of the link.
+-- Which loan a payment link is for, and the id that the link's maker gave it. The link's payments have events of their
+-- own, which may name only the gateway's id of the link.
 create or replace function base.gateway_b_link(link jsonb) returns base.fact language sql immutable parallel safe as $$
   select case when id is not null and coalesce(loan, made_as) is not null
     then row('link', id, null, 'named', null, null, null, loan, null,
@@ -174,7 +175,7 @@ create or replace function base.gateway_b_link(link jsonb) returns base.fact lan
          l (id, loan, made_as)
 $$;
 
--- A credit to a virtual account in the older format: flat, in rupees, in India's time.
+-- A credit to a virtual account in the older format, which is flat, in rupees and in India's time.
 create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
   select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
     base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
@@ -189,7 +190,7 @@ $$;
 -- The facts of an event whose type is not listed, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
-    -- Where there is a payment, no other part is one.
+    -- If one part is a payment, the other parts are not looked at.
     from (select event #> '{data,payment}', 1
           union all
           (select value, 2 from jsonb_each(base.object_of(event -> 'data')) where jsonb_typeof(value) = 'object' limit 20)
@@ -204,7 +205,7 @@ create or replace function base.gateway_b_unknown(name text, event jsonb) return
    limit 1
 $$;
 
--- No body makes it raise an error.
+-- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
@@ -215,7 +216,8 @@ declare
 begin
   begin
     event := base.event_in(body);
-    -- Those of the old virtual accounts name their type `event`. A payment_status is not a type: other events have one too.
+    -- Events of the old virtual accounts name their type in `event`. A payment_status is not a type: other events have
+    -- one too.
     name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), '');
     if name = 'LOANOPS_BACKFILL' then
       event := base.gateway_b_fetched(event);
@@ -239,10 +241,10 @@ begin
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
   exception
     when insufficient_resources then
-      -- Not caused by the body, which is read again later.
+      -- The error is not caused by the body, which is read again later.
       raise;
     when others then
-      -- Nesting too deep for the stack stays so.
+      -- A repair does not help where nesting is too deep for the stack.
       repaired := case when sqlstate <> '54001' then base.storable(body) end;
       if repaired is not null then
         return query select * from base.gateway_b(repaired);

@@ -1,10 +1,11 @@
--- What its gateway was or will be asked: once per account.
+-- What the payment's gateway was or will be asked, with one row per account.
 create or replace function core.questions_about(t core.transaction) returns setof core.question language sql stable as $$
   select q.* from core.question q
    where q.gateway_payment_id = t.gateway_payment_id and q.gateway = t.gateway and q.kind = t.kind
 $$;
 
--- Without a refund or a second event, no fact can be about it: a list has thousands of such payments.
+-- Whether facts may be about a payment: without a refund or a second event there is none, and a list has thousands of
+-- such payments.
 create or replace function core.may_have_facts(t core.transaction) returns boolean language sql stable as $$
   select t.kind <> 'payment' or t.difference is not null
       or exists (select from core.transaction r
@@ -19,7 +20,8 @@ create or replace function core.all_facts_about(t core.transaction) returns text
   select array(select f.fact from core.facts_about(t) f order by f.fact)
 $$;
 
--- Changes with everything that a decision about it depends on: further facts may leave its reason and objection as they are.
+-- A text that changes with everything that a decision about the payment depends on: further facts may leave its reason
+-- and objection as they are.
 create or replace function core.version_of(t core.transaction) returns text language sql stable as $$
   select md5(jsonb_build_array(t.kind, t.state, t.reason, t.objection, t.amount::text, t.returned_amount::text, t.external_loan_id,
            case when core.may_have_facts(t) then core.all_facts_about(t) else '{}' end)::text)
@@ -32,7 +34,7 @@ create or replace function core.matched_by(t core.transaction) returns text lang
                 when t.named_loan_id is not null then 'notes' end end
 $$;
 
--- Why a refund or chargeback does not fit what stands of its posted payment; null if it does, or nothing is posted.
+-- Why a refund or chargeback is more than what stands of its posted payment; null if it is not, or if nothing is posted.
 create or replace function core.exceeds(t core.transaction) returns text language sql stable as $$
   select format('%s %s is more than the %s that stands of the payment', trim_scale(t.amount), t.currency, trim_scale(core.stands(p)))
     from core.transaction p
@@ -44,7 +46,7 @@ create or replace view ops.payment as
 select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id, p.amount, p.currency, p.paid_at,
        p.state, p.reason, p.verified, p.ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at, p.waiting_for,
        p.next_try_at, p.detail, p.hints, p.id, p.objection,
-       -- Not joined, so that they are looked up only for the rows shown.
+       -- The fee and the tax are not joined, so that they are looked up only for the rows shown.
        (select s.fee from core.statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as fee,
        (select s.tax from core.statement s
@@ -61,7 +63,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
            case when t.state = 'waiting' then case when t.unconfirmed is not null then 'gateway'
                                                    when exists (select from ops.ledger_pause) then 'paused' else 'batch' end
              end as waiting_for,
-           -- A payment that is held for another reason is not retried meanwhile.
+           -- A payment that is in suspense for another reason is not retried meanwhile.
            case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
            case when t.state = 'posted' then t.difference
@@ -92,7 +94,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 when before.is_paused then 'paused'
                 when before.is_unfinished then 'predecessor'
                 else o.waiting_for end,
-           -- A time in the past is not when it will be tried.
+           -- An operation whose time has passed is not tried at that time.
            case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
            o.last_error,
            t.hints,
@@ -104,7 +106,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
      cross join lateral (
        select exists (select from loanops.operation earlier
                        where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished,
-              -- As in loanops.operation_state.
+              -- The same condition is in loanops.operation_state.
               (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
                 and exists (select from ops.ledger_pause) as is_paused) before
      where t.state = 'posting') p;
@@ -114,7 +116,7 @@ create or replace view ops.suspense as
 select p.*, round(extract(epoch from now() - t.suspended_at) / 3600, 1) as age_hours, t.note, t.noted_by
   from ops.payment p
   join core.transaction t on t.id = p.id
- -- Conditions on both, so that neither side reads more than what is in suspense.
+ -- Both sides have the condition, so that neither reads more than what is in suspense.
  where p.state = 'suspense' and t.state = 'suspense';
 comment on view ops.suspense is 'Payments that cannot be posted as they are, each with its reason';
 
@@ -139,8 +141,8 @@ select id as batch_id, trigger, status, started_at, ended_at, discovered, transf
   from core.batch_run;
 comment on view ops.batch_run is 'Each pass of raw → base → core → ledger';
 
--- The batch that takes these events forgets what they said before, holding the lock for settling, and only if nobody has
--- decided about them by then.
+-- Has the next batch read these events again. The batch forgets what they said before, holding the lock for settling, and
+-- only if nobody has decided about them by then.
 create or replace function ops.reread(source text, since timestamptz) returns bigint language plpgsql volatile as $$
 declare
   noted uuid[];
@@ -160,7 +162,7 @@ begin
       returning raw_id
     )
     select array_agg(raw_id) from noted$sql$, source) using source, since into noted;
-  -- They are counted again when they are transformed.
+  -- The events are counted again when they are transformed.
   perform core.uncount_rows(source, noted);
   return coalesce(cardinality(noted), 0);
 end

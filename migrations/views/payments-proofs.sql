@@ -10,19 +10,20 @@ create or replace function core.confirming_for(e core.event) returns setof core.
                then coalesce((select t.assigned_loan_id from core.transaction t
                                where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
                              e.external_loan_id,
-                             -- Its link may name the loan.
+                             -- The payment's link may name the loan.
                              (select t.named_loan_id from core.transaction t
                                where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = 'payment'))
                else coalesce((select t.external_loan_id from core.transaction t
                                where t.gateway_payment_id = e.of_payment_id and t.gateway = e.gateway and t.kind = 'payment'),
                              e.external_loan_id) end),
            (select n.product from core.confirming n where n.lender = e.lender and n.gateway = e.gateway limit 1))
-   -- If lenders share the product: the one that the event named.
+   -- If lenders share the product, the one that the event named comes first.
    order by c.lender = e.lender desc, c.lender
    limit 1
 $$;
 
--- By a signature of such a lender, or because it was fetched with the credentials that serve it.
+-- Whether an event is proved: by a signature of such a lender, or because it was fetched with the credentials that serve
+-- the lender.
 create or replace function core.is_proved(c core.confirming, lender text, verified_by text) returns boolean
   language sql immutable parallel safe as $$
   select case when verified_by = 'gateway_api' then lender <> 'UNKNOWN' or c.account = ''
@@ -31,18 +32,18 @@ $$;
 
 -- Marks the events that count only once proved. An event that cannot be read, is of an unknown type, or says that no money
 -- came posts nothing by itself.
-create or replace function core.judge_proofs(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+create or replace function core.mark_unproved(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   update core.event e
-     set is_unproved = j.verdict
+     set is_unproved = m.is_unproved_now
     from (select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.is_unproved,
                  (e.kind <> 'payment' or e.status = 'captured')
                  and e.problem is distinct from 'unreadable' and e.problem is distinct from 'unknown_event'
-                 and c.lender is not null and not core.is_proved(c, e.lender, e.verified_by) as verdict
+                 and c.lender is not null and not core.is_proved(c, e.lender, e.verified_by) as is_unproved_now
             from core.event e
             left join lateral core.confirming_for(e) c on true
-           where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null) j
-   where j.verdict <> j.is_unproved
-     and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
+           where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null) m
+   where m.is_unproved_now <> m.is_unproved
+     and e.source = m.source and e.raw_id = m.raw_id and e.kind = m.kind and e.gateway_payment_id = m.gateway_payment_id
 $$;
 
 -- What the gateway will be asked: what unproved events state, and no verified one does. What an operator has booked needs
@@ -72,7 +73,7 @@ create or replace function core.unanswered(wanted_gateway text, ids text[])
                                         or array[p.status, e.status] <@ array['done', 'never_captured']) end)
 $$;
 
--- news: what has new events, and may therefore be confirmed now.
+-- Saves what the gateway will be asked. `news`: what has new events, and may therefore be confirmed now.
 create or replace function core.note_questions(wanted_gateway text, ids text[], news text[]) returns void
   language sql volatile as $$
   with wanted as materialized (select * from core.unanswered(wanted_gateway, ids)), gone as (
@@ -88,8 +89,8 @@ create or replace function core.note_questions(wanted_gateway text, ids text[], 
    where core.question.gateway_payment_id = any(news)
 $$;
 
--- The loans by which it was decided whom to ask next, and whose product was learned too long ago: since then, such a loan may
--- have been deleted and created again under another lender.
+-- The loans that decide which account is asked next, and whose product was learned too long ago: since then, such a loan
+-- may have been deleted and created again under another lender.
 create or replace function core.loans_to_learn_again(most integer) returns setof text language sql stable
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select p.external_loan_id
@@ -105,7 +106,7 @@ create or replace function core.loans_to_learn_again(most integer) returns setof
 $$;
 
 -- The next questions for an account that this batch has not asked yet, the longest due first; each with the orders and
--- payments that its events name, those not searched yet first.
+-- payments that its events name, first those that were not searched yet.
 create or replace function core.next_questions(wanted_gateway text, wanted_account text, batch uuid, by_order boolean,
   most integer, most_refs integer) returns table (kind text, id text, refs json, asked text[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -131,8 +132,8 @@ create or replace function core.next_questions(wanted_gateway text, wanted_accou
               limit most_refs) n) refs
 $$;
 
--- Why the gateway's response confirms none of the events; null if it does. The response is the body of a raw row.
--- wanted_order: the order under which the gateway has the payment; null if it finds payments by id alone.
+-- Why the gateway's response, which is the body of a raw row, confirms none of the events; null if it confirms one.
+-- `wanted_order`: the order under which the gateway has the payment; null if it finds payments by id alone.
 create or replace function core.denial_of(wanted_gateway text, wanted_kind text, id text, wanted_order text, answer bytea)
   returns text language plpgsql stable as $$
 declare
@@ -163,7 +164,7 @@ begin
 end
 $$;
 
--- Also settles what was not confirmed.
+-- Saves what an account answered, and settles the payments that it did not confirm.
 create or replace function core.keep_answers(wanted_gateway text, wanted_account text, batch uuid, answers jsonb) returns void
   language plpgsql volatile set enable_seqscan = off as $$
 declare
@@ -187,7 +188,8 @@ begin
 end
 $$;
 
--- Copies from the settings which lenders' events must be confirmed, and judges events again if that has changed.
+-- Copies from the settings which lenders' events must be confirmed. If that has changed, the events concerned are settled
+-- again.
 create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
 declare
   wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);

@@ -1,6 +1,7 @@
 create or replace function raw.refuse_change() returns trigger language plpgsql as $$
 begin
-  -- Only raw.delete_closed sets this, and only in its own transaction; the service's role may delete nothing on its own.
+  -- Only raw.delete_closed sets loanops.deleting_raw, and only in its own transaction; the service's role may delete
+  -- nothing on its own.
   if tg_op = 'DELETE' and current_setting('loanops.deleting_raw', true) = tg_table_name || ' ' || pg_current_xact_id() then
     return null;
   end if;
@@ -53,7 +54,8 @@ create or replace function raw.named_after(store text) returns table (lender tex
    limit 1
 $$;
 
--- Created on first use. One that was made by hand is watched from its first event on, which needs the grants.
+-- Makes a lender's raw table on first use. A table that was made by hand is watched from its first event on, which needs
+-- the grants.
 create or replace function raw.make_store(lender text, gateway text) returns text language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $$
 declare
@@ -65,9 +67,9 @@ begin
   end if;
   if not exists (select from pg_trigger
                   where tgrelid = to_regclass(format('raw.%I', store)) and tgname = 'note_new') then
-    -- One transaction at a time. Only `if not exists` reliably sees a table that the previous one created, because the
-    -- lookup above may be cached until the table is locked. If somebody makes the table at this very moment, this fails, and
-    -- the caller tries again.
+    -- One transaction makes tables at a time. Only `if not exists` reliably sees a table that the previous one made,
+    -- because the lookup above may be cached until the table is locked. If somebody makes the table at this very moment,
+    -- this fails, and the caller tries again.
     perform pg_advisory_xact_lock(7405315);
     execute format('create table if not exists raw.%I (like raw.template including all)', store);
     perform raw.watch(store);

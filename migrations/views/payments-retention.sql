@@ -5,8 +5,8 @@ create or replace function core.is_closed(t core.transaction) returns boolean la
                       where u.gateway_payment_id = t.gateway_payment_id and u.gateway = t.gateway)
 $$;
 
--- Everything that refers to it or that it refers to is closed. An unreadable event has only its raw row's id: it is kept,
--- because a repeat would become another payment.
+-- Whether an event can be deleted: everything that refers to it or that it refers to is closed. An unreadable event has
+-- only its raw row's id: it is kept, because a repeat would become another payment.
 create or replace function core.is_dispensable(e core.event) returns boolean language sql stable as $$
   select e.gateway_payment_id <> e.raw_id::text
      and not exists (
@@ -24,8 +24,8 @@ create or replace function raw.id_at(at timestamptz) returns uuid language sql i
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- Deletes, of the next rows after this id, those that are at least this many days old and that nothing open needs. Raw
--- tables refuse every other deletion. Returns the last id seen, null at the end.
+-- Looks at the next rows after this id, and deletes those that are at least this many days old and that nothing open
+-- needs. Raw tables refuse every other deletion. Returns the last id seen, null at the end.
 create or replace function raw.delete_closed(store text, keep_days integer, after uuid, most integer,
   out deleted bigint, out last_id uuid) language plpgsql security definer
   set search_path = pg_catalog, pg_temp

@@ -6,22 +6,22 @@ create or replace function core.is_outside(wanted_product text, wanted_gateway t
                       where n.product = wanted_product and n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- What was fetched from the gateway itself has no sender.
+-- The same for an event that may have been fetched from the gateway itself, and then has no sender.
 create or replace function core.is_outside(wanted_product text, wanted_gateway text, address inet, verified_by text) returns boolean
   language sql stable as $$
   select verified_by is distinct from 'gateway_api' and core.is_outside(wanted_product, wanted_gateway, address)
 $$;
 
--- Until the ledger has been asked for the loan, the product of the lender that the event named.
+-- The product of a loan; until the ledger has been asked for it, the product of the lender that the event named.
 create or replace function core.product_of(loan text, lender text) returns text language sql stable as $$
   select coalesce((select p.product from core.loan_product p where p.external_loan_id = loan),
                   (select n.product from core.allowed_network n where n.lender = product_of.lender limit 1))
 $$;
 
--- Marks events that come from outside the networks of the loan's lender. `touched` holds payments together with their
+-- Marks events that come from outside the networks of the loan's lender. `touched` has payments together with their
 -- refunds. If events name several loans, those count whose events come from inside their lender's networks; likewise if
 -- events of one refund name several payments, or none.
-create or replace function core.judge_senders(wanted_gateway text, touched text[]) returns void language sql volatile as $$
+create or replace function core.mark_outside(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with named as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.verified_by, e.is_outside, s.payment_id,
            e.kind = 'payment' and e.status = 'captured' as is_money,
@@ -34,40 +34,41 @@ create or replace function core.judge_senders(wanted_gateway text, touched text[
     select *, core.is_outside(product, wanted_gateway, address, verified_by) as is_out from named
   ), with_inside as (
     select *, bool_or(is_money and not is_out) over (partition by payment_id) as any_inside from by_own_loan
-  ), with_judge as (
+  ), with_deciding as (
     -- One event of each product is enough, however many there are.
     select *, is_money and not (is_out and any_inside)
-              and row_number() over (partition by payment_id, product, is_money, is_out) = 1 as is_judge
+              and row_number() over (partition by payment_id, product, is_money, is_out) = 1 as is_deciding
       from with_inside
-  ), with_judges as (
-    select *, array_agg(product) filter (where is_judge) over (partition by payment_id) as products from with_judge
+  ), with_products as (
+    select *, array_agg(product) filter (where is_deciding) over (partition by payment_id) as products from with_deciding
   ), by_payment as (
     select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address, verified_by)) as is_out_of_payment
-      from with_judges
+      from with_products
   ), with_first as (
-    -- One of each kind is enough here too.
+    -- Here too, one event of each kind is enough.
     select *, row_number() over (partition by kind, gateway_payment_id, is_out_of_payment, product, products) = 1 as is_first
       from by_payment
   ), with_refund as (
     select *, jsonb_agg(products || product) filter (where kind <> 'payment' and is_first and not is_out_of_payment)
                 over (partition by kind, gateway_payment_id) as products_of_refund
       from with_first
-  ), judged as (
+  ), weighed as (
     select *, is_out_of_payment
               or exists (select from jsonb_array_elements(products_of_refund) named
                           cross join lateral jsonb_array_elements_text(named) p
-                          where core.is_outside(p, wanted_gateway, address, verified_by)) as verdict
+                          where core.is_outside(p, wanted_gateway, address, verified_by)) as is_outside_now
       from with_refund
   )
   update core.event e
-     set is_outside = j.verdict
-    from judged j
-   where j.verdict <> j.is_outside
-     and e.source = j.source and e.raw_id = j.raw_id and e.kind = j.kind and e.gateway_payment_id = j.gateway_payment_id
+     set is_outside = w.is_outside_now
+    from weighed w
+   where w.is_outside_now <> w.is_outside
+     and e.source = w.source and e.raw_id = w.raw_id and e.kind = w.kind and e.gateway_payment_id = w.gateway_payment_id
 $$;
 
--- The loans by which the events of a payment, or of a refund that names several payments, are judged, and whose product the
--- ledger has not been asked for. First those from inside anybody's networks: strangers must not keep us busy.
+-- The loans whose lenders decide which events of a payment, or of a refund that names several payments, come from
+-- outside, and whose product the ledger has not been asked for. Loans named from inside anybody's networks come first:
+-- strangers must not keep us busy.
 create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
   language sql stable as $$
   select loan
@@ -86,7 +87,7 @@ create or replace function core.unasked_loans(wanted_gateway text, payment_id te
    where core.can_be_loan(loan) and not exists (select from core.loan_product p where p.external_loan_id = loan)
    group by loan
    order by bool_or(is_inside) desc, min(received_at)
-   -- A flood of loan names makes us ask for no more than these.
+   -- However many loans are named, we ask for no more than these.
    limit 5
 $$;
 
@@ -101,7 +102,7 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
    where t.gateway_payment_id = any(touched) and t.gateway = wanted_gateway
      and case when t.kind = 'payment'
            then t.reason = 'events_disagree' or t.objection is not null
-                -- A verified one may have taken the place of others that count, once it turns out to come from outside.
+                -- A verified event may have taken the place of others that count, once it turns out to come from outside.
                 or exists (select from core.event e
                             where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
                               and e.status = 'captured' and e.set_aside is null
@@ -116,13 +117,14 @@ create or replace function core.note_unjudged(wanted_gateway text, touched text[
   on conflict do nothing
 $$;
 
--- Stores the product that the ledger named, null if it has no such loan, and settles again what was judged without it.
+-- Saves the product that the ledger named, null if it has no such loan, and settles again the payments that were settled
+-- without it.
 create or replace function core.learn_product(loan text, product text) returns void language plpgsql
   set enable_seqscan = off as $$
 declare
-  judged record;
+  settled record;
 begin
-  -- Usually it is known, and nothing needs to be written.
+  -- Usually the product is known, and nothing needs to be written.
   if exists (select from core.loan_product p
               where p.external_loan_id = loan and p.product = learn_product.product and p.learned_at > now() - interval '1 minute') then
     return;
@@ -138,7 +140,7 @@ begin
     insert into core.loan_product (external_loan_id, product) values (loan, learn_product.product)
     on conflict (external_loan_id) do update set product = excluded.product, learned_at = excluded.learned_at;
   end if;
-  for judged in
+  for settled in
     select t.gateway, array_agg(t.gateway_payment_id) as payment_ids
       from core.transaction t
      where t.external_loan_id = loan and t.kind = 'payment'
@@ -154,12 +156,13 @@ begin
                                        limit 2) two) > 1))
      group by t.gateway
   loop
-    perform core.settle(judged.gateway, judged.payment_ids, false);
+    perform core.settle(settled.gateway, settled.payment_ids, false);
   end loop;
 end
 $$;
 
--- Copies the networks from the settings. If they changed, whatever was or may now be judged is judged again.
+-- Copies the networks from the settings. If they have changed, everything whose events were or may now be outside them is
+-- settled again.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
 declare
   -- One network may be written in several ways.

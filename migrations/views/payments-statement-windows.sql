@@ -1,6 +1,6 @@
 -- Which days the statements cover: from fetches, and from uploaded files, which may be withdrawn.
 
--- Merges it with the periods that it touches.
+-- Saves that a fetch covers a period, merged with the periods that it touches.
 create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
   returns void language sql volatile as $$
   with gone as (
@@ -20,7 +20,7 @@ create or replace function core.note_window(wanted_gateway text, wanted_lender t
     from gone g
 $$;
 
--- Covers whole days: a part of them is partial.
+-- Saves which days a file covers. Days are covered as a whole: those that the file covers in part are marked as partial.
 create or replace function core.note_file(wanted_file uuid, days date[], partial_days date[]) returns void
   language sql volatile as $$
   with given as (
@@ -39,8 +39,8 @@ create or replace function core.note_file(wanted_file uuid, days date[], partial
    where f.id = wanted_file
 $$;
 
--- Withdraws a file, whose rows are then to be deleted. Where these replaced others, which do not come back, no statement is
--- complete any more until a later one covers the day. Returns nothing if there is nothing left to withdraw.
+-- Withdraws a file, whose rows are then to be deleted. The rows that they replaced do not come back: no statement of
+-- their days is complete until a later one covers the day. Returns nothing if there is nothing left to withdraw.
 create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
   returns table (is_new boolean) language plpgsql volatile as $$
 declare
@@ -83,7 +83,7 @@ begin
 end
 $$;
 
--- Some of the rows of a withdrawn file at a time. Returns whether there may be more.
+-- Deletes some of the rows of a withdrawn file. Returns whether there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
 declare
   deleted integer;

@@ -13,9 +13,9 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
   from core.statement_file f;
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
--- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without the gateway's
--- own account of its payout, a payment adds up once its fee and tax are known. What is neither payment nor refund is an
--- adjustment, of the lender of the settlement's payments if they have one.
+-- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. If the gateway gives
+-- no account of its payout, a payment adds up once its fee and tax are known. A part that is neither payment nor refund
+-- is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
        is_known and is_agreed and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
@@ -62,7 +62,7 @@ select id as backfill_id, gateway, lender, window_from as "from", window_to as "
   from core.backfill;
 comment on view ops.backfill is 'Each fetch of payments from a gateway';
 
--- Not counting what was fetched.
+-- When a source last received an event from outside, not counting what was fetched.
 create or replace function core.last_received(wanted_source text) returns timestamptz language sql stable as $$
   select max(at) from (
     (select received_at from core.event where source = wanted_source and verified_by is distinct from 'gateway_api'
@@ -118,7 +118,7 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
   left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
 comment on view ops.gateway is 'Up to when the payments of each gateway have been fetched, and what its webhooks missed';
 
--- Unless this fetch has read them before.
+-- Reads the pending events of the fetch's gateway, unless this fetch has read them before.
 create or replace function core.read_pending(wanted_backfill uuid) returns void language plpgsql volatile as $$
 declare
   store text;
@@ -145,8 +145,8 @@ begin
 end
 $$;
 
--- Those that no verified event reports. `known`: whether an unverified one does. Includes the events that the fetch has
--- read before any batch.
+-- The payments of a page that no verified event reports. `known`: whether an unverified one does. The events that the
+-- fetch has read before any batch count too.
 create or replace function core.unverified_payments(wanted_backfill uuid, wanted_gateway text, ids text[])
   returns table (payment_id text, known boolean) language sql stable as $$
   select id, trust is not null
@@ -162,8 +162,8 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
    where trust is distinct from 1
 $$;
 
--- Those that no verified event reports with this outcome. That a refund failed only counts as reported by the gateway's own
--- answer: if it was made before, nothing else releases its payment.
+-- The refunds and chargebacks that no verified event reports with this outcome. That a refund failed counts only as
+-- reported by the gateway's own answer: if it was made before, nothing else releases its payment.
 create or replace function core.unreported(wanted_gateway text, kinds text[], ids text[], outcomes text[])
   returns table (kind text, id text) language sql stable as $$
   select w.kind, w.id
@@ -176,7 +176,7 @@ create or replace function core.unreported(wanted_gateway text, kinds text[], id
         and (w.kind <> 'refund' or w.outcome <> 'undone' or e.verified_by = 'gateway_api'))
 $$;
 
--- Those of which the gateway has returned more than the refunds that verified events report here.
+-- The payments of which the gateway has returned more than the refunds that verified events report here.
 create or replace function core.with_unknown_refunds(wanted_gateway text, ids text[], refunded numeric[])
   returns table (payment_id text) language sql stable as $$
   select w.id
@@ -191,8 +191,9 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
              having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
 $$;
 
--- A captured payment stays so, whatever an earlier response says; only a later file takes back what a file says. Locked against settling of the same payments: each would
--- miss the day that the other is about to give them.
+-- Saves what a gateway says. A captured payment stays captured, whatever an earlier response says; only a later file
+-- takes back what a file says. The rows are locked against settling of the same payments: each would miss the day that
+-- the other is about to give them.
 create or replace function core.keep_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
@@ -217,7 +218,7 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
            >= array_position(array['failed', 'captured', 'refunded'], s.status)
 $$;
 
--- Notes what a fetch met and could not read. Returns the keys that no fetch met before.
+-- Saves what a fetch met and could not read. Returns the keys that no fetch met before.
 create or replace function core.set_aside(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
   returns setof text language sql volatile as $$
   with given as (
@@ -244,7 +245,8 @@ create or replace function core.set_aside(wanted_gateway text, wanted_lender tex
   select key from given where key not in (select key from known)
 $$;
 
--- Forgets what this fetch would have met, if it still could not be read, and says what it did meet; null if nothing.
+-- Forgets the unreadable items that this fetch would have met if they were still unreadable, and returns those that it
+-- did meet; null if there are none.
 create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
   returns text language sql volatile as $$
   with gone as (

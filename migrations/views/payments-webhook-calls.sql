@@ -1,5 +1,6 @@
--- The calls that are kept: twenty of each gateway, the newest, but as many stored as refused ones, and among each of them as many of
--- every address, while there are that many. So no flood of calls pushes out those of others. One sender may have a whole /64 of IPv6.
+-- The calls that are kept: of each gateway the twenty newest, as many stored as refused ones, and among each of these as
+-- many of every address, while there are that many. So no flood of calls pushes out those of others. One sender may have
+-- a whole /64 of IPv6.
 create or replace view loanops.last_webhook_call as
 select id, gateway, at, address, status, event_type, lender, reason
   from (select *, row_number() over (partition by gateway order by turn, at desc) as place

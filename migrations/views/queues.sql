@@ -1,5 +1,6 @@
--- pg-boss keeps finished jobs for a while in the same tables, which the views below must not read. Not a migration, because
--- pg-boss makes its tables after those; only if it is missing, because making it stops the queues.
+-- pg-boss keeps finished jobs for a while in the same tables, which the views below must not read: this index leaves them
+-- out. It is not in a migration, because pg-boss makes its tables after those, and is made only if it is missing, because
+-- making it stops the queues.
 do $$
 begin
   if to_regclass('pgboss.job_unfinished') is null then
@@ -33,7 +34,7 @@ select j.name, j.id, j.data, coalesce(j.source_output, j.data -> 'error'), j.cre
   join pgboss.job j on j.name = q.dead_letter and j.state = 'created';
 comment on view ops.job_failed is 'Jobs that were given up, with their error; select ops.redrive(queue) puts those of a dead-letter queue back to work';
 
--- As new jobs.
+-- Sends the jobs of a dead-letter queue again, as new jobs.
 create or replace function ops.redrive(dead_queue text) returns bigint language sql volatile as $$
   with gone as (
     delete from pgboss.job

@@ -1,4 +1,5 @@
--- What was fetched or uploaded for no lender concerns all that have no credentials of their own.
+-- Whether a statement of a gateway and lender concerns this lender: one for no lender concerns all that have no
+-- credentials of their own.
 create or replace function core.concerns(of_gateway text, of_lender text, wanted_lender text) returns boolean
   language sql stable as $$
   select case when of_lender is null
@@ -6,7 +7,8 @@ create or replace function core.concerns(of_gateway text, of_lender text, wanted
            else of_lender = wanted_lender end
 $$;
 
--- Whether the fetches cover the day as a whole, and what the last file that covers it says of itself: null without one.
+-- Whether the fetches cover the day as a whole, and what the last file that covers the day says of itself, null without
+-- such a file.
 create or replace function core.coverage_of(wanted_gateway text, wanted_lender text, day date,
   out is_fetched boolean, out is_partly_read boolean, out is_partial_file boolean) language sql stable as $$
   with of_day as (
@@ -29,21 +31,21 @@ create or replace function core.is_complete(wanted_gateway text, wanted_lender t
     from core.coverage_of(wanted_gateway, wanted_lender, day)
 $$;
 
--- Something is known to be left out, such as a row that was refused.
+-- Whether a statement is known to leave something out, such as a row that was refused.
 create or replace function core.is_partial(wanted_gateway text, wanted_lender text, day date) returns boolean
   language sql stable as $$
   select (is_fetched or is_partial_file is not null) and not core.is_complete(wanted_gateway, wanted_lender, day)
     from core.coverage_of(wanted_gateway, wanted_lender, day)
 $$;
 
--- Our side of each payment: what became of it, and how much of it. `found`: what the ledger holds, if that is not what was
--- sent. `intended`: what is or will be sent, never more than was captured, because an operator's amount may be in the
--- loan's currency.
+-- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
+-- what was sent. `intended`: what is or will be sent, never more than was captured, because an operator's amount may be
+-- in the loan's currency.
 create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
        case when t.state = 'posted' then t.ledger_amount end as found,
-       -- Nothing is posted for it: the gateway's amount counts, unless whoever decided about it saw another.
+       -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
          and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
        coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
@@ -72,7 +74,7 @@ create or replace function core.pairs_of(wanted_day date)
     select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row) as row
       from said
       left join here on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
-      -- Loops: only payments of another day are looked up one by one.
+      -- These are nested loops: only payments of another day are looked up one by one.
       left join lateral (
         select h as row from core.payment_here h
          where here.row is null and h.gateway_payment_id = said.gateway_payment_id and h.gateway = said.gateway
@@ -95,9 +97,10 @@ create or replace function core.pairs_of(wanted_day date)
    where said.gateway is null and other.gateway is null
 $$;
 
--- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's statement
--- is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket as a whole. What
--- went back is left out of every other figure of it, unless its gateway does not have it.
+-- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's
+-- statement is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket
+-- as a whole. The part of a payment that went back is left out of its other figures, unless its gateway does not have the
+-- payment.
 create or replace function core.parts_of(wanted_day date)
   returns table (lender text, gateway text, currency text, bucket text, gateway_payment_id text, transaction_id uuid,
     payments integer, amount numeric) language sql stable as $$
@@ -106,12 +109,12 @@ create or replace function core.parts_of(wanted_day date)
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
            coalesce(case when (p.here).is_whole then r.said end, (p.here).found, r.intended, r.said, 0) as stands,
-           -- Known to both sides; only an operator may have left out a part of this.
+           -- `known` is what both sides know of; only an operator may have left out a part of it.
            coalesce(r.amount, r.said) as known,
            case when not (p.here).is_cleared then r.intended end as intended
       from core.pairs_of(wanted_day) p
      cross join lateral (
-       -- Not "greatest", for which null would be 0.
+       -- "greatest" would take null for 0.
        select coalesce((p.here).returned, 0), p.said - least(coalesce((p.here).returned, 0), p.said),
               case when (p.here).intended < (p.here).returned then 0 else (p.here).intended - (p.here).returned end,
               case when (p.here).amount < (p.here).returned then 0 else (p.here).amount - (p.here).returned end
@@ -167,7 +170,7 @@ select c.day, p.lender, p.gateway, p.currency, p.bucket, sum(p.payments)::bigint
  cross join lateral core.parts_of(c.day) p
  group by c.day, p.lender, p.gateway, p.currency, p.bucket;
 
--- Without a complete statement, nobody knows.
+-- Whether a day is balanced. Without a complete statement, nobody knows that it is.
 create or replace function core.is_balanced(buckets text[]) returns boolean language sql immutable parallel safe as $$
   select 'captured' = any(buckets)
      and not buckets && array['unchecked', 'waiting', 'suspense', 'missing', 'not_at_gateway']
@@ -193,10 +196,11 @@ select day, lender, gateway, nullif(currency, '') as currency, balanced_at, lost
  where lost_at is not null;
 comment on view ops.unbalanced_day is 'The days that were once balanced and no longer are, and since when';
 
--- Returns what is no longer balanced.
+-- Stores the figures of a day. Returns the lenders and gateways whose day was balanced before and is not now.
 create or replace function core.reconcile_day(wanted_day date) returns setof core.balanced_day language plpgsql volatile as $$
 begin
-  -- Statement by statement: the figures cover every change marked before they are computed; later marks stay.
+  -- Each statement has a snapshot of its own: the figures cover every change marked before they are computed; later marks
+  -- stay.
   delete from core.changed_day where day = wanted_day;
   delete from core.day_figure where day = wanted_day;
   insert into core.day_figure (day, lender, gateway, currency, bucket, payments, amount)
@@ -211,7 +215,7 @@ begin
    group by f.day, f.lender, f.gateway, f.currency
   having core.is_balanced(array_agg(f.bucket))
   on conflict (day, lender, gateway, currency) do update set balanced_at = now(), lost_at = null where b.lost_at is not null;
-  -- Its payments now belong to another lender.
+  -- The payments of such a day now belong to another lender.
   delete from core.balanced_day b
    where b.day = wanted_day
      and not exists (select from core.day_figure f

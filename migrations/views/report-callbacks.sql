@@ -1,9 +1,9 @@
--- Five failed attempts in a row, of whatever callbacks, mean that the receiver is down.
+-- Whether a receiver is up: five failed attempts in a row, of whatever callbacks, mean that it is down.
 create or replace function loanops.receiver_state(receiver loanops.callback_receiver) returns text language sql immutable as $$
   select case when receiver.stopped_at is not null then 'stopped' when receiver.failures >= 5 then 'down' else 'up' end
 $$;
 
--- Only if the receiver wants callbacks of this type.
+-- Saves a callback, if the receiver wants callbacks of this type.
 create or replace function loanops.note_callback(type text, subject text, about uuid, occurred_at timestamptz, snapshot json)
   returns void language sql volatile as $$
   insert into loanops.callback (type, subject, about, occurred_at, snapshot)
@@ -12,7 +12,8 @@ create or replace function loanops.note_callback(type text, subject text, about 
    where note_callback.type = any(r.types)
 $$;
 
--- Inserts directly, with a plan that its session keeps: note_callback would be planned for each operation.
+-- Saves the callback of an operation that ended. The trigger inserts directly, with a plan that its session keeps:
+-- note_callback would be planned for each operation.
 create or replace function loanops.report_operation() returns trigger language plpgsql as $$
 declare
   ending text := case new.status when 'success' then 'operation.succeeded' else 'operation.failed' end;
@@ -42,9 +43,9 @@ create or replace function core.report_of(state text, reason text, objection tex
          concat_ws(' ', state, case when state = 'suspense' then reason when state = 'posted' then objection end)
 $$;
 
--- A stranger's text, such as a name where an id belongs, does not leave: null instead of it. A payment whose loan the ledger
--- knows has been posted, or was booked by hand as a transaction that was found. What a caller's operation or a file has named
--- is no stranger's.
+-- The text, or null for a stranger's, such as a name where an id belongs: it must not leave. A payment whose loan the
+-- ledger knows has been posted, or was booked by hand as a transaction that was found. What a caller's operation or a
+-- file has named is no stranger's.
 create or replace function core.sendable(t core.transaction, name text) returns text language sql stable as $$
   select case when coalesce(t.posted_at is not null or t.ledger_transaction_id is not null, false)
                 or name ~ '^[A-Za-z0-9_.:/#-]{1,100}$' then name
@@ -57,7 +58,7 @@ declare
   payment core.transaction;
   report record;
   subject text;
-  -- What it was last reported as, and how much of it had gone back then; and how much has now.
+  -- What the payment was last reported as, how much of it had gone back then, and how much has now.
   said text;
   was_returned numeric;
   is_returned numeric;
@@ -66,7 +67,7 @@ begin
   if not exists (select from loanops.callback_receiver where types <> '{}') then
     return null;
   end if;
-  -- As of the end of the transaction.
+  -- The trigger is deferred: this is the row at the end of the transaction.
   select * into payment from core.transaction t where t.id = new.id;
   if payment.state not in ('posted', 'suspense', 'returned', 'handled', 'dismissed') then
     return null;
@@ -86,7 +87,7 @@ begin
   if report.type = 'payment.objected' and (said is null or said not like 'posted%') then
     perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, false));
   end if;
-  -- What went back before it was posted was never reported as posted.
+  -- Money that went back before the payment was posted was never reported as posted.
   if said like 'posted%' and is_returned > was_returned then
     perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(), core.payment_snapshot(payment.id, true));
   end if;
@@ -114,8 +115,8 @@ create or replace function core.payment_snapshot(payment uuid, with_objection bo
     from ops.payment p join core.transaction t on t.id = p.id where p.id = payment
 $$;
 
--- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each would
--- miss the other's. Any number that nothing else uses.
+-- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each
+-- would miss the other's. The lock's number is any that nothing else uses.
 create or replace function loanops.lock_callbacks() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405318)
 $$;

@@ -1,6 +1,6 @@
--- Services run under the first role, which reads and writes rows and changes nothing else. Processes of role worker may run
--- under the second, which cannot read the accounts. Neither can log in itself; the owner grants it to a login. If the owner may
--- not create roles and nobody has created it, owner and service are one.
+-- Services run under the first role, which reads and writes rows and changes nothing else. Processes of role worker may
+-- run under the second, which cannot read the accounts. Neither role can log in: the owner grants it to a login. If the
+-- owner may not create roles and nobody has created them, owner and service are one.
 do $$
 declare
   role_name text;
@@ -32,13 +32,13 @@ begin
     end loop;
     if to_regclass('raw.template') is not null then
       execute format('grant insert on all tables in schema raw to %I', role_name);
-      -- Discovery creates further views and tables as the owner.
+      -- Discovery creates further views and tables as the owner: the grants apply to these too.
       execute format('alter default privileges in schema base grant select on tables to %I', role_name);
     end if;
-    -- Only for the functions that make and register a raw table, which call it as the owner.
+    -- Only the functions that make and register a raw table may call these, as the owner.
     execute format('revoke execute on function raw.watch(text) from public, %I', role_name);
     execute format('revoke update, delete on loanops.audit, core.lender from %I', role_name);
-    -- Written only by functions of the owner.
+    -- Only functions of the owner write these tables.
     execute format('revoke insert, update, delete on loanops.audit_seal, loanops.audit_unsealed from %I', role_name);
     execute format('revoke insert, update, delete on core.gateway from %I', role_name);
     execute format('revoke insert, update, delete on loanops.migration_applied, loanops.views_applied from %I', role_name);
@@ -46,7 +46,7 @@ begin
 
   if to_regrole('loanops_worker') is not null then
     revoke all on loanops.account, loanops.login_attempt, loanops.ended_login, loanops.approval from loanops_worker;
-    -- A decision about many ends once the account that made it is disabled.
+    -- A bulk decision ends once the account that made it is disabled: the worker must see that.
     grant select (username, disabled_at) on loanops.account to loanops_worker;
   end if;
 
@@ -56,7 +56,7 @@ begin
     when insufficient_privilege then raise warning 'only the database''s owner can revoke temporary tables: the service can create them';
   end;
 
-  -- Large objects belong to whoever makes them, and so would be the one thing that these roles can create.
+  -- Large objects belong to whoever makes them, and would be the one thing that these roles can create.
   if (select rolsuper from pg_roles where rolname = current_user) then
     revoke execute on function lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) from public;
   elsif has_function_privilege('public', 'lo_create(oid)', 'execute') then
