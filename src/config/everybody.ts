@@ -6,7 +6,7 @@ const IPV4_AS_IPV6 = '::ffff:'
 const INTERNETS = [`${'0'.repeat(80)}${'1'.repeat(16)}`, '001']
 
 /** @param networks addresses, or networks in CIDR notation @returns whether they hold all of IPv4, or of IPv6 */
-export function holdEverybody(networks: string[]): boolean {
+export function includeEverybody(networks: string[]): boolean {
   const prefixes = networks.map(bitsOf)
   return INTERNETS.some(range => isHeld(range, prefixes))
 }

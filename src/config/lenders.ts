@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway } from '../payments/gateways/gateways.ts'
-import { holdEverybody } from './everybody.ts'
+import { includeEverybody } from './everybody.ts'
 import './setting-formats.ts'
 
 export const GatewayOfLender = Type.Object(
@@ -109,7 +109,7 @@ export function lendersFrom(
       )
     }
     const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
-    if (holdEverybody(allowedCidrs))
+    if (includeEverybody(allowedCidrs))
       throw new Error(
         `/${code}/${gateway.name}: allowedCidrs hold every address and so prove nothing; leave them out`,
       )

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { FormatRegistry, Type } from '@sinclair/typebox'
-import { holdEverybody } from './everybody.ts'
+import { includeEverybody } from './everybody.ts'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
@@ -18,7 +18,7 @@ FormatRegistry.Set('network', isNetwork)
 FormatRegistry.Set('proxies', list => {
   const networks = list.split(',').map(one => one.trim())
   // Otherwise anyone could act as our proxy.
-  return networks.every(isNetwork) && !holdEverybody(networks)
+  return networks.every(isNetwork) && !includeEverybody(networks)
 })
 FormatRegistry.Set('header-value', isHeaderValue)
 FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))

@@ -66,7 +66,7 @@ export function newOperation(
   }
 }
 
-/** Commits on its own; the caller wakes the workers then. */
+/** Accepts operations in a transaction of its own; the caller wakes the workers after it. */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
@@ -90,7 +90,7 @@ export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation)
   return idempotencyKey === null ? names : [...names, `key:${idempotencyKey}`]
 }
 
-/** Skips those whose key or id is taken. Call it once per transaction: its locks are taken in order. */
+/** Skips operations whose key or id is taken. Call it once per transaction: its locks are taken in order. */
 export async function insertOperations(
   trx: Trx,
   boss: PgBoss,
@@ -144,7 +144,7 @@ async function findByKey(db: Database, operations: NewOperation[]) {
   return new Map(rows.map(row => [row.idempotencyKey, row]))
 }
 
-/** Equal for equal JSON, whatever the order of its members. */
+/** The hash is equal for equal JSON, whatever the order of its members. */
 function sha256OfJson(value: unknown): string {
   return hash('sha256', JSON.stringify(value, sortedMembers))
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Measured } from '../ops/measured.ts'
 import { laneOf, ORIGINS } from './origin.ts'
 
-/** Beyond this the exact number no longer matters, and counting takes tenths of a second. */
+/** Beyond this the exact number does not matter, and counting takes tenths of a second. */
 const MAX_COUNTED = 100_000
 const LIVE = ORIGINS.filter(origin => laneOf(origin) === 'live')
 

@@ -38,12 +38,12 @@ type StartJob = (context: WorkerContext) => Job | Promise<Job>
 export type Feature = {
   queues?: Queue<object>[]
   operations?(db: Database, config: Config): Operation[]
-  /** Before a process, whatever its role, takes any work. */
+  /** Runs before a process, whatever its role, takes any work. */
   prepare?(db: Database, config: Config): Promise<void>
   jobs?: StartJob[]
   gauges?: StartJob[]
   counters?: OpenCounters
-  /** Its part of readyz; never affects readiness. */
+  /** The feature's part of readyz; it never affects readiness. */
   report?(ask: Ask, config: Config): Promise<Record<string, unknown>>
   crashPoints?: readonly string[]
   onFinal?: {
@@ -51,6 +51,6 @@ export type Feature = {
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
   }
   noteFinal?(final: Final[], metrics: Metrics): void
-  /** Deletes what its own settings no longer keep; 0 keeps everything. @returns how much, by kind */
+  /** Deletes what the feature's own settings do not keep; 0 keeps everything. @returns how much, by kind */
   onPurge?(db: Database, config: Config): Promise<object>
 }

@@ -9,7 +9,7 @@ export async function ledgerReport(
   breakerState: object | undefined,
 ): Promise<LedgerReport> {
   const [waitingFor, pause, inFront, findings] = await Promise.all([
-    // Silence must not look healthy.
+    // A database that does not answer must not look healthy.
     ask(reasonsToWait, ['not_known']),
     ask(pauseInWords, 'not_known'),
     ask(refusalInFront, 'not_known'),
@@ -18,7 +18,7 @@ export async function ledgerReport(
   return { ...breakerState, waiting_for: waitingFor, pause, in_front: inFront, findings }
 }
 
-/** Without what was found, because anybody may ask. */
+/** The findings, without what was found, because anybody may ask. */
 async function setUp(db: Database): Promise<LedgerReport['findings']> {
   const { rows } = await sql<{ check: string; lender: string | null; state: string }>`
     select "check", lender, state from ops.ledger_finding`.execute(db)
@@ -48,7 +48,7 @@ async function refusalInFront(db: Database): Promise<string | null> {
   return rows.length === 0 ? null : IN_FRONT
 }
 
-/** Without the operator's reason, because anybody may ask. */
+/** The pause, without the operator's reason, because anybody may ask. */
 async function pauseInWords(db: Database): Promise<string | null> {
   const { rows } = await sql<Row<'loanops.ledger_pause', 'since' | 'until'>>`
     select since, until from ops.ledger_pause`.execute(db)

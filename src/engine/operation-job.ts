@@ -19,7 +19,7 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
     await workWakes(boss, bulkQueue, 'bulk', runner),
   ]
   return {
-    // Whatever has been fetched is handed back by the runner.
+    // The runner hands back whatever has been fetched.
     async stop() {
       await Promise.all([runner.stop(), ...fetching.map(job => job.stop())])
     },
@@ -28,7 +28,7 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
 
 function workWakes(boss: PgBoss, queue: Queue<Wake>, lane: Lane, runner: Runner): Promise<Job> {
   return work(boss, queue, async jobs => {
-    // A wake-up of an earlier version names none: the sweep finds its subject.
+    // A wake-up of an earlier version names no subjects: the sweep finds its subject.
     await runner.work([...new Set(jobs.flatMap(({ data }) => data.subjects ?? []))], lane)
   })
 }

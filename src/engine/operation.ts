@@ -17,18 +17,21 @@ export type Attempt = {
   id: string
   origin: Origin
   key: string
-  /** Of a migration: whoever made an equal effect, it is what the row asks for. */
+  /** For a migration, an equal effect is what the row asks for, whoever made it. */
   takesEqualAsDone: boolean
   /** A call of this operation may still be applied: an equal effect that nothing shows to be its own is somebody else's. */
   readonly mayStillRun: boolean
   /** What the last attempt that may have been sent had read for its write. */
   kept: Kept
-  /** While the call of an earlier attempt may still run, what that one had read under this name, and otherwise what `read` finds. */
+  /**
+   * What `read` finds or, while the call of an earlier attempt may still run, what that attempt had read under this
+   * name.
+   */
   keep<T>(name: string, read: () => Promise<T>): Promise<T>
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
-  /** What the previous operation on the same subject passed on; none of ours came between. */
+  /** What the previous operation on the same subject passed on; no other operation of ours came between. */
   passedOn: unknown
   /** Passes on what is true of the subject once this operation has succeeded. Possibly nobody receives it. */
   passOn(value: unknown): void
@@ -43,13 +46,13 @@ export type Operation<Schema extends TObject = TObject> = {
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
   waitsFor?(data: Static<Schema>): string
-  /** Its first call is the write, so that its start and its sending are one record. */
+  /** The operation's first call is the write, so that its start and its sending are one record. */
   writesAtOnce?: true
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
   /** @throws LedgerTrouble if the ledger cannot be read */
   find(attempt: Attempt, data: Static<Schema>): Promise<Effect>
-  /** A migration treats an equal effect as done. Defaults to `find`. @throws LedgerTrouble */
+  /** Finds an equal effect, which a migration treats as done. Defaults to `find`. @throws LedgerTrouble */
   findEqual?(attempt: Attempt, data: Static<Schema>): Promise<Effect>
 }
 

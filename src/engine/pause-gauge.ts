@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Pauses } from './pause.ts'
 
-/** Shows what this process knows and acts on, rather than what the database says. */
+/** The gauge shows what this process knows and acts on, rather than what the database says. */
 export function pauseGauge(registry: Registry, pauses: Pauses): void {
   new Gauge({
     name: 'loanops_ledger_paused',

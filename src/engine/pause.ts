@@ -6,14 +6,14 @@ import { startLoop } from '../queue/loop.ts'
 
 /** A pause must keep writes from beginning within two seconds, in every process. */
 const LOOK_EVERY_MS = 1_000
-/** What was read longer ago no longer permits a write. */
+/** A state that was read longer ago does not permit a write. */
 const TRUSTED_FOR_MS = 1_500
-/** Longer than any deadline may be. */
+/** Pauses are remembered for longer than any deadline may be. */
 const REMEMBERED_DAYS = 366
 
 export type Pauses = {
   isPaused(): boolean
-  /** False if unknown. Looks again only if the last look was long ago. */
+  /** False if unknown. It looks again only if the last look was long ago. */
   mayWrite(): Promise<boolean>
   pausedBetween(from: Date, until: Date): number
   stop(): Promise<void>

@@ -12,29 +12,30 @@ const SUBJECTS_PER_WAKE = 16
 
 const options = {
   policy: 'standard',
-  // A table of its own: its rows come and go faster than those of all other queues together.
+  // The queue has a table of its own: its rows come and go faster than those of all other queues together.
   partition: true,
   // Intake wakes the workers after its commit.
   notify: false,
-  // At once, as there is no retryDelay: enough for a connection that broke. One that fails three times does no harm:
-  // the sweep finds what it would have started.
+  // Retries come at once, as there is no retryDelay: enough for a connection that broke. A wake-up that fails three times
+  // does no harm: the sweep finds what it would have started.
   retryLimit: 2,
   // A wake-up is done once its work has started; only a full lane delays that, by minutes at most. One that expires is retried.
   expireInSeconds: 600,
-  // Not the shortest: each heartbeat is a write, and the sweep finds a dead worker's subjects sooner than its jobs.
+  // This is not the shortest interval: each heartbeat is a write, and the sweep finds a dead worker's subjects sooner
+  // than its jobs.
   heartbeatSeconds: 30,
   // Nobody reads a finished wake-up; it would only fill the table. Maintenance runs once a minute anyway.
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // Of SUBJECTS_PER_WAKE each, no more than a worker keeps waiting for slots: the others are left to other workers.
+  // So many wake-ups have no more subjects than a worker keeps waiting for slots: the others are left to other workers.
   batchSize: 2,
   // More is waiting behind a full batch.
   burstWhenBatchFull: true,
   ...WATCHED,
 } as const
 
-// While one batch is being completed, the next is fetched. Each loop also polls when idle.
+// While one batch is being completed, the next one is fetched. Each loop also polls when idle.
 export const liveQueue: Queue<Wake> = {
   name: 'operation',
   options,

@@ -5,7 +5,7 @@ export type Refusal = {
   outcome: 'refused'
   status: null
   body: LedgerError & { httpStatusCode: string; defaultUserMessage: string }
-  /** For the code that acts on the refusal; callers get the body. */
+  /** The reason is for the code that acts on the refusal; callers get the body. */
   reason?: string
 }
 

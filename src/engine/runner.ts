@@ -16,11 +16,11 @@ import { startSweep } from './claim/sweep.ts'
 import { openWakeLoans } from './claim/wake-loans.ts'
 import { startExpiry } from './finish/expire.ts'
 import type { OnFinal } from './finish/finish.ts'
-import { openKeepResult } from './finish/keep-result.ts'
+import { openRecordResult } from './finish/record-result.ts'
 import type { Catalogue } from './operation.ts'
 
 type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind'> & {
-  /** The ledger's. */
+  /** The ledger's time zone. */
   timeZone: string
   catalogue: Catalogue
   slots: Slots
@@ -30,7 +30,10 @@ type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind
 }
 
 export type Runner = {
-  /** Resolves once the work has started and the lane may claim more: a call that hangs must not keep others from starting. */
+  /**
+   * Resolves once the work has started and the lane may claim more: a call that hangs must not keep others from
+   * starting.
+   */
   work(subjects: string[], lane: Lane): Promise<void>
   stop(): Promise<void>
 }
@@ -58,7 +61,7 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
       wakeLoans,
       isStopping: () => isStopping,
     }),
-    keepResult: openKeepResult(db, boss, options),
+    recordResult: openRecordResult(db, boss, options),
     remember: (claim, seen) => remember(db, claim, seen),
     setUpBehind: openSetUpBehind(db, options.timeZone),
     isStopping: () => isStopping,

@@ -1,7 +1,7 @@
 import type { Job } from '../queue/job.ts'
 import type { Feature, WorkerContext } from './feature.ts'
 
-/** Starts all or none: nobody would stop the jobs of a worker that did not start. */
+/** Starts all jobs or none: nobody would stop the jobs of a worker that did not start. */
 export async function startJobs(features: Feature[], context: WorkerContext): Promise<Job> {
   const started: Job[] = []
   try {
@@ -14,7 +14,7 @@ export async function startJobs(features: Feature[], context: WorkerContext): Pr
   return { stop }
 
   async function stop() {
-    // In parallel: each may wait for its own calls, and none may start anything new in the meantime.
+    // The jobs stop in parallel: each may wait for its own calls, and none may start anything new in the meantime.
     await Promise.all(started.map(job => job.stop()))
   }
 }

@@ -51,10 +51,10 @@ export type Received = {
   retryAfterMs: number
 }
 
-export type Verdict = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
+export type AnswerKind = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
 /** An answer that is not the ledger's own says nothing about what it holds. */
-export function classifyRead({ status, body }: Received): Verdict {
+export function classifyRead({ status, body }: Received): AnswerKind {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body) || isHidden(body)) return { outcome: 'misconfigured' }
   if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
@@ -72,7 +72,7 @@ function isReading(body: unknown): boolean {
 export function classifyWrite(
   { status, body, isFromStore }: Received,
   promisedId: string,
-): Verdict {
+): AnswerKind {
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200(body, promisedId) }
@@ -113,7 +113,7 @@ function messageOf(status: number, body: unknown): string {
 }
 
 /** The answer in one sentence, for people. */
-export function explained({ status, body }: Received, { outcome }: Verdict): string {
+export function explained({ status, body }: Received, { outcome }: AnswerKind): string {
   const message = messageOf(status, body)
   if (outcome === 'awaits_approval') return 'a second person must approve it at the ledger'
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`

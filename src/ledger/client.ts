@@ -1,12 +1,12 @@
 import type { Trace } from '../ops/traces.ts'
 import {
   type Answer,
+  type AnswerKind,
   classifyRead,
   classifyWrite,
   explained,
   LedgerTrouble,
   type Received,
-  type Verdict,
 } from './answer.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { codeOf } from './error-body.ts'
@@ -100,19 +100,19 @@ export function openLedger(
     cutOff: () => each(({ cutOff }) => cutOff()),
   }
 
-  function call(request: Request, take: Take, trace?: Trace): Promise<Answer> {
+  function call(request: Request, kind: KindOf, trace?: Trace): Promise<Answer> {
     return breaker.guard(
       () =>
-        traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, take)),
+        traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, kind)),
       () => notSent(request, breaker.whyOpen()),
       request.method !== 'GET',
     )
   }
 
-  async function answered(request: Request, take: Take, over = sender): Promise<Answer> {
+  async function answered(request: Request, kind: KindOf, over = sender): Promise<Answer> {
     const { method, path } = request
     const answer = await during(() => over.send(request)).then(
-      received => answerFrom(request, received, take(received)),
+      received => answerFrom(request, received, kind(received)),
       error => ({ method, path, ...unanswered(error, method) }),
     )
     for (const listener of listeners) listener(answer)
@@ -140,7 +140,7 @@ async function answersOnNewConnection(settings: LedgerSettings): Promise<boolean
   return answers
 }
 
-function answerFrom({ method, path }: Request, received: Received, verdict: Verdict): Answer {
+function answerFrom({ method, path }: Request, received: Received, kind: AnswerKind): Answer {
   return {
     method,
     path,
@@ -151,12 +151,12 @@ function answerFrom({ method, path }: Request, received: Received, verdict: Verd
     leftNothing: method === 'GET',
     code: codeOf(received.body),
     retryAfterMs: received.retryAfterMs,
-    message: explained(received, verdict),
-    ...verdict,
+    message: explained(received, kind),
+    ...kind,
   }
 }
 
-type Take = (received: Received) => Verdict
+type KindOf = (received: Received) => AnswerKind
 
 const notSent = ({ method, path }: Request, message: string): Answer => ({
   method,

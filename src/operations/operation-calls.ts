@@ -56,7 +56,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.cancel'),
     act: (db, asker, { tracking_id }) =>
       cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker),
-    trial: (db, asker, { tracking_id }) => {
+    tryOut: (db, asker, { tracking_id }) => {
       const uncounted = { ...onFinal, note: () => undefined }
       return cancelOperation({ db, boss, onFinal: uncounted }, parseTrackingId(tracking_id), asker)
     },

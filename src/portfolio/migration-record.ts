@@ -51,7 +51,7 @@ const DryRunResult = Type.Object(
 )
 
 /** What an upload has shown of a file. */
-const judged = {
+const uploadedFile = {
   migration_id: Type.String(),
   type: MigrationTypeName,
   status: MigrationStatus,
@@ -63,7 +63,7 @@ const judged = {
 
 export const MigrationItem = Type.Object(
   {
-    ...judged,
+    ...uploadedFile,
     done: Count,
     failed: Count,
     stopped: Type.Integer({
@@ -94,7 +94,7 @@ export type DryRun = Static<typeof DryRunResult>
 
 export const Uploaded = Type.Object(
   {
-    ...judged,
+    ...uploadedFile,
     errors: Type.Array(InvalidRow, {
       description: 'the first hundred invalid rows; errors.csv has all of them',
     }),

@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
 import type { Log } from '../log.ts'
-import { holdRun, RunLeft } from './hold-run.ts'
 import type { Job } from './job.ts'
+import { keepClaim, RunLeft } from './keep-claim.ts'
 import { startLoop } from './loop.ts'
 import { type Queue, work } from './queue.ts'
 import { claimRun, type RunClaim, type RunTable, releaseRun } from './run-claim.ts'
@@ -49,7 +49,7 @@ export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): 
   async function runNext(stopping: AbortSignal): Promise<boolean> {
     const claim = await claimRun(db, table)
     if (claim === undefined) return false
-    const { check, stop } = holdRun(db, table, claim, () => stopping.aborted)
+    const { check, stop } = keepClaim(db, table, claim, () => stopping.aborted)
     try {
       await kind.run({ claim, stopping, check })
       return true

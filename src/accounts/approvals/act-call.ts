@@ -42,8 +42,8 @@ export type ActCall<Request extends object, Looked, Result> = {
   /** What must not hold locks, such as a call to the ledger; what it saw is checked again by the act. */
   look?(request: Request, asker: Asker, signal?: AbortSignal): Promise<Looked>
   act(db: Database, asker: Asker, request: Request, looked: Looked): Promise<Result>
-  /** As the act, where its trial would count something that a rollback does not take back. */
-  trial?(db: Database, asker: Asker, request: Request): Promise<unknown>
+  /** As the act, where trying it out would count something that a rollback does not take back. */
+  tryOut?(db: Database, asker: Asker, request: Request): Promise<unknown>
   /** After the commit; it may be repeated, or never come. */
   finish?(request: Request): Promise<void>
   answer(request: Request, result: Result): Promise<Answer>

@@ -39,9 +39,9 @@ export async function perform<Request extends object, Looked, Result>(
       return { result: await call.act(trx, asker, request, looked) }
     await requirePerson(trx, asker, facts.act)
     // What would be refused now is not proposed: the act is tried, and taken back.
-    await sql`savepoint trial`.execute(trx)
-    await (call.trial ?? call.act)(trx, asker, request, looked)
-    await sql`rollback to savepoint trial`.execute(trx)
+    await sql`savepoint before_trying`.execute(trx)
+    await (call.tryOut ?? call.act)(trx, asker, request, looked)
+    await sql`rollback to savepoint before_trying`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
   }
 }

@@ -3,7 +3,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
 import { LOCKS } from '../../database/locks.ts'
-import { RunLeft } from '../../queue/hold-run.ts'
+import { RunLeft } from '../../queue/keep-claim.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 import { nameOf } from './accounts.ts'
 

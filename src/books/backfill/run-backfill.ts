@@ -4,16 +4,16 @@ import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/batch/await-saved.ts'
 import { publicError } from '../../public-error.ts'
-import { holdRun, RunLeft } from '../../queue/hold-run.ts'
+import { keepClaim, RunLeft } from '../../queue/keep-claim.ts'
 import { releaseRun } from '../../queue/run-claim.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchWindow } from './fetch-window.ts'
-import { keepPages } from './keep-pages.ts'
-import { keepSettlements } from './keep-settlements.ts'
 import { forgetPending } from './read-pending.ts'
+import { savePages } from './save-pages.ts'
+import { saveSettlements } from './save-settlements.ts'
 
 type BackfillContext = Fetch & {
   /** As shown to people. */
@@ -25,7 +25,7 @@ type BackfillContext = Fetch & {
 /** @returns false if another worker continues it */
 export async function runBackfill(context: BackfillContext): Promise<boolean> {
   const { db, claim } = context
-  const { check, stop } = holdRun(db, 'core.backfill', claim, context.isStopping)
+  const { check, stop } = keepClaim(db, 'core.backfill', claim, context.isStopping)
   try {
     // A webhook that still waits to be saved does not count as missed.
     await awaitSaved(
@@ -36,8 +36,8 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     const window = { from: claim.doneUntil, to: claim.fetchTo }
     await fetchWindow(context.api, window, claim.fetched, {
       check,
-      pages: (pages, count) => keepPages(context, pages, count),
-      settlements: page => keepSettlements(context, page),
+      pages: (pages, count) => savePages(context, pages, count),
+      settlements: page => saveSettlements(context, page),
       end: (part, count) => endPart(context, part, count),
     })
     crashPoint('backfill.unended')

@@ -10,7 +10,7 @@ import { clientOf } from '../apis/gateway-apis.ts'
 import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
-import { type Asked, keepAnswers } from './keep-answers.ts'
+import { type Asked, saveAnswers } from './save-answers.ts'
 
 /** All are asked before any answer is recorded, so at most this many are repeated after a crash. */
 const QUESTIONS_AT_ONCE = 50
@@ -77,7 +77,7 @@ export async function askAccount(
       // A stopping process has aborted the calls itself, which says nothing about the gateway.
       run.check()
       crashPoint('confirm.answered')
-      await keepAnswers(db, run, account, asked)
+      await saveAnswers(db, run, account, asked)
       answers += asked.filter(({ answer }) => answer !== null).length
     }
     return answers

@@ -7,9 +7,9 @@ import type { Database } from '../../database/database.ts'
 import type { UploadedFile } from '../../http/multipart.ts'
 import { newId } from '../../ids.ts'
 import { findStatement } from './find-statements.ts'
-import { keepRows } from './keep-rows.ts'
 import { statementReader } from './read-rows.ts'
 import type { Place } from './recognise.ts'
+import { saveRows } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -41,7 +41,7 @@ export async function uploadStatement(
   const statement_id = newId()
   const { gateway, lender } = of
   const open = { id: statement_id, gateway, lender, fileName: file.name, by: asker.actor }
-  const read = statementReader(of, (rows, count) => keepRows(db, open, rows, count))
+  const read = statementReader(of, (rows, count) => saveRows(db, open, rows, count))
   await readCsv(decode(file.bytes), BATCH_SIZE, read)
   const { rows, valid, days, refused, errors, ignored } = read.result
   if (rows === 0) throw noRows()

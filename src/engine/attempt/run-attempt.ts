@@ -85,7 +85,7 @@ async function afterARefusal(
   answer: Answer | Refusal,
 ): Promise<Ended> {
   const { claim } = attempt
-  // It may be the refusal of a duplicate: an earlier attempt may have arrived after our look.
+  // The ledger may have refused a duplicate: an earlier attempt may have arrived after our look.
   if (claim.lookFirst || attempt.mayHaveComeTwice()) {
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
@@ -161,9 +161,9 @@ function isPastDeadline(
 ): boolean {
   // What waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || mayStillRun || waitingFor === 'ledger_approval') return false
-  // It has only waited behind others, which is no reason to fail it while the ledger can be called.
+  // An operation that has only waited behind others need not fail while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
-  // Both by the database's clock: this process's may differ by a day.
+  // Both times are by the database's clock: this process's may differ by a day.
   const ageMs = claimedAt.getTime() - acceptedAt.getTime()
   return ageMs - pauses.pausedBetween(acceptedAt, claimedAt) > deadlineSeconds * 1_000
 }

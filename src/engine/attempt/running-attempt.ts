@@ -41,7 +41,7 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   /** Reads whether the ledger has an equal effect, whoever made it. */
   findEqual(): Promise<Effect>
   write(): Promise<Answer | Refusal>
-  /** One write that arrived twice gets the refusal of a duplicate, which matters only if something was remembered. */
+  /** Whether the refusal may be that of a duplicate of this write, which matters only if something was remembered. */
   mayHaveComeTwice(): boolean
   decide(answer: Answer | Refusal): Decision
   end(decision: Decision, answer: Answer | Refusal | null): Ended
@@ -70,7 +70,7 @@ export function beginAttempt(
       const effect = await operation.find(attempt, claim.data)
       isLooking = false
       hasMovedOn = effect.state === 'moved_on'
-      // The ledger had queued it for approval; the approver may have progressed it.
+      // The ledger had queued the operation for approval; the approver may have progressed it.
       const wasTaken = claim.waitingFor === 'ledger_approval'
       return effect.state === 'moved_on' && wasTaken ? there(effect.body) : effect
     },

@@ -8,7 +8,7 @@ import type { Leases } from '../claim/leases.ts'
 import { needsNoWrite } from '../claim/may-run.ts'
 import { brokenOff } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
-import type { KeepResult } from '../finish/keep-result.ts'
+import type { RecordResult } from '../finish/record-result.ts'
 import type { Catalogue, Kept } from '../operation.ts'
 import { laneOf } from '../origin.ts'
 import { LedgerPaused } from '../pause.ts'
@@ -23,7 +23,7 @@ export type SubjectWork = Omit<AttemptContext, 'mayWrite'> & {
   claimLimit: ClaimLimit
   attemptSlots: AttemptSlots
   claimNext: ClaimNext
-  keepResult: KeepResult
+  recordResult: RecordResult
   isStopping(): boolean
 }
 
@@ -53,7 +53,7 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
         ? undefined
         : attempted(work, claim, passedOn, send).catch(error => brokenAttempt(work, claim, error))
     })
-    if (ended !== undefined) return await work.keepResult(ended)
+    if (ended !== undefined) return await work.recordResult(ended)
     crashPoint('stop.handing-back')
     await handBack(work.db, claim)
     return false
@@ -62,7 +62,7 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
   }
 }
 
-/** Nobody knows how far it came. */
+/** The end of an attempt that failed in our code: nobody knows how far it came. */
 function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
   log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   const decision = brokenOff(claim, error, true)
@@ -77,7 +77,7 @@ async function attempted(
 ): Promise<Ended> {
   const operation = work.catalogue.get(claim.operationType)
   if (operation === undefined) {
-    // Another version of this program accepted it, and its workers know it.
+    // Another version of this program accepted the operation, and that version's workers know it.
     const error = new Error(`this version has no operation ${claim.operationType}`)
     return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }

@@ -10,7 +10,7 @@ import { type Claim, type ClaimKey, claimKey, recordSendings } from './claim.ts'
  * dies before its write, the ledger has to be asked about a write that was never sent.
  */
 const RECORDED_AHEAD_MS = 250
-/** Per lane, however fast the ledger is. */
+/** This is the limit per lane, however fast the ledger is. */
 const MAX_RECORDED_AHEAD = 64
 /** How many attempts the average looks back: enough to smooth one slow answer, few enough to follow a ledger that slows down. */
 const AVERAGED = 8
@@ -94,7 +94,7 @@ export function openAttemptSlots(
 
 type LaneLoad = {
   waiting: Set<Claim>
-  /** The oldest first. */
+  /** The attempts in slots, the oldest first. */
   running: Set<{ since: number }>
   attemptMs: number
 }

@@ -1,15 +1,15 @@
 import type { Lane, Slots } from '../../ledger/slots.ts'
 import { laneOf, ORIGINS, type Origin } from '../origin.ts'
 
-/** Per lane: enough that a free slot never waits for the database; other workers get the rest. */
+/** So many claims of a lane that a free slot never waits for the database; other workers get the rest. */
 const MAX_CLAIMS_AHEAD = 32
 
-/** How many claims of a lane wait for their slots in this process, at most. */
+/** Limits how many claims of a lane wait for their slots in this process. */
 export type ClaimLimit = {
-  /** Those whose lane may claim more. */
+  /** The origins whose lane may claim more. */
   openOrigins(): Origin[]
   untilBelow(lane: Lane): Promise<void>
-  /** One claim of the lane waits no more. */
+  /** Call it when a claim of the lane gets its slot. */
   slotTaken(lane: Lane): void
 }
 

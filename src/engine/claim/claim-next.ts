@@ -10,9 +10,12 @@ import type { Leases } from './leases.ts'
 import type { WakeLoans } from './wake-loans.ts'
 
 export type ClaimNext = {
-  /** Whatever woke it. */
+  /** Claims the head of a subject that was woken. */
   of(subject: string): Promise<Claim | undefined>
-  /** An operation of it has just ended: also wakes the loans that waited for a client's. Claims nothing when stopping. */
+  /**
+   * Claims the next head of a subject whose operation has just ended, unless the worker is stopping, and wakes the
+   * loans that waited for a client's operation.
+   */
   after(subject: string): Promise<Claim | undefined>
 }
 

@@ -17,20 +17,20 @@ export type WaitingFor =
 
 export type Claim = {
   id: string
-  /** Its place in the order of acceptance, a bigint. */
+  /** The operation's place in the order of acceptance, a bigint. */
   seq: string
   operationType: string
   origin: Origin
-  /** Success if the ledger refuses it but already holds what it asks for. */
+  /** Whether the operation succeeds if the ledger refuses it but already has what it asks for. */
   takesEqualAsDone: boolean
   subject: string
   externalId: string
   data: Data
-  /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
+  /** How many times the operation was claimed, in column `attempt`; a writer with an older number has lost its lease. */
   number: number
-  /** Then the attempt counts even if its process dies. */
+  /** A started attempt counts even if its process dies. */
   isStarted: boolean
-  /** Until this is recorded, nothing may be written. */
+  /** Nothing may be written until the sending is recorded. */
   isSent: boolean
   lookFirst: boolean
   /** A call may have been sent, and nothing shows that it has ended. */
@@ -44,10 +44,10 @@ export type Claim = {
   kept: Kept | null
   resolution: Resolution | null
   claimedAt: Date
-  /** The ledger was paused when it was claimed: it may end without a write, but not write. */
+  /** The ledger was paused when the operation was claimed: it may end without a write, but not write. */
   isPaused: boolean
   acceptedAt: Date
-  /** The trace context it was accepted in; for a payment, its batch's. */
+  /** The trace context in which the operation was accepted; for a payment, its batch's. */
   traceparent: string | null
   /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
@@ -56,7 +56,7 @@ export type Claim = {
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
-/** It was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
+/** The operation was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
 export class ClaimGone extends Error {}
 
 type Claimed = {
@@ -118,7 +118,7 @@ export async function claimHeads(
               group by idempotency_key
               order by max(attempt) desc limit 1) end as "tooEarly",
            ready.subject as "readyLoan"
-      -- Both in one answer: a row is either a claim or a loan.
+      -- One answer has both claims and loans: a row is either a claim or a loan.
       from claimed full join ready on false`.execute(db)
   return {
     claims: rows.filter(({ readyLoan }) => readyLoan === null),
@@ -132,7 +132,7 @@ type ClaimOptions = {
   endedClients?: string[]
 }
 
-/** Records that they have started, and that their writes may be sent now. */
+/** Records that the attempts of these claims have started, and that their writes may be sent now. */
 export async function recordSendings(
   db: Database,
   worker: string,

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 
-/** Not our partial indexes' predicate: with old statistics, PostgreSQL would scan all of one. */
+/** This is not the predicate of our partial indexes: with old statistics, PostgreSQL would scan all of one. */
 export const isUnfinished = sql`o.status || '' = 'processing'`
 
-/** By the time its row is locked, it may have ended. */
+/** The heads of the subjects. By the time a head's row is locked, it may have ended: check isUnfinished. */
 export const headsOf = (subjects: string[]) => sql`
   unnest((select ${subjects}::text[])) as wanted (subject)
   cross join lateral (

@@ -9,7 +9,7 @@ const MARGIN_MS = 1_000
 export type Leases = {
   add(claims: Claim[], since: number): void
   release(claim: Claim): void
-  /** By our own clock, because this process may have been suspended meanwhile. */
+  /** Whether the lease still lasts, by our own clock, because this process may have been suspended meanwhile. */
   covers(claim: Claim): boolean
   stop(): void
 }

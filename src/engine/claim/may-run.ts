@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 
-/** While the ledger is paused, only an operation that may end without a write; `needsNoWrite` says the same. */
+/**
+ * Whether an operation may run now: while the ledger is paused, only one that may end without a write. `needsNoWrite`
+ * says the same.
+ */
 export function mayRun(row: 'o' | 'head') {
   const column = (name: string) => sql.ref(`${row}.${name}`)
   return sql`(not exists (select from ops.ledger_pause)

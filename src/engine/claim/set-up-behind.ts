@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import type { Answer } from '../../ledger/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
-import { keptFindings } from '../../ledger/check/kept-findings.ts'
+import { savedFindings } from '../../ledger/check/saved-findings.ts'
 import { isPast, sortable } from '../../ledger/day-format.ts'
 import { codeOf } from '../../ledger/error-body.ts'
 import type { Refusal } from '../refusal.ts'
@@ -24,7 +24,7 @@ export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
     const code = codeOf(refused.body) ?? ''
     const check = origin === 'payment' ? undefined : checkOf(code, data as Data)
     if (check === undefined) return undefined
-    const { findings } = await keptFindings(db)
+    const { findings } = await savedFindings(db)
     return findings.find(
       one => one.check === check && one.state === 'breaks' && isAbout(one, data as Data),
     )

@@ -10,7 +10,7 @@ const LATE_SECONDS = 2
 export type SubjectPage = {
   subjects: string[]
   next: string | null
-  /** Until the first of the valid claims that were seen expires. */
+  /** The time until the first of the valid claims that were seen expires. */
   validForMs: number | null
 }
 
@@ -33,7 +33,10 @@ export function expiredSubjects(db: Database, limit: number, after: string): Pro
   return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
 }
 
-/** Past their deadline with nothing sent, or marked failed by an operator. */
+/**
+ * The subjects whose heads can end without a write: past their deadline with nothing sent, or marked failed by an
+ * operator.
+ */
 export function endableSubjects(
   db: Database,
   origins: Origin[],
@@ -53,7 +56,7 @@ export function endableSubjects(
   )
 }
 
-/** Takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
+/** A page takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
 const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */

@@ -34,7 +34,7 @@ export function startSweep(
   return startLoop(probeAndSweep, { everyMs: SWEEP_EVERY_MS, onError })
 
   async function probeAndSweep(stopping: AbortSignal): Promise<number> {
-    // Not timed: a probe of a ledger that hangs takes as long as a call may. Without a free slot, the
+    // The probe is not timed, because one of a ledger that hangs takes as long as a call may. Without a free slot, the
     // answers to the calls under way tell as much.
     if (ledger.breaker.isOpen() && slots.free('live') > 0)
       await slots.run('live', ledger.probe).catch(onError)

@@ -7,7 +7,7 @@ import type { Log } from '../../log.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { liveQueue, wakesOf } from '../queue.ts'
 
-/** Never rejects. The loans of many clients share a commit. */
+/** Wakes loans, and never rejects. The loans of many clients share a commit. */
 export type WakeLoans = (loans: string[]) => Promise<void>
 
 export function openWakeLoans(

@@ -43,7 +43,7 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
-/** Never expires, because nobody but the second write ends what the first one left. */
+/** A half-done operation never expires, because nobody but the second write ends what the first one left. */
 const halfDone: Decision = {
   status: 'processing',
   waitingFor: null,
@@ -162,7 +162,10 @@ export function afterFailedLook(decision: Decision): Decision {
     : { ...decision, lookFirst: true }
 }
 
-/** We or the ledger refuse it before the write; an earlier call that still runs at the ledger may yet be applied. */
+/**
+ * We or the ledger refused the operation before its write; an earlier call that still runs at the ledger may yet be
+ * applied.
+ */
 export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision {
   const message = `an earlier attempt may still arrive; a new one is refused: ${failureMessage(refused)}`
   return {
@@ -239,13 +242,16 @@ function retryLater(
   }
 }
 
-/** Doubles with each claim; the random half keeps thousands of retries from coming at once. */
+/** The back-off doubles with each claim; the random half keeps thousands of retries from coming at once. */
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
   return full / 2 + (Math.random() * full) / 2
 }
 
-/** Counted per key: an older unknown outcome says nothing about a new call. An operator's retry does not wait. */
+/**
+ * How long a key is stuck is counted per key: an older unknown outcome says nothing about a new call. An operator's
+ * retry does not wait.
+ */
 function isStuck(claim: Claim, key: string, answer: Answer): boolean {
   const { tooEarly, resolution, claimedAt } = claim
   if (answer.status !== TOO_EARLY) return false

@@ -9,7 +9,10 @@ import type { Refusal } from '../refusal.ts'
 import { decideRefusal } from './decide.ts'
 import type { Final, OnFinal } from './finish.ts'
 
-/** Whichever of this and the start of its attempt locks the row first goes ahead; the other then fails. */
+/**
+ * Ends an operation that was never attempted. Either this or the start of its attempt locks the row first and goes
+ * ahead; the other then fails.
+ */
 export async function endUntried(
   trx: Trx,
   boss: PgBoss,
@@ -40,7 +43,7 @@ export async function endUntried(
   return 'ended'
 }
 
-/** A statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */
+/** This is a statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */
 async function isUntried(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from loanops.operation o

@@ -17,11 +17,14 @@ import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 const LOOK_EVERY_MS = 1_000
 /** A claim that a look cannot see yet began at most a statement's 4 s before it, so it is valid for longer than this. */
 const LOOK_AT_LEAST_EVERY_MS = 5_000
-/** Enough for everything that a few dead processes held; the rest is found by the next look, which follows at once. */
+/**
+ * So many that one page has everything that a few dead processes held; the rest is found by the next look, which
+ * follows at once.
+ */
 const MAX_SUBJECTS_PER_PAGE = 200
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
-/** Separate from the sweep, which waits for its probe as long as the ledger hangs, and skips full lanes. */
+/** The expiry is separate from the sweep, which waits for its probe as long as the ledger hangs, and skips full lanes. */
 export function startExpiry(
   db: Database,
   boss: PgBoss,
@@ -51,7 +54,7 @@ type ExpiryContext = {
 }
 
 /**
- * Makes no call: even while the ledger is down, an operation must show what it waits for.
+ * Ends expired claims without a call to the ledger: even while it is down, an operation must show what it waits for.
  * @returns the milliseconds after which to look again
  */
 export async function endExpiredClaims(
@@ -66,7 +69,7 @@ export async function endExpiredClaims(
     const { subjects, next, validForMs } = page
     if (subjects.length > 0) onLost(await endExpired(db, boss, subjects, nextTryMs))
     if (subjects.length === MAX_SUBJECTS_PER_PAGE) return 0
-    // An expired claim whose row was locked is still there.
+    // An expired claim whose row was locked is still there: look again at once.
     const untilNextMs = subjects.length > 0 ? 0 : (validForMs ?? LOOK_AT_LEAST_EVERY_MS)
     lookAfterMs = Math.min(lookAfterMs, untilNextMs)
     after = next
@@ -109,7 +112,7 @@ async function endExpired(
              next_try_at = now() + ${nextTryMs} * interval '1 millisecond'
         from expired
        where o.id = expired.id
-      -- The same for all. A JavaScript date drops the microseconds: a wake-up must not come too early.
+      -- The time is the same for all. A JavaScript date drops the microseconds: a wake-up must not come too early.
       returning o.subject, o.origin, o.next_try_at + interval '1 millisecond' as "nextTryAt"`.execute(
       trx,
     )

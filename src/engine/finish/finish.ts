@@ -20,7 +20,7 @@ export type Final = {
 }
 export type OnFinal = {
   origins: readonly Origin[]
-  /** In the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
+  /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
   record(trx: Trx, final: Final[]): Promise<void>
   note(final: Final[]): void
 }
@@ -29,9 +29,9 @@ export type Ended = {
   claim: Claim
   key: string
   answer: Answer | Refusal | null
-  /** What its write, if it was sent, depended on. */
+  /** What the attempt's write, if it was sent, depended on. */
   kept?: Kept | null
-  /** As the attempt left it; otherwise as the claim found it. */
+  /** As the attempt left it; if absent, as the claim found it. */
   mayStillRun?: boolean
   decision: Decision
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 
-/** About 50 ms of work. */
+/** A step of so many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 2_000
 
 type Place = { id: string; attempt: number }
@@ -19,8 +19,8 @@ export async function purgeAttempts(db: Database, keepDays: number): Promise<num
 }
 
 /**
- * Ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
- * are scanned.
+ * Steps are ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
+ * of those are scanned.
  */
 async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place) {
   const { rows } = await sql<{ deleted: number; last: Place | null }>`

@@ -1,7 +1,7 @@
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { checkAndKeep } from './check-and-keep.ts'
+import { checkAndSave } from './check-and-save.ts'
 import { releaseWaiting } from './release-waiting.ts'
 
 type CheckNow = (asker: Asker) => Promise<void>
@@ -20,7 +20,7 @@ export function openCheckNow({ db, config }: { db: Database; config: Config }): 
   }
 
   async function checkAndRelease(): Promise<void> {
-    await checkAndKeep({ db, config })
+    await checkAndSave({ db, config })
     await releaseWaiting(db)
   }
 }

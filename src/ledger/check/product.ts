@@ -8,11 +8,11 @@ export const product: Check = {
   expects: 'the ledger has each lender’s products by name, and the first one is open',
   async run({ reads, lenders }) {
     const products = await productsIn(reads)
-    return lenders.map(lender => ({ ...judged(lender, products), lender: lender.code }))
+    return lenders.map(lender => ({ ...findingOn(lender, products), lender: lender.code }))
   },
 }
 
-function judged({ code, products: names }: CheckedLender, products: ListedProduct[]): Found {
+function findingOn({ code, products: names }: CheckedLender, products: ListedProduct[]): Found {
   const missing = names.filter(name => !products.some(one => one.name === name))
   if (missing.length > 0) {
     const { found, remedy } = noProduct(missing.join(', '), code)

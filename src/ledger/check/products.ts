@@ -26,14 +26,14 @@ const LOOK = 'Let LEDGER_USERNAME read the product at the ledger, or look it up 
 type OfProduct = (product: ListedProduct, lender: CheckedLender) => Promise<Omit<Found, 'lender'>>
 
 /** One finding per lender and product that the ledger has. What it lacks is the finding of `product`. */
-export async function eachProduct({ reads, lenders }: Checked, judge: OfProduct): Promise<Found[]> {
+export async function eachProduct({ reads, lenders }: Checked, check: OfProduct): Promise<Found[]> {
   const products = await productsIn(reads)
   const found: Found[] = []
   for (const lender of lenders) {
     const own = lender.products.flatMap(name => products.find(one => one.name === name) ?? [])
-    const judged: Found[] = []
-    for (const product of own) judged.push(await judge(product, lender).catch(unread))
-    found.push({ ...worstOf(judged), lender: lender.code })
+    const findings: Found[] = []
+    for (const product of own) findings.push(await check(product, lender).catch(unread))
+    found.push({ ...worstOf(findings), lender: lender.code })
   }
   return found
 }
@@ -50,18 +50,18 @@ function unread(error: unknown): Found {
 }
 
 /** A lender has one finding per check, whatever the number of its products. */
-function worstOf(judged: Found[]): Found {
-  if (judged.length === 0)
+function worstOf(findings: Found[]): Found {
+  if (findings.length === 0)
     return {
       state: 'unknown',
       found: 'the ledger lacks the product',
       remedy: 'Correct product first',
     }
   for (const state of ['breaks', 'differs', 'unknown'] as const) {
-    const [first, ...rest] = judged.filter(one => one.state === state)
+    const [first, ...rest] = findings.filter(one => one.state === state)
     if (first === undefined) continue
     const found = [first, ...rest].map(one => one.found).join('; ')
     return { ...first, found }
   }
-  return { state: 'ok', found: judged.map(one => one.found).join('; ') }
+  return { state: 'ok', found: findings.map(one => one.found).join('; ') }
 }

@@ -9,8 +9,8 @@ import { openCheckNow } from './check-now.ts'
 import { CHECKS } from './checks.ts'
 import { STEPS } from './connection.ts'
 import { STATES } from './finding.ts'
-import { keptFindings } from './kept-findings.ts'
 import { reportOf } from './report.ts'
+import { savedFindings } from './saved-findings.ts'
 
 const tags = ['operations']
 const Finding = Type.Object(
@@ -56,7 +56,7 @@ export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTy
   }
 
   async function last() {
-    const { findings, checkedAt } = await keptFindings(db)
+    const { findings, checkedAt } = await savedFindings(db)
     return reportOf(findings, checkedAt)
   }
 }

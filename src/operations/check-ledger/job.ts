@@ -1,7 +1,7 @@
 import type { WorkerContext } from '../../engine/feature.ts'
-import { checkAndKeep } from '../../ledger/check/check-and-keep.ts'
-import type { Change } from '../../ledger/check/keep-findings.ts'
+import { checkAndSave } from '../../ledger/check/check-and-save.ts'
 import { releaseWaiting } from '../../ledger/check/release-waiting.ts'
+import type { Change } from '../../ledger/check/save-findings.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
@@ -19,7 +19,7 @@ export function checkLedgerRegularly({
   if (everyMs === 0) return { stop() {} }
   return startLoop(
     async stopping => {
-      const changes = await checkAndKeep({ db, config }, { pauseMs: CALLS_APART_MS, stopping })
+      const changes = await checkAndSave({ db, config }, { pauseMs: CALLS_APART_MS, stopping })
       for (const change of changes) noteChange(change, log)
       if (changes.some(({ before, state }) => before === 'breaks' && state !== 'breaks'))
         await releaseWaiting(db)

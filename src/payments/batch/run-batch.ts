@@ -8,7 +8,7 @@ import { awaitSaved } from './await-saved.ts'
 import type { Batch } from './batch.ts'
 import { discover } from './discover.ts'
 import { endBatch } from './end-batch.ts'
-import { judge, type LoanReads } from './judge.ts'
+import { type LoanReads, learnLenders } from './learn-lenders.ts'
 import { matchAgain } from './match-again.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
@@ -56,7 +56,7 @@ async function runStages(context: BatchContext, batch: Batch, run: Run): Promise
     await timed('discover', discover)
     await timed('transform', transform)
     await matchAgain(batch)
-    await judge(batch, context)
+    await learnLenders(batch, context)
   }
 
   async function timed(stage: string, work: (batch: Batch) => Promise<void>): Promise<void> {

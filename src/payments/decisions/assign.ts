@@ -8,7 +8,7 @@ import { requireAsSeen } from '../precondition.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { remember } from '../references/remember.ts'
 import { settle } from '../settle.ts'
-import { keepNote } from './note.ts'
+import { saveNote } from './note.ts'
 
 const ASSIGNABLE = [
   'no_loan_named',
@@ -52,7 +52,7 @@ export function assign(
              overruled = array_append(overruled, ${payment.reason}),
              posting_number = posting_number + ${payment.reason === 'reversed_at_ledger' ? 1 : 0}
        where id = ${payment.id}`.execute(trx)
-    if (note !== undefined) await keepNote(trx, payment, note, asker)
+    if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])
     if (kinds !== undefined) await remember(trx, { payment: payment.id, loan, kinds }, asker)
     await audit(trx, {

@@ -6,7 +6,7 @@ import { type PaymentName, type PaymentStanding, paymentStanding } from '../lock
 export function noteOn(db: Database, name: PaymentName, note: string, asker: Asker) {
   return db.transaction().execute(async trx => {
     const payment = await paymentStanding(trx, name)
-    await keepNote(trx, payment, note, asker)
+    await saveNote(trx, payment, note, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.note',
@@ -17,7 +17,7 @@ export function noteOn(db: Database, name: PaymentName, note: string, asker: Ask
   })
 }
 
-export async function keepNote(
+export async function saveNote(
   db: Database,
   { id }: Pick<PaymentStanding, 'id'>,
   note: string,

@@ -16,7 +16,7 @@ import {
 import { requireAsSeen } from '../precondition.ts'
 import { settle } from '../settle.ts'
 import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-resolution.ts'
-import { keepNote } from './note.ts'
+import { saveNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import { reopen } from './reopen.ts'
 import type { Decision, PaymentResolution } from './resolution.ts'
@@ -62,7 +62,7 @@ export function resolveAsSeen(
     requireAsSeen(payment, ifMatch, asker)
     refuseUnfit(payment, resolution)
     refuseChange(seen, payment)
-    await keepNote(trx, payment, resolution.note, asker)
+    await saveNote(trx, payment, resolution.note, asker)
     if (outcome === 'reopen') await reopen(trx, payment)
     else if (outcome === 'reverse') await reverse(trx, boss, payment)
     else if (outcome === 'restore') await restore(trx, boss, payment)

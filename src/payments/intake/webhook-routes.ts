@@ -13,12 +13,12 @@ import type { Metrics } from '../../ops/metrics.ts'
 import type { PayloadFields } from '../gateways/gateway.ts'
 import { paymentCounters } from '../payment-counters.ts'
 import type { PaymentEvent } from '../payment-event.ts'
+import { checkSignature } from './check-signature.ts'
 import { enqueueEvents } from './enqueue-events.ts'
 import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import { limitEvents } from './limit-events.ts'
 import { showUnproven } from './unproven-webhooks.ts'
-import { verdict } from './verdict.ts'
 import type { WebhookCalls } from './webhook-calls.ts'
 import { whyUnsigned } from './why-unsigned.ts'
 
@@ -79,7 +79,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       accounts: gateway.accounts(event),
       inNotes: gateway.lenders(event),
     })
-    const { isRefused, verifiedBy } = verdict(lenders, gateway, lender, body, headers)
+    const { isRefused, verifiedBy } = checkSignature(lenders, gateway, lender, body, headers)
     const labels = { gateway: gateway.name, lender }
     const known = { lender, eventType: keptText(gateway.eventType(event)) }
     calls.learn(request, known)

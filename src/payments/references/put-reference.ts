@@ -13,7 +13,7 @@ import {
   type Reference,
   refuseEmptyPeriod,
 } from './reference-record.ts'
-import { storeReferences } from './store-references.ts'
+import { saveReferences } from './save-references.ts'
 
 /** Counting more would make the caller wait. */
 const MAX_COUNTED = 1_000
@@ -34,7 +34,7 @@ export function putReference(
     // A preview stores the reference, counts, and takes it back: the two cannot count differently.
     if (dryRun) await sql`savepoint preview`.execute(trx)
     const replaced = replace ? await endOthers(trx, reference) : []
-    const [outcome] = await storeReferences(trx, [reference], asker.actor)
+    const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.other != null) throw new Conflict(belongsTo(outcome.other))
     const stored = await withWaiting(trx, reference)
     if (dryRun) await sql`rollback to savepoint preview`.execute(trx)

@@ -15,7 +15,7 @@ import { lockAllReferences } from './lock-references.ts'
 import { belongsTo } from './put-reference.ts'
 import { checkRow, referenceFile } from './reference-file.ts'
 import type { NewReference } from './reference-record.ts'
-import { storeReferences } from './store-references.ts'
+import { saveReferences } from './save-references.ts'
 
 /** Some 50 ms of work: other changes wait meanwhile. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -85,7 +85,7 @@ function keep(db: Database, lines: Line[], { actor }: Asker): Promise<Refused[]>
     const refused: Refused[] = []
     for (let left = lines; left.length > 0; ) {
       const references = left.map(({ reference }) => reference)
-      const outcomes = await storeReferences(trx, references, actor)
+      const outcomes = await saveReferences(trx, references, actor)
       const later: Line[] = []
       for (const [i, { other, is_later }] of outcomes.entries()) {
         const one = left[i] as Line

@@ -48,7 +48,7 @@ export async function upload(
   const id = newId()
   const heartbeat = keepRenewing(() => beat(db, id), undefined, beatEveryMs)
   try {
-    const rows = await keepRows(db, place, id, file)
+    const rows = await saveRows(db, place, id, file)
     const read = { id, rows, sha256: file.sha256() }
     await throughOutage(() => analyze(patient))
     await throughOutage(() =>
@@ -99,7 +99,7 @@ async function check(
   await audit(trx, { ...asker, action: 'migration.upload', subject: id, detail })
 }
 
-async function keepRows(
+async function saveRows(
   db: Database,
   place: Place,
   id: string,

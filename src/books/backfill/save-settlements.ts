@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { SettlementPage } from '../apis/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
-import { keepUnreadable } from './keep-unreadable.ts'
+import { saveUnreadable } from './save-unreadable.ts'
 
-export async function keepSettlements(
+export async function saveSettlements(
   fetch: Fetch,
   { settlements, unreadable }: SettlementPage,
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function keepSettlements(
   if (said.length === 0 && unreadable.length === 0) return
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
-    await keepUnreadable(trx, fetch, unreadable)
+    await saveUnreadable(trx, fetch, unreadable)
     await sql`
       insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)
       select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${claim.lender}, n."settledAt", n.utr, n.amount,

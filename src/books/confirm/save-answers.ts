@@ -4,14 +4,14 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
-import { RunLeft } from '../../queue/hold-run.ts'
+import { RunLeft } from '../../queue/keep-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import type { Confirmation, Question } from './ask.ts'
 
 export type Asked = { question: Question; answer: Confirmation | null }
 
-export async function keepAnswers(
+export async function saveAnswers(
   db: Database,
   { claim }: Run,
   account: GatewayAccount,

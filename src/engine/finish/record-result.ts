@@ -11,7 +11,7 @@ import { laneOf } from '../origin.ts'
 import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 
-/** While the database is down; then another worker takes over and reconciles. */
+/** While the database is down, this process tries so long; then another worker takes over and reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 /**
@@ -20,32 +20,32 @@ const RETRY_MS = 500
  */
 const GATHER_MS = 2
 
-export type KeepResult = (ended: Ended) => Promise<boolean>
-type KeepingOptions = { slots: Slots; watch: Watch; onFinal: OnFinal; log: Pick<Log, 'error'> }
+export type RecordResult = (ended: Ended) => Promise<boolean>
+type RecordOptions = { slots: Slots; watch: Watch; onFinal: OnFinal; log: Pick<Log, 'error'> }
 
-export function openKeepResult(
+export function openRecordResult(
   db: Database,
   boss: PgBoss,
-  { slots, watch, onFinal, log }: KeepingOptions,
-): KeepResult {
+  { slots, watch, onFinal, log }: RecordOptions,
+): RecordResult {
   // Recording a refused repayment waits for the lock under which payments are settled: no live result may
   // wait behind it.
   const finish = { live: finishGroup('live'), bulk: finishGroup('bulk') }
 
   return async ended => {
     try {
-      return await untilKept(ended)
+      return await untilRecorded(ended)
     } catch (error) {
       if (isOutage(error)) throw error
       log.error({ err: error, operation: ended.claim.id }, 'a result could not be recorded')
-      return untilKept(broken(ended, error as Error))
+      return untilRecorded(broken(ended, error as Error))
     }
   }
 
-  async function untilKept(ended: Ended): Promise<boolean> {
+  async function untilRecorded(ended: Ended): Promise<boolean> {
     const lane = laneOf(ended.claim.origin)
     const until = performance.now() + KEEP_TRYING_MS
-    // The ledger may have been written to: that must not be lost while the database is down.
+    // The ledger may have been written to: the result must not be lost while the database is down.
     for (;;) {
       try {
         return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
@@ -70,7 +70,7 @@ export function openKeepResult(
 
 const isOutage = (error: unknown) => isTransient(error) || error instanceof Unavailable
 
-/** What cannot be recorded as it is shows why, and is tried again. */
+/** A result that cannot be recorded as it is: the operation shows why, and is tried again. */
 function broken(ended: Ended, { message }: Error): Ended {
   const { claim, answer, decision } = ended
   const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'

@@ -9,11 +9,11 @@ import { isZero } from '../apis/shape.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
-import { keepUnreadable } from './keep-unreadable.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
+import { saveUnreadable } from './save-unreadable.ts'
 
 /** In one transaction with its progress, so that a page that is read again finds what it stored. */
-export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
+export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
   // Zero registers a mandate, for which nothing is booked.
   const payments = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
@@ -35,7 +35,7 @@ export async function keepPages(fetch: Fetch, pages: ApiPage[], count: number): 
     const stored = await saveMissed(trx, missed)
     if (others.length > 0) await saveEvents(trx, others)
     if (payments.length > 0) await keepStatements(trx, fetch, payments)
-    await keepUnreadable(trx, fetch, unreadable)
+    await saveUnreadable(trx, fetch, unreadable)
     await sql`
       update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
       trx,

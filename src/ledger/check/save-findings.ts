@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts'
 export type Change = Finding & { before: Finding['state'] | null }
 
 /** @returns those whose state is another one than before */
-export function keepFindings(db: Database, findings: Finding[]): Promise<Change[]> {
+export function saveFindings(db: Database, findings: Finding[]): Promise<Change[]> {
   return db.transaction().execute(async trx => {
     // One check after the other: each replaces all that was found before.
     await sql`lock table loanops.ledger_finding in share row exclusive mode`.execute(trx)

@@ -9,7 +9,7 @@ type OpenFile = { id: string; gateway: string; lender: string; fileName: string 
 const Withdrawn = createError('CONFLICT', 'The file was withdrawn while it was being uploaded', 409)
 
 /** Together with the file's own row, so that whatever is kept can be withdrawn. @returns the days of the payments */
-export function keepRows(
+export function saveRows(
   db: Database,
   file: OpenFile,
   rows: ReadRow[],

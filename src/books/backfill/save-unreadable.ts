@@ -10,7 +10,7 @@ import { lenderInNotes } from './fetched-event.ts'
 const EVENT_TYPE = 'loanops.unreadable'
 
 /** Stores each once, however often it is listed, as an event that the next batch puts in suspense if it may be money. */
-export async function keepUnreadable(
+export async function saveUnreadable(
   trx: Trx,
   fetch: Fetch,
   unreadable: Unreadable[],

@@ -14,11 +14,14 @@ export type LoanReads = {
   ledgerAnswers(): Promise<boolean>
 }
 
-type Unjudged = { gateway: string; paymentId: string; loans: string[] }
+type UnjudgedPayment = { gateway: string; paymentId: string; loans: string[] }
 
 /** Once its loan's product is known, a contradicted payment is settled again by that lender's networks. */
-export async function judge(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
-  const { rows } = await sql<Unjudged>`
+export async function learnLenders(
+  batch: Batch,
+  { productOf, ledgerAnswers }: LoanReads,
+): Promise<void> {
+  const { rows } = await sql<UnjudgedPayment>`
     select gateway, gateway_payment_id as "paymentId",
            array(select core.unasked_loans(gateway, gateway_payment_id)) as loans
       from core.unjudged_payment
@@ -64,7 +67,7 @@ async function learn({ db }: Pick<Batch, 'db'>, loan: string, product: string | 
 
 async function learnProducts(
   batch: Batch,
-  { loans }: Unjudged,
+  { loans }: UnjudgedPayment,
   productOf: LoanReads['productOf'],
 ): Promise<void> {
   for (const loan of loans) {
@@ -74,13 +77,13 @@ async function learnProducts(
 }
 
 /** A loan may be unreadable every time: its payments must not fill the next batches. */
-async function moveBack({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+async function moveBack({ db }: Batch, { gateway, paymentId }: UnjudgedPayment): Promise<void> {
   await sql`
     update core.unjudged_payment set noted_at = clock_timestamp()
      where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(db)
 }
 
-async function settleAgain({ db }: Batch, { gateway, paymentId }: Unjudged): Promise<void> {
+async function settleAgain({ db }: Batch, { gateway, paymentId }: UnjudgedPayment): Promise<void> {
   await db.transaction().execute(async trx => {
     await lockSettling(trx)
     await sql`

@@ -5,7 +5,7 @@ import t from 'tap'
 import { openWatch } from '../../src/database/watch.ts'
 import type { Claim } from '../../src/engine/claim/claim.ts'
 import type { Ended, Final } from '../../src/engine/finish/finish.ts'
-import { openKeepResult } from '../../src/engine/finish/keep-result.ts'
+import { openRecordResult } from '../../src/engine/finish/record-result.ts'
 import { newId } from '../../src/ids.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
 import { logger } from '../../src/log.ts'
@@ -30,7 +30,7 @@ t.test(
       record: async () => undefined,
       note: (final: Final[]) => void commits.push(final),
     }
-    const keepResult = openKeepResult(db, boss, {
+    const recordResult = openRecordResult(db, boss, {
       slots,
       watch: openWatch(),
       onFinal,
@@ -41,16 +41,16 @@ t.test(
     mock.timers.enable({ apis: ['setTimeout'] })
     t.teardown(() => mock.timers.reset())
 
-    const first = keepResult(newResult())
+    const first = recordResult(newResult())
     await setImmediate()
-    const second = keepResult(newResult())
+    const second = recordResult(newResult())
     mock.timers.tick(LONGER_THAN_RESULTS_ARE_GATHERED_MS)
     await Promise.all([first, second])
     t.equal(commits.length, 1)
 
     answer()
     await underWay
-    await keepResult(newResult())
+    await recordResult(newResult())
     t.equal(commits.length, 2, 'without time passing')
   },
 )

@@ -4,15 +4,15 @@ import type { GatewayRules } from '../gateways/gateway.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 import { secretsKey } from '../secrets-key.ts'
 
-type Verdict = { isRefused: boolean; verifiedBy: string | null }
+type SignatureCheck = { isRefused: boolean; verifiedBy: string | null }
 
-export function verdict(
+export function checkSignature(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
   code: string,
   body: Buffer,
   headers: IncomingHttpHeaders,
-): Verdict {
+): SignatureCheck {
   const lender = lenders.get(code)
   const asked = lender === undefined ? [...lenders.values()] : [lender]
   const tried = new Map<string, boolean>()

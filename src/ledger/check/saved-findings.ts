@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts'
 type Kept = { checkedAt: Date | null; findings: Finding[] }
 
 /** Of the last check, by whichever process. */
-export async function keptFindings(db: Database): Promise<Kept> {
+export async function savedFindings(db: Database): Promise<Kept> {
   const { rows } = await sql<Finding & { checkedAt: Date }>`
     select "check", nullif(lender, '') as lender, state, found, expected, remedy, checked_at as "checkedAt"
       from loanops.ledger_finding order by place`.execute(db)

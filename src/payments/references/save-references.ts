@@ -14,7 +14,7 @@ type Outcome = {
  * Call it with the lock for these values. The next batch looks again at their payments.
  * @returns what became of each, in order
  */
-export async function storeReferences(trx: Trx, references: NewReference[], actor: string) {
+export async function saveReferences(trx: Trx, references: NewReference[], actor: string) {
   const numbered = references.map((reference, n) => ({ n, ...reference }))
   const { rows } = await sql<Outcome>`
     with given as (

@@ -16,7 +16,7 @@ type Hold = {
 }
 
 /** Keeps a claimed run until it is stopped. */
-export function holdRun(
+export function keepClaim(
   db: Database,
   table: LeasedTable,
   claim: RunClaim,
