@@ -13,14 +13,14 @@ export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
-  // Without a listener, losing an idle connection would end the process.
+  // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', options.onError)
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
   pools.set(db, pool)
   return db
 }
 
-/** For a pool's `onError`. */
+/** The listener for a pool's `onError`. */
 export const logLosses = (log: Pick<Log, 'error'>) => (error: Error) =>
   log.error({ err: error }, 'database connection error')
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Client } from './transient.ts'
 
-/** As long as a connection with short statements may be silent. */
+/** The time that a connection with short statements may be silent. */
 const ASK_AFTER_MS = 5_000
 const LOOKS_UNTIL_THEN = 5
 const ANSWERS_WITHIN_MS = 3_000
@@ -17,7 +17,10 @@ type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 /** One session at a time is enough for all connections of this process. */
 let lastAsked: Promise<unknown> = Promise.resolve()
 
-/** Silence alone says nothing while statements may take long, so another session asks the server. */
+/**
+ * Closes a connection once the server does not work on its statement. Silence alone says nothing while statements may
+ * take long, so another session asks the server.
+ */
 export async function closeOnceDead(
   client: pg.ClientBase,
   url: string,
@@ -39,7 +42,7 @@ export async function closeOnceDead(
     isAsking = true
     const asked = lastAsked.then(() => isWorking(url, rows[0] as Session))
     lastAsked = asked.catch(() => undefined)
-    // While the server cannot be asked, nobody knows.
+    // While the server cannot be asked, nobody knows whether the connection is lost.
     const isLost = await asked.then(
       is => !is,
       () => false,

@@ -3,9 +3,9 @@ import { Unavailable } from './unavailable.ts'
 import { openWaitingLine } from './waiting-line.ts'
 import { within } from './within.ts'
 
-/** PostgreSQL's time per row no longer falls beyond this, and a group's locks are limited. */
+/** Larger groups do not lower PostgreSQL's time per row any further, and a group's locks are limited. */
 const MAX_PER_COMMIT = 256
-/** In small steps, because each group that is too large costs a whole time limit. */
+/** Groups grow in small steps, because each group that is too large costs a whole time limit. */
 const GROWTH = 1.125
 export const MAX_CONCURRENT_GROUPS = 4
 /** A slower commit waits for a disk or a standby, so a second one at the same time costs nothing. */
@@ -33,9 +33,12 @@ type Options<In> = {
   onWaited?(ms: number): void
   /** How long the first item waits for others. If 0, only those of the same turn of the event loop share a group. */
   gatherMs?(): number
-  /** How many may be committed at once. One, the default, makes the largest groups, and a commit costs as much as several rows. */
+  /**
+   * How many groups may be committed at once. One, the default, makes the largest groups, and a commit costs as much
+   * as several rows.
+   */
   groups?: number
-  /** Items that share a name are committed in order; without it, groups have no order. */
+  /** Items that share a name are committed in order; without this function, groups have no order. */
   namesOf?(item: In): string[]
 }
 
@@ -108,7 +111,10 @@ export function groupCommit<In, Out>(
 
 type Outcome = 'done' | 'timeout' | 'failed'
 
-/** After a group that takes longer than a statement may, groups are half as large: the same again would end in the same way. */
+/**
+ * The size of groups. After one that takes longer than a statement may, groups are half as large: the same size would
+ * end in the same way.
+ */
 function openSize() {
   let max = MAX_PER_COMMIT
   return {

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net'
 
 /**
- * pg's own `query_timeout` only fails the statement: the next one on that connection would fail too, or run
- * inside a transaction whose BEGIN arrived after all.
+ * A socket that closes if nothing arrives. pg's own `query_timeout` only fails the statement: the next one on that
+ * connection would fail too, or run inside a transaction whose BEGIN arrived after all.
  */
 export class ImpatientSocket extends Socket {
   #isEnding = false
 
-  /** @param silenceMs 0: never closes */
+  /** @param silenceMs how long the socket may be silent before it closes; 0 for ever */
   constructor(silenceMs: number) {
     super()
     this.setTimeout(silenceMs, () => {

@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** Within a transaction, takes back what `work` did before it failed; outside, `work` has transactions of its own. */
+/**
+ * Runs `work`. Within a transaction, what it did before it failed is taken back; outside, it has transactions of its
+ * own.
+ */
 export async function inSavepoint<T>(db: Database, work: () => Promise<T>): Promise<T> {
   if (!db.isTransaction) return work()
   await sql`savepoint attempt`.execute(db)

@@ -1,6 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Leaves half of the time to others. @param step returns the place to go on from, null at the end */
+/**
+ * Works step by step, and leaves half of the time to others.
+ * @param step returns the place to go on from, null at the end
+ */
 export async function inSteps<Place>(
   first: Place,
   step: (after: Place) => Promise<Place | null>,

@@ -8,11 +8,11 @@ import { Client } from './transient.ts'
 const CONNECT_TIMEOUT_MS = 5_000
 /** Anything that a caller, a lease or an operation waits for takes milliseconds: after this long it is stuck. */
 const STATEMENT_TIMEOUT_MS = 4_000
-/** For work on many rows that nobody is waiting for: batches, runs of a migration, the purge. */
+/** Work on many rows that nobody is waiting for may take this long: batches, runs of a migration, the purge. */
 export const LONG_STATEMENT_MS = 60_000
 /** A live server cancels a statement itself when its time is up. One that stays silent this much longer is gone. */
 const SILENCE_MS = 1_000
-/** Less than it takes to find a connection dead, so that the next try gets a new one. */
+/** Unused connections are closed sooner than a dead one is found, so that the next try gets a new one. */
 const IDLE_MS = 4_000
 /** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
 const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
@@ -22,11 +22,14 @@ export type PoolOptions = {
   statementMs?: number
   /** How long an unused connection is kept. */
   idleMs?: number
-  /** No parallel workers, for statements that may not slow down others. */
+  /** Without parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   keepsPlans?: boolean
   onNotice?: (message: string) => void
-  /** For statements that find all of their rows by index: a plan made while a table was small would go on reading all of it. */
+  /**
+   * For statements that find all of their rows by index: a plan made while a table was small would go on reading all
+   * of it.
+   */
   avoidsScans?: boolean
 }
 
@@ -56,6 +59,6 @@ export function poolConfig(url: string, options: PoolOptions) {
 function idleMs(statementMs: number): number {
   if (statementMs === 0) return IDLE_MS
   if (statementMs > IDLE_MS) return IDLE_WITH_LONG_STATEMENTS_MS
-  // Otherwise the silence of an unused connection would be reported as an error.
+  // The socket would report the silence of a connection that stays unused for longer as an error.
   return Math.min(IDLE_MS, statementMs)
 }

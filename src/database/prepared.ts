@@ -9,7 +9,7 @@ const MARK = /^\/\* prepared: (\w+) \*\//
  */
 export const prepared = (name: string): RawBuilder<unknown> => sql.raw(`/* prepared: ${name} */`)
 
-/** For statements that begin with `prepared`. */
+/** Keeps the plans of statements that begin with `prepared`. */
 export function keepPlans(client: pg.ClientBase): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const preparing = (text: unknown, values: unknown, ...others: unknown[]) => {

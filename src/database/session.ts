@@ -3,14 +3,14 @@ import type pg from 'pg'
 /** A session that holds a row or a subject's intake for longer is stuck itself. */
 const LOCK_TIMEOUT_MS = 5_000
 /**
- * We close unused connections much sooner. One idle this long belongs to a client that vanished, and would
+ * We close unused connections much sooner. A session idle this long belongs to a client that vanished, and would
  * count towards max_connections for two hours.
  */
 const IDLE_SESSION_TIMEOUT_MS = 30_000
 /** A process that froze inside a transaction must not hold a subject's intake against the others. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
-/** A database or a role may have others: then times would be read as null, and texts as other ones. */
+/** A database or a role may have other values: then times would be read as null, and texts as other ones. */
 const WHAT_OUR_READING_NEEDS = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
@@ -24,8 +24,8 @@ const WHAT_OUR_READING_NEEDS = {
 }
 
 /**
- * `synchronous_commit` is on whatever the database says, because what we acknowledge must be on disk. Not
- * startup parameters, because PgBouncer refuses those.
+ * Sets up a session. `synchronous_commit` is on whatever the database says, because what we acknowledge must be on
+ * disk. These are not startup parameters, because PgBouncer refuses those.
  */
 export async function setUpSession(client: pg.ClientBase, statementMs: number): Promise<void> {
   const limits = {
@@ -37,7 +37,7 @@ export async function setUpSession(client: pg.ClientBase, statementMs: number): 
   }
   const own = Object.entries(limits)
   const needed = Object.entries(WHAT_OUR_READING_NEEDS)
-  // Plain SET costs a tenth of a statement that PostgreSQL has to plan, and every connection pays for it.
+  // A plain SET costs a tenth of a statement that PostgreSQL has to plan, and every connection pays for it.
   const answers: unknown = await client.query(
     [
       `select current_setting('loanops.session', true) as mark`,

@@ -7,7 +7,7 @@ export function storableText(text: string): string {
   return text.replaceAll('\0', REPLACEMENT).toWellFormed()
 }
 
-/** JSON of a value whose texts may hold what PostgreSQL cannot store. */
+/** JSON of a value whose texts may have characters that PostgreSQL cannot store. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value).replace(UNSTORABLE, `$1${REPLACEMENT}`)
 }

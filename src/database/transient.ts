@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Errors of other sockets have the same codes, and say nothing about the database. */
 const ofConnections = new WeakSet<Error>()
 
-/** Every connection of this process: remembers its errors, and none of them ends the process. */
+/** Every connection of this process: it remembers its errors, and none of them ends the process. */
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
@@ -32,10 +32,7 @@ const NETWORK = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$
 const LOST =
   /^(Connection terminated( unexpectedly| due to connection timeout|: .+)?|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable)$/
 
-/**
- * Whether a later try may succeed. An error that has a code is never judged by its message, which may quote
- * a caller.
- */
+/** Whether a later try may succeed. Only an error without a code is recognised by its message, which may quote a caller. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
     const { code = '' } = error
@@ -50,6 +47,6 @@ export function isTransient(error: unknown): boolean {
 
 const QUERY_CANCELED = '57014'
 
-/** Of a statement: PostgreSQL ended it when its time was up. */
+/** Whether PostgreSQL ended a statement because its time was up. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === QUERY_CANCELED

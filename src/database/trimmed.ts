@@ -1,6 +1,6 @@
 /**
- * Blanks of every script, and characters that are not seen: zero-width ones, marks of direction and a soft hyphen. No
- * control characters. For regular expressions of any language.
+ * Blanks of every script, and characters that are not seen: zero-width ones, marks of direction and a soft hyphen,
+ * but no control characters. The text is for regular expressions of any language.
  */
 export const BLANK =
   ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000' +
@@ -10,7 +10,7 @@ const IS_BLANK = new RegExp(`[\\s${BLANK}]`)
 const JOINERS = '\u200c\u200d'
 const IS_MARK = /\p{M}/u
 
-/** What people and programs leave at the ends of a text without meaning it. */
+/** A text without what people and programs leave at its ends without meaning it. */
 export function trimmed(text: string): string {
   const inner = text.trim()
   if (hasAsciiEnds(inner)) return inner
@@ -27,6 +27,6 @@ const isBlank = (text: string, at: number) => IS_BLANK.test(text[at] ?? '')
 const isOfLetter = (text: string, at: number) =>
   JOINERS.includes(text[at] ?? '') && IS_MARK.test(text[at - 1] ?? '')
 
-/** Most texts have them, for which this takes a tenth of the time. */
+/** Most texts have ASCII at both ends: looking at these alone takes a tenth of the time. */
 const hasAsciiEnds = (text: string) =>
   !(text.charCodeAt(0) > 0x7f || text.charCodeAt(text.length - 1) > 0x7f)

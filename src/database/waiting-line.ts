@@ -1,12 +1,12 @@
 type WaitingLine<T> = {
   length(): number
   add(item: T): void
-  /** Takes the longest waiting, skipping those that must follow one taken or left behind. */
+  /** Takes the items that wait longest, skipping those that must follow one taken or left behind. */
   take(max: number): T[]
   ended(items: T[]): void
 }
 
-/** Of items that share a name, the next is taken once the one before has ended. */
+/** A line in which of items that share a name, the next is taken once the one before has ended. */
 export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
   let waiting: T[] = []
   const taken = new Set<string>()

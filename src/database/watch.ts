@@ -1,6 +1,6 @@
 import { isTransient } from './transient.ts'
 
-/** Longer than two tries on dead connections take. */
+/** A task is stuck after longer than two tries on dead connections take. */
 const STUCK_AFTER_MS = 10_000
 
 type Watched = <T>(work: () => Promise<T>) => Promise<T>

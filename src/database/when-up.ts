@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { isTransient } from './transient.ts'
 
 const RETRY_EVERY_MS = 250
-/** Longer than crash recovery takes for a database of this size; after that it is an outage, not a start. */
+/** Crash recovery takes less than this for a database of this size; after that it is an outage, not a start. */
 const UP_WITHIN_MS = 120_000
 
 /**

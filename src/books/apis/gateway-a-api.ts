@@ -28,7 +28,7 @@ const ROWS_PER_RECON_PAGE = 1_000
 const MAX_PAGES = 20_000
 /** How long after its beginning a dispute may end. */
 const DISPUTE_MS = 120 * DAY_MS
-/** Of one payment's refunds. Any one of them holds it, so that more need not be read. */
+/** The pages of one payment's refunds. Any one refund keeps the payment back, so that more need not be read. */
 const MAX_REFUND_PAGES = 10
 const INDIA_MS = 5.5 * 3_600_000
 
@@ -36,7 +36,7 @@ const STATUSES: Record<string, ApiPayment['status']> = {
   created: 'pending',
   authorized: 'pending',
   captured: 'captured',
-  // Refunded in full after it was captured, so the money did come.
+  // A payment that was refunded in full was captured before, so the money did come.
   refunded: 'refunded',
   failed: 'failed',
 }
@@ -92,7 +92,7 @@ export function openGatewayA(
   }
 }
 
-/** Newest first: new items shift the rest down, so an item may come twice, but none is missed. */
+/** The list is newest first: new items shift the rest down, so an item may come twice, but none is missed. */
 async function* collected(
   get: (path: string) => Promise<unknown>,
   path: string,
@@ -173,8 +173,8 @@ function paymentOf(item: unknown): ApiPayment {
 }
 
 /**
- * A payment that was only authorized can be refunded too. Its flag then shows that it was never captured,
- * as in a webhook.
+ * A payment that was only authorized can be refunded too. As in a webhook, its flag then shows that it was never
+ * captured.
  */
 function statusOf(item: unknown): ApiPayment['status'] {
   if (isUncollected(item)) return 'pending'
@@ -219,7 +219,7 @@ function isWithin(item: unknown, { from, to }: Window): boolean {
 
 function settlementOf(row: unknown): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
-  // Not settled yet.
+  // An item without a settlement is not settled yet.
   if (settlementId === null) return []
   const currency = shape.maybe(row, 'currency')
   const { fee, tax } = feesOf(row, currency)

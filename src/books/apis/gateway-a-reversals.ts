@@ -41,5 +41,5 @@ export function reversalsOfA(
   }
 }
 
-/** Null for another item in the list, which is not asked for. */
+/** The id of a dispute; null for another item in the list, which is not asked for. */
 const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))

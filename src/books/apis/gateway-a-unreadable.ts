@@ -2,7 +2,7 @@ import type { Unreadable, Window } from './gateway-api.ts'
 import { ifReadable, keyOf } from './read-each.ts'
 import { shape } from './shape.ts'
 
-/** No money has come, as far as they say. */
+/** The statuses that say that no money has come. */
 const WITHOUT_MONEY = ['created', 'pending', 'authorized', 'failed']
 
 export const describeItemOfA =
@@ -23,7 +23,7 @@ export const describeItemOfA =
         payment: !WITHOUT_MONEY.includes(text('status') ?? ''),
         refund: !['pending', 'failed'].includes(text('status') ?? ''),
         dispute: true,
-        // The list of payments has those that name themselves.
+        // The list of payments has the payments that name themselves.
         settlement: isPayment && id === null,
       }[kind],
       times: at === null ? window : { from: at, to: at },

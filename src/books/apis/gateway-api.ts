@@ -1,17 +1,17 @@
-/** Both bounds included. */
+/** A time span that includes both bounds. */
 export type Window = { from: Date; to: Date }
 
-/** As its gateway describes it. Amounts are in major units, as decimal text. */
+/** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
 export type ApiPayment = {
   id: string
   amount: string
   currency: string
   status: 'captured' | 'refunded' | 'failed' | 'pending'
   paidAt: Date
-  /** Excluding tax. */
+  /** The fee, excluding tax. */
   fee: string | null
   tax: string | null
-  /** How much of it was refunded so far; null if the gateway does not say. */
+  /** How much of the payment was refunded so far; null if the gateway does not say. */
   refunded: string | null
   orderId: string | null
   /** Whether the item itself may name the loan; otherwise its order does. */
@@ -29,7 +29,7 @@ export type ApiReversal = {
   item: unknown
 }
 
-/** `payment`: its payment, only if that was never captured and the refund does not say so itself. */
+/** `payment`: the refund's payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
 
 export type ApiSettlement = {
@@ -42,7 +42,7 @@ export type ApiSettlement = {
   amount: string
   fee: string
   tax: string
-  /** What it adds to the payout, negative if it reduces it; null if the gateway does not say. */
+  /** What the part adds to the payout, negative if it reduces it; null if the gateway does not say. */
   paidOut: string | null
 }
 
@@ -58,16 +58,16 @@ export type Fetched = {
 export type Unreadable = {
   kind: 'payment' | 'refund' | 'dispute' | 'settlement'
   item: unknown
-  /** For people; without the item's values. */
+  /** The reason is for people and has none of the item's values. */
   reason: string
-  /** The same each time the item is listed. */
+  /** The key is the same each time the item is listed. */
   key: string
-  /** For people. */
+  /** The id is for people. */
   id: string | null
   paymentId: string | null
-  /** Whether it may stand for money that came or was returned. */
+  /** Whether the item may stand for money that came or was returned. */
   mayBeMoney: boolean
-  /** Its time, or, if that cannot be read, those that were asked for. */
+  /** The item's time or, if that cannot be read, the times that were asked for. */
   times: Window
 }
 
@@ -83,7 +83,10 @@ export type SettlementPage = Pick<ApiPage, 'unreadable'> & { settlements: ApiSet
 export type GatewayApi = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
-  /** The refunds of a payment, whenever they were made; none where its payments do not say that they were refunded. */
+  /**
+   * The refunds of a payment, whenever they were made; none where the gateway's payments do not say that they were
+   * refunded.
+   */
   refundsOf(payment: ApiPayment): Promise<Omit<ApiPage, 'payments'>>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>

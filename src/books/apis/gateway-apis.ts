@@ -6,7 +6,7 @@ import type { Follower, Patience } from './gateway-call.ts'
 
 type Open = {
   account: GatewayAccount
-  /** Of gateway B's API. */
+  /** The version of gateway B's API. */
   version: string
   follower: Follower
   patience?: Patience

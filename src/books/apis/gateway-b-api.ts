@@ -132,7 +132,7 @@ function paymentOf(row: unknown): ApiPayment {
   const hasAmount = shape.maybe(payment, 'payment_amount') !== null
   return {
     id: shape.text(payment, 'cf_payment_id'),
-    // Rows of payments without their own amount have been seen.
+    // Some rows of payments lack their own amount.
     amount: hasAmount
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
@@ -166,7 +166,7 @@ function entityOf(item: unknown): ApiPayment {
   }
 }
 
-/** Of a reserved amount, perhaps a part, as in base.gateway_b_amount. */
+/** The captured amount, perhaps a part of the reserved one, as in base.gateway_b_amount. */
 function capturedOf(item: unknown): string {
   const part = 'authorization.captured_amount'
   const isPart = at(item, 'authorization.action') === 'CAPTURE' && shape.maybe(item, part) !== null
@@ -174,7 +174,7 @@ function capturedOf(item: unknown): string {
   return isZero(amount) ? shape.amount(item, 'payment_amount') : amount
 }
 
-/** Money that is only reserved also counts as SUCCESS there. */
+/** A payment whose money is only reserved also counts as SUCCESS there. */
 function collected(payment: unknown, status: ApiPayment['status']): ApiPayment['status'] {
   return status === 'captured' && isUncollected(payment) ? 'pending' : status
 }

@@ -62,7 +62,7 @@ async function listAt(path: string, ask: Ask): Promise<unknown[]> {
   return list === undefined ? [] : shape.list(list)
 }
 
-/** A list since 2026-01-01, in one of the two reconciliations. */
+/** The details are a list since 2026-01-01, in one of the two reconciliations. */
 const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 
 function refundOf(refund: unknown): ApiReversal[] {

@@ -4,7 +4,7 @@ import { eventOf, part } from './gateway-b-row.ts'
 import { ifReadable, keyOf } from './read-each.ts'
 import { shape } from './shape.ts'
 
-/** No money has come, as far as they say. */
+/** The statuses that say that no money has come. */
 const WITHOUT_MONEY = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID', 'PENDING', 'NOT_ATTEMPTED']
 
 export const describeRowOfB =
@@ -23,13 +23,16 @@ export const describeRowOfB =
       id: (kind === 'payment' ? paymentId : null) ?? text(event, 'event_id'),
       key: keyOfRow(row, paymentId),
       paymentId,
-      // The list of payments has those of a settlement that name themselves.
+      // The list of payments has the payments of a settlement that name themselves.
       mayBeMoney: isDone && (kind !== 'settlement' || (isPayment && paymentId === null)),
       times: happenedAt === null ? window : { from: happenedAt, to: happenedAt },
     }
   }
 
-/** The same in both lists, which may both have it, with other details. An event's id alone is not unique. */
+/**
+ * The key is the same in both lists, which may both have the row, with other details. An event's id alone is not
+ * unique.
+ */
 function keyOfRow(row: unknown, paymentId: string | null): string {
   const event = eventOf(row)
   const names = ['event_id', 'event_type', 'event_time', 'event_amount', 'event_settlement_amount']

@@ -5,20 +5,20 @@ import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
 import { parseExact } from './exact-json.ts'
 
-/** A page of a thousand rows of some kilobytes each. */
+/** A page may have a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
-/** A step that servers resolve: an id that is one of these would lead to another resource. */
+/** Servers resolve such a step of a path: an id that is one would lead to another resource. */
 const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
 
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
-/** For a fetch: gives up after these retries; the next fetch resumes. A page takes a second or two. */
+/** A fetch gives up after these retries; the next fetch resumes. A page takes a second or two. */
 const PATIENT: Patience = {
   timeoutMs: 8_000,
   retryAfterMs: [1_000, 2_000, ...Array<number>(10).fill(5_000)],
   atOnce: 1,
 }
-/** For a question within a batch, which cannot end before the response; the next batch asks again. */
+/** A question is part of a batch, which cannot end before the answer; the next batch asks again. */
 export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce: 4 }
 
 export class GatewayUnavailable extends Error {
@@ -129,7 +129,7 @@ async function callOnce(
     headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
   })
   const response = await endingWith(signal, sent).catch((error: Error) => {
-    // It would never be sent, however often.
+    // A request that undici finds invalid would never be sent, however often we tried.
     if (error instanceof errors.InvalidArgumentError) throw error
     const message =
       error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
@@ -147,12 +147,12 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    // Without its cause, whose message quotes the response.
+    // The error has no cause, whose message would quote the response.
     throw new UnexpectedAnswer('the response is not JSON')
   }
 }
 
-/** Records only the resource in the path: the rest are ids. */
+/** The trace has only the resource in the path: the rest are ids. */
 function traceGatewayCall(
   trace: Trace | undefined,
   call: Call,
@@ -187,7 +187,7 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
   }
 }
 
-/** In seconds or as a date. Gateway B has its own header, in seconds. */
+/** The header is in seconds or a date. Gateway B has a header of its own, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
   return retryAfterMs(String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? ''))
 }

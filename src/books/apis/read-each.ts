@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import type { Unreadable } from './gateway-api.ts'
 import { UnexpectedAnswer } from './gateway-call.ts'
 
-/** Something in one item. What is wrong with the answer around the items ends a fetch, this does not. */
+/** Something in one item cannot be read. An error in the answer around the items ends a fetch, this one does not. */
 export class UnreadableItem extends UnexpectedAnswer {}
 
 type Description = Omit<Unreadable, 'item' | 'reason'>
 
-/** The other items of the list are read all the same. @param describe reads what it can, and never throws */
+/** Reads each item of a list, although others cannot be read. @param describe reads what it can, and never throws */
 export function readEach<T>(
   items: unknown[],
   read: (item: unknown) => T[],
@@ -35,7 +35,7 @@ export function asUnreadable(
   return { ...describe(item), item, reason: error.message }
 }
 
-/** Null if it cannot be read. */
+/** What `read` returns, or null if it cannot be read. */
 export function ifReadable<T>(read: () => T): T | null {
   try {
     return read()
@@ -45,5 +45,5 @@ export function ifReadable<T>(read: () => T): T | null {
   }
 }
 
-/** For an item without an id. */
+/** The key of an item without an id. */
 export const keyOf = (item: unknown): string => hash('sha256', JSON.stringify(item) ?? '')

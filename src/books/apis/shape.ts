@@ -7,7 +7,7 @@ import { UnreadableItem } from './read-each.ts'
 /** The longest id that our own tables read. */
 const MAX_CHARACTERS = 200
 
-/** As in base.iso_time_of, which reads the same item in the database. */
+/** The format is that of base.iso_time_of, which reads the same item in the database. */
 const ISO_TIME =
   /^[1-9]\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$/
 
@@ -48,7 +48,7 @@ export const shape = {
       throw new UnreadableItem(`${path} is not a Unix time`)
     return new Date(seconds * 1_000)
   },
-  /** In ISO 8601; without a zone, India's time. */
+  /** A time in ISO 8601; one without a zone is India's. */
   isoTime(value: unknown, path: string): Date {
     const text = shape.text(value, path).replace(' ', 'T')
     // Date accepts more, and turns 30 February into 2 March; the base models, which read the item again, do not.
@@ -62,7 +62,7 @@ export const shape = {
 /** @param amount as decimal text */
 export const isZero = (amount: string): boolean => /^-?0+(\.0+)?$/.test(amount)
 
-/** As far as the gateway says: the payments of some say nothing. */
+/** Whether the gateway says that money was refunded: the payments of some gateways say nothing. */
 export const isRefunded = ({ refunded }: ApiPayment): boolean =>
   refunded !== null && !isZero(refunded)
 
@@ -74,7 +74,10 @@ export function namesLoan(tags: unknown): boolean {
   })
 }
 
-/** Only reserved, released, or collected by somebody else on delivery: no captured money, whatever its status. */
+/**
+ * Whether the money was only reserved, released, or collected by somebody else on delivery: it is not captured,
+ * whatever the status.
+ */
 export function isUncollected(payment: unknown): boolean {
   const flag = at(payment, 'is_captured')
   const method = at(payment, 'payment_method')

@@ -3,7 +3,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 
 type Accounts = Pick<Config, 'gatewayAccounts'>
 
-/** Empty for the gateway's own account. */
+/** The account's name, empty for the gateway's own. */
 export const nameOf = ({ lender }: GatewayAccount): string => lender ?? ''
 
 export function accountFor(

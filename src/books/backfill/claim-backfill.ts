@@ -12,7 +12,7 @@ export type BackfillClaim = RunClaim & {
   lender: string | null
   fetchFrom: Date
   doneUntil: Date
-  /** Never in the future, which cannot be complete. */
+  /** The end of the fetch, never in the future, which cannot be complete. */
   fetchTo: Date
   fetched: number
 }
@@ -53,7 +53,7 @@ export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<vo
   if (rows.length === 0) throw new RunLeft()
 }
 
-/** What it stored stays, but its window does not count as complete. */
+/** Ends a fetch that failed. What it stored stays, but its window does not count as complete. */
 export async function failBackfill(
   db: Database,
   { id, number }: BackfillClaim,

@@ -33,7 +33,7 @@ export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T
       yield batch
     }
   } finally {
-    // Not awaited, because nobody wants the page under way any more.
+    // The return is not awaited, because nobody wants the page under way any more.
     void pages.return(undefined)
     wake()
   }

@@ -3,16 +3,16 @@ import type { Database } from '../../database/database.ts'
 
 /** A webhook that has arrived since may be counted as missed, which does no other harm. */
 const READ_EVERY_MS = 2_000
-/** A multiple of the reading's own duration, so that a large backlog takes at most a tenth of a fetch. */
+/** The rest is a multiple of the reading's own duration, so that a large backlog takes at most a tenth of a fetch. */
 const REST_PER_READING = 10
 
-/** @returns reads new events, if it is time; only the first reading holds up its caller */
+/** @returns a function that reads new events, if it is time; only the first reading delays its caller */
 export function pendingReader(db: Database, backfillId: string): () => Promise<void> {
   let first: Promise<void> | undefined
   let nextAt = 0
   const read = async () => {
     const startedAt = performance.now()
-    // Not again before this reading has ended.
+    // No other reading begins before this one has ended.
     nextAt = Number.POSITIVE_INFINITY
     try {
       await sql`select core.read_pending(${backfillId})`.execute(db)

@@ -7,8 +7,9 @@ import { isRefunded } from '../apis/shape.ts'
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 
 /**
- * Refunds are listed by their own day. Stored together with its payment, one of a later day holds it before any batch
- * posts it. A gateway that does not say what was refunded is not asked: that would cost a call for each payment.
+ * Refunds are listed by their own day. A refund of a later day, stored together with its payment, keeps the payment
+ * back before any batch posts it. A gateway that does not say what was refunded is not asked: that would cost a call
+ * for each payment.
  */
 export async function refundsBeyond(
   source: Source,

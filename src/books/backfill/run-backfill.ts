@@ -16,7 +16,7 @@ import { savePages } from './save-pages.ts'
 import { saveSettlements } from './save-settlements.ts'
 
 type BackfillContext = Fetch & {
-  /** As shown to people. */
+  /** The gateway's name as people see it. */
   title: string
   log: Log
   isStopping(): boolean
@@ -76,7 +76,7 @@ async function endBackfill({ db, claim, account, title }: BackfillContext): Prom
   })
 }
 
-/** @returns whether it has ended: what the gateway refuses now, it would refuse again */
+/** @returns whether the fetch has ended: what the gateway refuses now, it would refuse again */
 async function brokenOff(context: BackfillContext, error: Error): Promise<boolean> {
   const { db, claim, title, log } = context
   if (error instanceof RunLeft || context.isStopping()) {

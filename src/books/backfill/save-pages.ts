@@ -12,10 +12,10 @@ import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
 
-/** In one transaction with its progress, so that a page that is read again finds what it stored. */
+/** Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored. */
 export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
-  // Zero registers a mandate, for which nothing is booked.
+  // A payment of zero registers a mandate, for which nothing is booked.
   const payments = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
   const reversals = pages.flatMap(({ reversals }) => reversals)
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
@@ -110,7 +110,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
 }
 
 async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): Promise<void> {
-  // Only the last copy of each, because an item may be listed twice.
+  // An item may be listed twice: only the last copy of each is saved.
   const byId = new Map(payments.map(payment => [payment.id, payment]))
   const said = [...byId.values()]
     .filter(({ status }) => status !== 'pending')

@@ -9,7 +9,7 @@ export async function saveSettlements(
   { settlements, unreadable }: SettlementPage,
 ): Promise<void> {
   const { db, account, claim } = fetch
-  // Only the last copy of each, because a row may be listed twice.
+  // A row may be listed twice: only the last copy of each is saved.
   const said = [
     ...new Map(
       settlements.map(one => [JSON.stringify([one.settlementId, one.kind, one.id]), one]),

@@ -9,7 +9,10 @@ import { lenderInNotes } from './fetched-event.ts'
 
 const EVENT_TYPE = 'loanops.unreadable'
 
-/** Stores each once, however often it is listed, as an event that the next batch puts in suspense if it may be money. */
+/**
+ * Stores each unreadable item once, however often it is listed, as an event that the next batch puts in suspense if
+ * it may be money.
+ */
 export async function saveUnreadable(
   trx: Trx,
   fetch: Fetch,
@@ -59,7 +62,7 @@ function eventOf(
     may_be_money: hides,
     kind,
     reason,
-    // What an operator posts from it is posted as this payment.
+    // An operator who posts the event posts it as this payment.
     [kind === 'refund' || kind === 'dispute' ? 'of_payment_id' : 'payment_id']: paymentId,
     item,
   }

@@ -12,14 +12,14 @@ import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
 import { type Asked, saveAnswers } from './save-answers.ts'
 
-/** All are asked before any answer is recorded, so at most this many are repeated after a crash. */
+/** All of these are asked before any answer is recorded, so at most this many are repeated after a crash. */
 const QUESTIONS_AT_ONCE = 50
 /**
  * This many failures in a row mean that the gateway, or one of its resources, is down: the rest waits for
  * the next batch.
  */
 const MAX_FAILURES_IN_A_ROW = IMPATIENT.atOnce
-/** Per account and batch, which must end in time for the next one. */
+/** The limit is per account and batch, which must end in time for the next one. */
 const MAX_QUESTIONS = 2_000
 const MAX_ASKING_MS = 60_000
 
@@ -106,7 +106,7 @@ async function nextQuestions(
   return rows
 }
 
-/** @returns null for a question without an answer; leaves out those that were not asked */
+/** @returns null for a question without an answer; questions that were not asked are left out */
 async function askAll(
   { log }: Context,
   inquiry: Inquiry,
@@ -126,7 +126,7 @@ async function askAll(
     }
   }
 
-  /** Null without an answer. When one kind keeps failing, the others go ahead. */
+  /** The answer, or null if there is none. When one kind of question keeps failing, the others go ahead. */
   async function answerTo(question: Question): Promise<Confirmation | null> {
     const { failures } = budget
     if (failures[question.kind] >= MAX_FAILURES_IN_A_ROW) return null

@@ -6,12 +6,12 @@ import { askAccount, type Budget, newBudget } from './ask-account.ts'
 type Budgets = Map<GatewayAccount, Budget>
 /** A batch asks twice, with one budget for both. */
 const budgets = new WeakMap<Run, Budgets>()
-/** Of a process's last batch, because a gateway may have asked us to wait beyond it. */
+/** The budgets of a process's last batch, because a gateway may have asked us to wait beyond it. */
 const lastBudgets = new WeakMap<WorkerContext, Budgets>()
 
 /**
- * In parallel, so that an account that does not answer holds up no other. @returns how many payments the answers
- * changed
+ * Asks all accounts in parallel, so that one that does not answer delays no other.
+ * @returns how many payments the answers changed
  */
 export async function askGateways(context: WorkerContext, run: Run): Promise<number> {
   const { config, traces } = context

@@ -75,7 +75,7 @@ async function look(
 ): Promise<Found | string> {
   const { api, isByOrder } = inquiry
   const { orderId, paymentId } = ref
-  // As part of a path, these would lead elsewhere.
+  // As parts of a path, these ids would lead to another resource.
   if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
   if (isByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
@@ -102,11 +102,11 @@ async function lookForPayment(
   return { fetched: { kind: 'payment', item, order }, payment }
 }
 
-/** Their own webhooks may be lost, and the batch is about to post the payment. */
+/** The webhooks of the payment's refunds may be lost, and the batch is about to post the payment. */
 async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<PaymentEvent[]> {
   if (payment === undefined) return []
   const { reversals, unreadable } = await inquiry.api.refundsOf(payment)
-  // It must not be posted while nobody knows what was refunded.
+  // The payment must not be posted while nobody knows what was refunded.
   if (unreadable[0] !== undefined) throw new UnexpectedAnswer(unreadable[0].reason)
   return reversals.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }

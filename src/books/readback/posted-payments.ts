@@ -7,15 +7,18 @@ export type PostedPayment = {
   loan: string
   paymentId: string
   operationId: string
-  /** Null or another id if the repayment was booked in another way and taken as this payment's. */
+  /**
+   * The external id that we gave the repayment. At the ledger it has none or another one if it was booked in another
+   * way and taken as this payment's.
+   */
   externalId: string
   ledgerTransactionId: number
   amount: string
-  /** As `dd MMMM yyyy`, the earliest first: the repayment may have any of them. */
+  /** The days as `dd MMMM yyyy`, the earliest first: the repayment may have any of them. */
   days: string[]
 }
 
-/** As PostgreSQL writes times: a JavaScript Date would lose the microseconds. */
+/** The times are as PostgreSQL writes them: a JavaScript Date would lose the microseconds. */
 export type Span = { since: string; until: string }
 export const ALWAYS: Span = { since: '-infinity', until: 'infinity' }
 

@@ -120,7 +120,10 @@ function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string 
   return there.eq(amount) ? null : there.toFixed()
 }
 
-/** Found by the receipt number, because after an adjustment the ledger has a new repayment. */
+/**
+ * The repayment that replaced ours, found by its receipt number, because after an adjustment the ledger has a new
+ * repayment.
+ */
 function replacementOf(
   payment: PostedPayment,
   transactions: LedgerTransaction[],

@@ -11,7 +11,7 @@ export type FindingCounts = {
   differing: number
 }
 
-/** Leaves alone a payment that changed since it was read: the finding says nothing about it. */
+/** Records findings, except about a payment that changed since it was read: they say nothing about it. */
 export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
   await lockSettling(trx)
   const posted = findings.filter(({ reason }) => reason === null)
@@ -54,7 +54,10 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   return rows
 }
 
-/** Only an operator posts it again. A decision to leave the booked payment as it is ends with that booking. */
+/**
+ * Puts payments in suspense, from where only an operator posts them again. A decision to leave the booked payment as
+ * it is ends with that booking.
+ */
 async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; reason: string }[]> {
   const { rows } = await sql<{ id: string; reason: string }>`
     with locked as (

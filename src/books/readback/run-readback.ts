@@ -77,7 +77,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
 
 /** Reads several loans at a time, so that the bulk lane never waits for our database. */
 function startReads({ slots, ledger }: ReadbackContext, run: Run) {
-  // If slots are shared with other processes, their number changes.
+  // The number of slots changes if they are shared with other processes.
   const most = () => 2 * Math.max(1, slots.most.bulk)
   const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()
@@ -122,7 +122,10 @@ async function pageAfter(
   return page && { ...page, payments: await postedTo(db, page.loans, span, LEDGER_TIMEZONE) }
 }
 
-/** In one transaction with the run's progress, so that a worker that continues it counts nothing twice. */
+/**
+ * Records a page in one transaction with the run's progress, so that a worker that continues the run counts nothing
+ * twice.
+ */
 function record(
   { patient }: ReadbackContext,
   { claim }: Run,

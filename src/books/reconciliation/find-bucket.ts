@@ -40,7 +40,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
            p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, s.fee::text as fee, s.tax::text as tax,
            s.settlement_id, s.utr, p.matched_by, p.suggested_loan, p.returned_amount::text as returned_amount, page.amount::text as amount_in_bucket
       from page
-      -- Row by row: the planner expects a larger page, and would read both tables as a whole.
+      -- Payments are looked up row by row: the planner expects a larger page, and would read both tables as a whole.
       left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true
       left join lateral (
         select * from core.statement s

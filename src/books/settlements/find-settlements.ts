@@ -16,7 +16,7 @@ type Query = {
 }
 type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
 
-/** Newest first. Only the settlements of the page are summed up. */
+/** Settlements, the newest first. Only those of the page are summed up. */
 export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
   const [at, id, gateway, lender] = cursor === undefined ? [] : decodeCursor(cursor, [...SORTED_BY])
   const after = at === undefined ? null : { at, id: unhex(id), gateway, lender: unhex(lender) }

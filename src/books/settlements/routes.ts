@@ -59,7 +59,7 @@ export function settlementRoutes({ db }: { db: Database }): FastifyPluginAsyncTy
       const days = await daysOf(query)
       const find = (cursor?: string) =>
         findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
-      // Before the answer begins, so that a failure still has a status.
+      // The first page is read before the answer begins, so that a failure still has a status.
       const first = await find()
       await auditExport(db, askerOf(request), 'settlements.csv', query)
       return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))

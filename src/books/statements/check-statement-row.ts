@@ -8,7 +8,7 @@ import { Text } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { filled, type Said, type Settled } from './format.ts'
 
-/** As many as the column of the database has before its point. */
+/** From here on, amounts have more digits than the database's column has before its point. */
 const BEYOND = 10 ** 13
 const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BEYOND
 
@@ -75,7 +75,7 @@ export function errorsOfSaid(row: Said): string[] {
 
 export function errorsOfSettled(row: Settled): string[] {
   const fields = filled(row)
-  // What is neither payment nor refund has no id of its own.
+  // A part that is neither payment nor refund has no id of its own.
   const ids = row.kind === 'other' ? REFERENCES : ['id', ...REFERENCES]
   return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids })]
 }

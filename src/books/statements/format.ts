@@ -15,7 +15,7 @@ export type Settled = {
   tax?: string | undefined
   paid_out?: string | undefined
 }
-/** Both null for a row without money, such as a payment that was only begun. */
+/** What a row says; both members are null for a row without money, such as a payment that was only begun. */
 export type ReadRow = { said: Said | null; settled: Settled | null }
 
 export type Format = {
@@ -24,13 +24,13 @@ export type Format = {
   signature: string[]
   /** For each of our fields, the column that holds it: of several, the first one that the header has. */
   columns: Record<string, string[]>
-  /** Its rows only name the settlements of the section that follows. */
+  /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
   /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
   read(fields: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow
 }
 
-/** The first one less the others; what is not a number is left to the check. */
+/** The first number less the others; a text that is no number is left to the check. */
 export function less(from: string | undefined, ...others: (string | undefined)[]) {
   const numbers = [from, ...others.map(other => other ?? '0')]
   if (from === undefined || !numbers.every(text => /^-?\d+(\.\d+)?$/.test(text ?? ''))) return from
@@ -40,7 +40,7 @@ export function less(from: string | undefined, ...others: (string | undefined)[]
     .toFixed()
 }
 
-/** Without members that the row does not fill. */
+/** The fields without those that the row does not fill. */
 export function filled(fields: Record<string, string | undefined>): CsvFields {
   return Object.fromEntries(
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),

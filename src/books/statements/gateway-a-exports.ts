@@ -30,7 +30,7 @@ export const gatewayAPayments: Format = {
   },
 }
 
-/** One row for each payment, refund, transfer, adjustment and so on. */
+/** This report has one row for each payment, refund, transfer, adjustment and so on. */
 export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
@@ -87,7 +87,7 @@ function readSettlement(row: CsvFields): ReadRow {
   }
 }
 
-/** Null for a payment that may still be captured; what is unknown is left to the check. */
+/** The status, null for a payment that may still be captured; an unknown one is left to the check. */
 function statusOf(status = '', captured = ''): string | null {
   const name = status.toLowerCase()
   if (['created', 'authorized', 'pending'].includes(name)) return null

@@ -75,7 +75,7 @@ function readEvent(row: CsvFields, settlements: ReadonlyMap<string, string>): Re
   }
 }
 
-/** A report of settlements has none that failed, whatever it calls the rest. */
+/** A report of settlements has no failed payments, whatever it calls the rest. */
 function statusOf(status = ''): string | null {
   const name = status.toUpperCase()
   if (OPEN.includes(name)) return null

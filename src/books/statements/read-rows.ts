@@ -11,7 +11,7 @@ import type { Refused } from './statement-days.ts'
 const MAX_LISTED = 100
 
 type Count = { rows: number; valid: number }
-/** Stores rows, and returns their days. */
+/** Saves rows, and returns their days. */
 type Keep = (valid: ReadRow[], count: Count) => Promise<string[]>
 
 export function statementReader(place: Place, keep: Keep) {

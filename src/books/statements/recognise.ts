@@ -22,7 +22,7 @@ const EXPORTS: Record<string, Format[]> = {
   gateway_b: [gatewayBEvents, gatewayBSummary],
 }
 
-/** For those who take other files. */
+/** The types of statements, for those who take other files. */
 export const statementTypes: FileType[] = [
   {
     title: 'a statement of a gateway',
@@ -36,7 +36,7 @@ export type Layout = {
   format: Format
   /** Our field in each column; empty for a column that is ignored. */
   fields: string[]
-  /** Their name of each of our fields. */
+  /** The file's name of each of our fields. */
   labels: ReadonlyMap<string, string>
   ignored: string[]
 }
@@ -65,9 +65,9 @@ const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)
 
 export type Place = {
   gateway: string
-  /** What else may be uploaded by mistake. */
+  /** The types of files that may be uploaded by mistake. */
   others: FileType[]
-  /** Where the caller finds it. */
+  /** Where the caller finds the template. */
   templateUrl: string
 }
 
@@ -84,7 +84,7 @@ export function recogniseHeader(header: CsvRow, { gateway, others, templateUrl }
   throw new Error('a header with all columns of the template is recognised')
 }
 
-/** Nobody can tell which of two amounts is meant. */
+/** If a column appears twice, nobody can tell which amount is meant. */
 function refuseRepeated({ line, cells }: CsvRow, { fields }: Layout) {
   const columns = withoutEmptyEnd(cells).map(plainName)
   const at = columns.findIndex((name, at) => {

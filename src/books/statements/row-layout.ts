@@ -20,7 +20,7 @@ export function rowLayout(place: Place) {
     ignored,
     header: (header: CsvRow) => use(recogniseHeader(header, place)),
     columns: () => layout.fields,
-    /** Whether it belongs to a section before the payments. */
+    /** Whether the row belongs to a section before the payments. */
     isBefore(cells: string[]): boolean {
       if (!layout.format.isSummary) return false
       const next = recognise(cells, place.gateway)
@@ -28,13 +28,13 @@ export function rowLayout(place: Place) {
       else noteSettlement(fieldsIn(cells))
       return true
     },
-    /** `time`: of the payment, to know the day of a row that is refused. */
+    /** `time`: the time of the payment, to know the day of a row that is refused. */
     read(cells: string[]): { row: ReadRow; time: string | undefined; fields: CsvFields } {
       const fields = fieldsIn(cells)
       const row = layout.format.read(fields, settlements)
       return { row, time: fields.captured_at ?? fields.event_time, fields }
     },
-    /** With the file's own name of the column. */
+    /** The reason with the file's own name of the column. */
     labelled(reason: string): string {
       const [name = '', ...rest] = reason.split(' ')
       const label = layout.labels.get(name === 'id' ? 'gateway_payment_id' : name)
@@ -59,7 +59,10 @@ export function rowLayout(place: Place) {
   }
 }
 
-/** What cannot be read is left to the check; ISO days stay as they are, because some ids contain their times. */
+/**
+ * A cell as plain text; what cannot be read is left to the check. ISO days stay as they are, because some ids contain
+ * their times.
+ */
 function plainly(name: string, text: string): string {
   if (AMOUNTS.test(name)) return ungrouped(text)
   const isNamed = TIMES.test(name) && !ISO.test(text)

@@ -8,7 +8,7 @@ type OpenFile = { id: string; gateway: string; lender: string; fileName: string 
 
 const Withdrawn = createError('CONFLICT', 'The file was withdrawn while it was being uploaded', 409)
 
-/** Together with the file's own row, so that whatever is kept can be withdrawn. @returns the days of the payments */
+/** Saves rows together with the file's own row, so that all of them can be withdrawn. @returns the days of the payments */
 export function saveRows(
   db: Database,
   file: OpenFile,
@@ -41,7 +41,7 @@ export function saveRows(
   })
 }
 
-/** What the gateway's API lists itself stays. */
+/** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */
 async function keepSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
   await sql`
     insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 
-/** Of the rows of a file: the times of those that were refused, and whether one was refused whose time cannot be read. */
+/** The refused rows of a file: their times, and whether the time of one could not be read. */
 export type Refused = { times: Set<string>; isUndated: boolean }
 
 /** A refused row leaves its day partial; one without a day may be of any. */

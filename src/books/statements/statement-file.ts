@@ -1,7 +1,7 @@
 import { type FileKind, optional, required } from '../../csv/column.ts'
 import type { FileLimit } from '../../http/multipart.ts'
 
-/** About 600,000 rows, whose ids are kept in memory while the file is read. */
+/** A file has about 600,000 rows, whose ids are kept in memory while it is read. */
 export const STATEMENT_LIMIT: FileLimit = { bytes: 64 * 1024 ** 2, text: '64 MiB' }
 
 export const statementFile: FileKind = {

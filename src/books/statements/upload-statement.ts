@@ -29,8 +29,8 @@ type Uploaded = {
 type StatementOf = Place & { lender: string }
 
 /**
- * Days count as complete only once the whole file has been read. What an interrupted upload has kept is listed and can be
- * withdrawn; the next upload replaces it.
+ * Days count as complete only once the whole file has been read. The rows that an interrupted upload has saved are
+ * listed and can be withdrawn; the next upload replaces them.
  */
 export async function uploadStatement(
   db: Database,

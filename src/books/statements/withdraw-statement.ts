@@ -6,10 +6,10 @@ import { inTransaction } from '../../database/in-transaction.ts'
 import { NotFound } from '../../http/problem.ts'
 import { isUuid } from '../../ids.ts'
 
-/** Some 50 ms of work: payments cannot be settled meanwhile. */
+/** So many rows take some 50 ms, in which payments cannot be settled. */
 const ROWS_AT_ONCE = 2_000
 
-/** From the moment it is withdrawn, no day counts as complete because of it; repeating the call deletes what a crash left. */
+/** Withdraws a file: from now on, no day counts as complete because of it. Repeating the call deletes what a crash left. */
 export async function withdrawStatement(
   db: Database,
   gateway: string,
@@ -27,7 +27,7 @@ export async function withdrawStatement(
   })
 }
 
-/** Once it is withdrawn. */
+/** Deletes the rows of a withdrawn file. */
 export async function deleteRowsOf(db: Database, id: string): Promise<void> {
   await inSteps(true, async () => {
     const { rows } = await sql<{ more: boolean }>`
