@@ -18,7 +18,7 @@ import { readSessions, requireSession } from './session/session.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A transfer, exempt from the time limit of a page. */
+    /** The route transfers a file and is exempt from the time limit of a page. */
     takesLong?: boolean
   }
   interface FastifyInstance {
@@ -26,7 +26,7 @@ declare module 'fastify' {
     openApprovals?: () => Promise<number>
   }
   interface FastifyRequest {
-    /** By `performance.now()`. */
+    /** The time by `performance.now()`. */
     startedAt: number
   }
 }
@@ -98,7 +98,7 @@ async function sendHeaders(request: FastifyRequest, reply: FastifyReply): Promis
   reply.header('referrer-policy', 'same-origin')
 }
 
-/** Never Basic, for which browsers would ask people. */
+/** The challenge is never Basic, for which browsers would ask people. */
 async function sendChallenge(_: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (reply.statusCode === 401) reply.header('www-authenticate', 'Form realm="LoanOps"')
 }

@@ -17,7 +17,7 @@ export function unlockForm(username: string, failures: number): Html {
 export const resetPath = (username: string) =>
   `${ACCOUNTS_PATH}/${encodeURIComponent(username)}/reset`
 
-/** Confirmed first, because it ends the account's sessions. */
+/** A reset is confirmed first, because it ends the account's sessions. */
 export function resetConfirmation(username: string): Html {
   return html`<h1>Reset the password of ${username}</h1>
 <p>The account gets a new password, which is shown once, on the next page, and must be changed at the next login. All its
@@ -33,7 +33,7 @@ export function resetDone(username: string, password: string): Html {
 <p><a href="${ACCOUNTS_PATH}">Accounts</a></p>`
 }
 
-/** Confirmed first, because disabling cannot be undone. */
+/** Disabling is confirmed first, because it cannot be undone. */
 export function disableConfirmation(username: string, asker: string): Html {
   return html`<h1>Disable ${username}</h1>
 <p>This is permanent: a disabled account cannot be enabled again, and its name cannot be reused. All its sessions, here and

@@ -82,7 +82,7 @@ ${await eventsOf(approval)}
     )
   }
 
-  /** Of the payment that it is about, as they are now. */
+  /** The events of the payment that the proposal is about, as they are now. */
   async function eventsOf({ act, request, facts }: ApprovalItem): Promise<Html> {
     if (!act.startsWith('payment.')) return nothing
     const payment = { ...request, ...facts } as Parameters<typeof paymentPath>[0]

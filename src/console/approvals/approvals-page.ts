@@ -13,7 +13,7 @@ export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'
 
 export const approvalsPage = (context: PageContext) => listRoutes(context.db, approvalList(context))
 
-/** Such as "payment post". */
+/** `payment.post` becomes "payment post". */
 export const actInWords = (act: string) => words(act).replace('.', ' ')
 
 export function approvalState(state: string): Html {

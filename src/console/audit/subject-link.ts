@@ -3,7 +3,7 @@ import type { Content } from '../frame/html.ts'
 import { clientPath, loanPath, operationPath, paymentSubjectPath } from '../frame/subject-path.ts'
 
 const statementPath = (id: string) => `/console/books/statements/${encodeURIComponent(id)}`
-/** By action, or by what it begins with. */
+/** The page of a subject, by the action or what the action begins with. */
 const PAGES: Record<string, (subject: string) => string> = {
   'gateway.statement': statementPath,
   operation: operationPath,

@@ -62,7 +62,7 @@ const MAX_DAYS = 20
 
 type LostDay = { day: string; lender: string; gateway: string }
 
-/** Nobody looks again at a day that was once balanced, so the page names those that no longer are. */
+/** Nobody looks again at a day that was once balanced, so the page names those that are not any more. */
 async function unbalancedDays(db: PageContext['db']): Promise<Html> {
   const { rows } = await sql<LostDay>`
     select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS + 1}`.execute(

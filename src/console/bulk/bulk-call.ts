@@ -6,7 +6,7 @@ import { type BulkFilter, matchingItems } from './matching-items.ts'
 
 type BulkRequest = NewBulk & { filter: BulkFilter }
 
-/** A decision about all that match. Its items are decided later, one by one. */
+/** A decision about everything that matches a filter. Its items are decided later, one by one. */
 export function bulkCall({
   config,
 }: {

@@ -72,13 +72,13 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
   return rows[0]
 }
 
-/** Disabling an account ends all that it does. @returns why the item is refused, for the page of the decision */
+/** Disabling an account ends its decisions. @returns why the item is refused, for the page of the decision */
 async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
   await markStopped(trx, id)
   return `Stopped: the account ${actor} is disabled`
 }
 
-/** @returns why it was refused; null if it was decided @throws errors that may be temporary */
+/** @returns why the item was refused; null if it was decided @throws errors that may be temporary */
 async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
   const { item, decision, note, actor, address, requestId, approval } = next
   const asker = { actor, caller: null, address, requestId, ...(approval && { approval }) }
@@ -88,7 +88,7 @@ async function decided(context: WorkerContext & { db: Trx }, next: Next): Promis
   } catch (error) {
     const { status, detail } = problemOf(error as FastifyError)
     if (status === 503) throw error
-    // Tried again, it would only fail again, and hold up all decisions behind it.
+    // An item that fails so would fail again, and delay all decisions behind it.
     if (status >= 500)
       context.log.error({ err: error, reqId: requestId, item }, 'an item could not be decided')
     return detail

@@ -74,7 +74,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
         if (Number(count) > MAX_BULK_ITEMS)
           throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
         const { decision, note = null, ...filter } = wanted
-        // A form of an earlier release has none.
+        // A form of an earlier release has no digest.
         const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
         const bulk = { id, decision, filter, note, count: Number(count), digest }
         const performed = await perform(context, call, askerOf(request), bulk)

@@ -53,7 +53,7 @@ export async function measureItems(db: Database, items: RawBuilder<unknown>): Pr
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
 export type NewBulk = {
-  /** Generated for the confirmation page, so that submitting it twice makes one decision. */
+  /** The id is generated for the confirmation page, so that submitting it twice makes one decision. */
   id: string
   decision: DecisionName
   filter: object
@@ -118,7 +118,7 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
   return rows[0]
 }
 
-/** @returns whether it was running */
+/** @returns whether the decision was running */
 export async function markStopped(trx: Trx, id: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(

@@ -12,7 +12,7 @@ import { etagOf } from '../../payments/precondition.ts'
 
 export type About = 'operations' | 'payments'
 export type Item = { tracking_id: string } | PaymentItem
-/** `version`: as the payment was when the decision was confirmed; an earlier release stored none. */
+/** `version`: that of the payment when the decision was confirmed; an earlier release stored none. */
 type PaymentItem = {
   gateway: string
   id: string

@@ -6,7 +6,7 @@ import type { DecisionName } from './decisions.ts'
 
 export type BulkFilter = OperationFilter & PaymentFilter
 
-/** Selects what matches the filter and allows this decision; each row's `item` identifies it. */
+/** Selects the rows that match the filter and allow this decision; each row's `item` identifies it. */
 export function matchingItems(
   decision: DecisionName,
   filter: BulkFilter,

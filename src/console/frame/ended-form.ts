@@ -8,7 +8,7 @@ import { facts } from './facts.ts'
 import { words } from './formats.ts'
 import type { Html } from './html.ts'
 
-/** Its name is in every form that changes something. */
+/** Every form that changes something has a field of this name. */
 export const FORM_TOKEN = 'form_token'
 
 const MAX_TYPED_BYTES = 16_384
@@ -29,7 +29,7 @@ export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply
 export function keepFormOf(request: FastifyRequest, reply: FastifyReply, account: string): void {
   const isForm = request.body !== null && typeof request.body === 'object'
   keep(request, reply, account, isForm ? storable(Object.entries(request.body as object)) : null)
-  // Nor is it shown to the other account.
+  // The form is not shown to the other account either.
   request.body = undefined
 }
 
@@ -81,7 +81,7 @@ function encoded(form: EndedForm): string {
   return deflateRawSync(JSON.stringify(form)).toString('base64url')
 }
 
-/** Null for a file, and for too long a text. */
+/** What was typed; null for a file, and for too long a text. */
 async function typedIn({ raw, headers }: FastifyRequest): Promise<Fields | null> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
   if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_TYPED_BYTES) return null
@@ -95,7 +95,7 @@ async function typedIn({ raw, headers }: FastifyRequest): Promise<Fields | null>
   return storable([...new URLSearchParams(text)])
 }
 
-/** Null with a password, which belongs in no cookie. The form is sent again with a token of its own. */
+/** The fields; null with a password, which belongs in no cookie. The form is sent again with a token of its own. */
 function storable(fields: Fields): Fields | null {
   if (fields.some(([name]) => name.includes('password'))) return null
   return fields.filter(([name]) => name !== FORM_TOKEN)

@@ -3,7 +3,7 @@ import type { FieldError } from '../../http/problem.ts'
 import { words } from './formats.ts'
 import type { Content } from './html.ts'
 
-/** Where one of our own sentences ends so. What comes before may be a stranger's text. */
+/** The path of a template, with which one of our own sentences may end. What comes before may be a stranger's text. */
 const TEMPLATE = /^(.*)(\/console\/[a-z/-]+\.csv)$/s
 
 /** A whole sentence, such as one about a file, does not name its field. */

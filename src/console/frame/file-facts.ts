@@ -14,7 +14,7 @@ export function fileFacts(file: File, pathOf: (id: string) => string): [string, 
   ]
 }
 
-/** Columns of a list of files. */
+/** The columns of a list of files. */
 export function fileColumns<Row extends File>(pathOf: (id: string) => string) {
   return [
     {

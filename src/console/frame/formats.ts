@@ -27,10 +27,10 @@ export function openFormats(timeZone: string) {
   })
   return {
     timeZone,
-    /** As `YYYY-MM-DD HH:MM:SS`; empty for null. */
+    /** A time as `YYYY-MM-DD HH:MM:SS`; empty for null. */
     text: (value: Date | string | null | undefined) =>
       value === null || value === undefined ? '' : texts.format(new Date(value)),
-    /** As `YYYY-MM-DD`. */
+    /** A day as `YYYY-MM-DD`. */
     day: (value: Date) => texts.format(value).slice(0, 10),
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing
@@ -40,10 +40,10 @@ export function openFormats(timeZone: string) {
   }
 }
 
-/** Keeps every digit; grouped as in India: INR 1,23,456.50. */
+/** An amount with every digit, grouped as in India: INR 1,23,456.50. */
 export function amount(value: string | null, currency: string | null = null): string {
   if (value === null) return ''
-  // As text: a double would round it.
+  // The amount stays text: a double would round it.
   const grouped = amounts.format(value as `${number}`)
   return currency === null ? grouped : `${currency} ${grouped}`
 }

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import { within } from '../../database/within.ts'
 
-/** Leaves the rest of five seconds for sending the page. */
+/** The rest of five seconds is left for sending the page. */
 const PATIENCE_MS = 4_000
 
 /** An onRoute hook: loading and rendering each get a share of the time, even if the database hangs. */

@@ -21,7 +21,7 @@ const APPROVALS_PATH = '/console/approvals'
 const approvalsTitle = (open: number) => (open === 0 ? 'Approvals' : `Approvals (${count(open)})`)
 const FOR_ADMINS = [['/console/accounts', 'Accounts']] as const
 
-/** @param open how many proposals are; undefined where no act needs approval */
+/** @param open how many proposals are open; undefined where no act needs approval */
 export function layout(
   { title, body }: Page,
   viewer: Viewer,

@@ -12,7 +12,7 @@ export function live(url: string, query: { refresh?: string | undefined }, conte
   return html`<div id="${LIVE_ID}" hx-get="${withoutNotice(url)}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
 }
 
-/** Drops the notice: it must bypass the cache once, not on every refresh. */
+/** The URL without the notice, which must bypass the cache once, not on every refresh. */
 function withoutNotice(url: string): string {
   const target = new URL(url, 'http://console')
   target.searchParams.delete('done')

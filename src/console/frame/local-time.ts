@@ -4,10 +4,10 @@ import { invalidField } from '../../http/problem.ts'
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
   const isShaped = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
   const asUtc = isShaped ? Date.parse(`${text}Z`) : Number.NaN
-  // Twice, because the first guess may fall on the other side of a clock change.
+  // The offset is taken twice, because the first guess may fall on the other side of a clock change.
   const guess = asUtc - offsetAt(asUtc, timeZone)
   const time = asUtc - offsetAt(guess, timeZone)
-  // Also where the zone's offset leads to a year of another length than four digits.
+  // The time is also invalid where the zone's offset leads to a year that has not four digits.
   if (Number.isNaN(time))
     throw invalidField(`/${field}`, 'must be a day and a time, such as 2026-03-05T18:30')
   return new Date(time)

@@ -89,7 +89,7 @@ function fill(control: HTMLElement, value: string | undefined): void {
       setFlag(option, 'selected', option.getAttribute('value') === value)
 }
 
-/** Sent again from here, it is the same form, and has no second effect. */
+/** The form keeps its token: sent again from here, it is the same form, and has no second effect. */
 function keepToken(form: HTMLElement, token: string | null): void {
   form.querySelector(`[name=${FORM_TOKEN}]`)?.setAttribute('value', String(token))
   const action = new URL(form.getAttribute('action') ?? '', 'http://console')

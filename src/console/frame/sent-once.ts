@@ -12,9 +12,9 @@ import { placeBefore } from './place-before.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     formToken: string | null
-    /** Of the form that this request sent first. */
+    /** The hash of the form that this request sent first. */
     sentForm: Buffer | null
-    /** Whether its form was sent before and may still take effect. */
+    /** Whether the request's form was sent before and may still take effect. */
     isFormOpen: boolean
   }
 }
@@ -44,7 +44,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     const { user } = request
     request.formToken = isSafe(request) ? null : takeToken(request)
     const account = request.formToken?.split('/')[1]
-    // Before the validation, whose refusal would show what was typed.
+    // This runs before the validation, whose refusal would show what was typed.
     if (account === undefined || user === null || account === user.sub) return
     keepFormOf(request, reply, account)
     throw new OtherAccount()
@@ -63,7 +63,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.addHook('onSend', async (request, reply) => {
     const { sentForm, log } = request
     if (sentForm === null) return
-    // What was done stays done; a second arrival then learns that the outcome is not known.
+    // The form has taken effect; without its outcome, a second arrival learns that the outcome is not known.
     await keepOutcome(db, sentForm, reply).catch(err =>
       log.warn({ err }, 'outcome of a form not kept'),
     )
@@ -80,7 +80,10 @@ export function withTokens(page: string, account: string): string {
   )
 }
 
-/** Removes it, as no route knows it. A file is read only as it is stored, so its form has the token in the query. */
+/**
+ * Takes the token out of the request, as no route knows it. A file is read only as it is stored, so its form has the
+ * token in the query.
+ */
 function takeToken({ query, body }: FastifyRequest): string | null {
   const fields = (
     body !== null && typeof body === 'object' && FIELD in body ? body : query
@@ -92,7 +95,7 @@ function takeToken({ query, body }: FastifyRequest): string | null {
 
 type Claim = { isFirst: boolean; location: string | null }
 
-/** @returns where the first arrival led; null if this is the first one, or if that is not known yet */
+/** @returns where the form's first arrival led; null if this is the first one, or if that is not known yet */
 async function claim(db: Database, sent: Buffer): Promise<Claim> {
   const until = performance.now() + PATIENCE_MS
   do {
@@ -112,8 +115,8 @@ async function claim(db: Database, sent: Buffer): Promise<Claim> {
 }
 
 /**
- * What was refused has changed nothing and may be sent again. What failed may still take effect, as when only the page's
- * time is over.
+ * Saves the outcome. A refused form has changed nothing and may be sent again. A failed one may still take effect, as
+ * when only the page's time is over.
  */
 async function keepOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
   const { statusCode } = reply

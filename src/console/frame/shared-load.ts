@@ -1,7 +1,10 @@
 /** Slow loads are cached longer, so that loading takes at most 0.5 % of the time. */
 const MAX_SHARE_OF_TIME = 0.005
 
-/** Loads at most once per `freshMs`, however many viewers; less often, up to `maxAgeMs`, if loading takes long. */
+/**
+ * A function that loads at most once per `freshMs`, however many viewers ask; less often, up to `maxAgeMs`, if
+ * loading takes long.
+ */
 export function sharedLoad<T>(freshMs: number, maxAgeMs = freshMs) {
   const loads = new Map<string, { until: number; result: Promise<T> }>()
   return {

@@ -5,7 +5,7 @@ import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6
 const BUCKET_MINUTES = 10
-/** Only this many of the newest are counted: more would take too long for a page. */
+/** Only this many of the newest operations are counted: more would take too long for a page. */
 const MAX_ENDED = 100_000
 
 export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
@@ -18,7 +18,7 @@ export type History = {
   failedToday: number | null
 }
 
-/** In steps of ten minutes. Ids begin with their time, so an index finds the steps. */
+/** The history in steps of ten minutes. Ids begin with their time, so an index finds the steps. */
 export async function loadHistory(db: Database, timeZone: string): Promise<History> {
   const { rows } = await sql<Bucket>`
     with step as (

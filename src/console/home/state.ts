@@ -57,7 +57,7 @@ export async function loadState({
   }
 }
 
-/** Its failure is not caught: without the database there is no page. */
+/** A failure of this query is not caught: without the database there is no page. */
 async function pauseUnderWay(db: Database): Promise<Pause[]> {
   const { rows } = await sql<Pause>`select reason, since, until from ops.ledger_pause`.execute(db)
   return rows

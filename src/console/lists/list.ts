@@ -8,9 +8,9 @@ export type ListColumn<Row> = {
   title: string
   cell?(row: Row): Content
   isNumber?: boolean
-  /** Where an export has another header or text than the page. */
+  /** What an export has instead of the page's header or text. */
   exported?: { name: string; text(row: Row): string }
-  /** Too long for a page, or already shown in another column. */
+  /** The column is too long for a page, or already shown in another column. */
   isExportOnly?: boolean
   isId?: boolean
 }
@@ -21,13 +21,13 @@ export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
   path: string
-  /** Unless everybody may read it. */
+  /** What a reader of the list needs; absent where everybody may read it. */
   needs?: 'accounts'
   title: string
   filters: Filters
   cursor: Shape[]
   columns: ListColumn<Row>[]
-  /** For an empty list: what will appear here. */
+  /** The text of an empty list: what will appear here. */
   empty: string
   load(query: Filter<Filters> & Range): Promise<FoundRows<Row>>
   /** The number of matches, capped; null if counting takes too long. */

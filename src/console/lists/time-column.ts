@@ -3,7 +3,7 @@ import type { ListColumn } from './list.ts'
 
 type Time = Date | string | null
 
-/** In the ledger's time zone, which an export names in its header. */
+/** A column of times in the ledger's time zone, which an export names in its header. */
 export function timeColumn<Row extends object>(
   { time, text, timeZone }: Formats,
   name: string,

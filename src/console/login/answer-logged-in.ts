@@ -14,7 +14,7 @@ export async function answerLoggedIn(
   { db, config }: { db: Database; config: Config },
   { account, next }: { account: Account; next: string },
 ) {
-  // Otherwise a copy of its cookie would outlive it.
+  // The session before this login ends, or a copy of its cookie would outlive it.
   const before = await sessionIn(request)
   if (before?.sub === account.id) await endSession(db, config, before)
   beginSession(request, reply, account)

@@ -31,7 +31,7 @@ const callbackSchema = { querystring: Type.Object({}, { additionalProperties: tr
 type Context = { db: Database; config: Config }
 type Kept = StartedSignOn & { next: string }
 
-/** Leads to the issuer and back. The calls to it have time limits of their own. */
+/** The routes that lead to the issuer and back. The calls to the issuer have time limits of their own. */
 export function signOnRoutes(
   context: Context,
   settings: SignOnSettings,
@@ -62,7 +62,7 @@ export function signOnRoutes(
       { schema: callbackSchema, config: forAnybody },
       async (request, reply) => {
         const kept = keptIn(request)
-        // Used once, whatever becomes of it.
+        // The cookie is used once, whatever becomes of the login.
         signOnCookie.drop(request, reply)
         if (kept === undefined) {
           // The browser's Back leads here again after a login.
@@ -80,7 +80,7 @@ export function signOnRoutes(
   }
 }
 
-/** As the browser sees it, according to our own proxies. The issuer leads only to addresses that it knows. */
+/** Our address as the browser sees it, according to our own proxies. The issuer leads only to addresses that it knows. */
 function callbackUrl({ protocol, host }: FastifyRequest): URL {
   return new URL(`${protocol}://${host}${CALLBACK_PATH}`)
 }

@@ -116,7 +116,7 @@ function nameOf({ params: { gateway, gateway_payment_id: paymentId }, query }: A
 const back = ({ params, query: { kind = 'payment' } }: Asked, done: DoneKey) =>
   donePath(paymentPath({ ...params, kind }), done)
 
-/** One form has the fields of every outcome: keeps those of the chosen one, in the API's types. */
+/** The form has the fields of every outcome: these are those of the chosen one, in the API's types. */
 function fieldsOf(form: Static<typeof Decision>): object {
   const { outcome, note, external_loan_id, amount, paid_on, ledger_transaction_id } = form
   const isPlain = /^\d{1,13}(\.\d{1,2})?$/.test(amount ?? '')

@@ -7,10 +7,10 @@ export type PaymentContext = {
   note: string | null
   notedBy: string | null
   tries: number
-  /** The tracking id of its last repayment. */
+  /** The tracking id of the payment's last repayment. */
   repayment: string | null
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
-  /** Its references, while it is in suspense, and how many other payments wait with them. */
+  /** The payment's references, while it is in suspense, and how many other payments wait with them. */
   refs: { kind: ReferenceKind; values: string[]; others: number }[]
   statement: {
     status: string

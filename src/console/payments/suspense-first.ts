@@ -4,7 +4,7 @@ import type { findPayments, PaymentQuery } from '../../payments/reading/find-pay
 type Found = Awaited<ReturnType<typeof findPayments>>
 type Find = (query: PaymentQuery) => Promise<Found>
 
-/** Suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
+/** Payments, suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
   const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
   const after = last === undefined || last === NOBODY ? {} : { cursor: last }

@@ -17,7 +17,7 @@ type BadRow = Row<'loanops.migration_row', 'line' | 'state' | 'reason'> & {
   external_loan_id: string | null
 }
 
-/** The first rows only, enough to group by reason. */
+/** Only the first bad rows, which are enough to group by reason. */
 export async function findBadRows(db: Database, id: string): Promise<BadRow[]> {
   const { rows } = await sql<BadRow>`
     select line, loan_external_id as external_loan_id, state, reason from loanops.migration_row

@@ -31,7 +31,7 @@ export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncT
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
-  // Refreshes the forms too, because they depend on the state; a running file has no box to tick.
+  // A refresh includes the forms, because they depend on the state; a running file has no box to tick.
   migration.status === 'running' ? request.query : { refresh: 'off' },
   html`${progressOf(migration, formats)}${migration.status === 'running' ? html`<p class="bar">${refreshLink(request.url)}</p>` : ''}
 ${migrationForms(migration, request.user.role)}

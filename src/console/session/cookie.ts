@@ -11,7 +11,7 @@ export function tokenIn(request: FastifyRequest): string | undefined {
   return request.cookies[nameFor(request)]
 }
 
-/** Lax, because links in alerts must open while logged in; no other site's form sends it. */
+/** The cookie is Lax, because links in alerts must open while logged in; no other site's form sends it. */
 export function keepToken(request: FastifyRequest, reply: FastifyReply, token: string): void {
   reply.setCookie(nameFor(request), token, options(request))
 }
@@ -20,12 +20,12 @@ export function dropToken(request: FastifyRequest, reply: FastifyReply): void {
   reply.clearCookie(nameFor(request), options(request))
 }
 
-/** A form that was sent without a session. */
+/** The cookie of a form that was sent without a session. */
 export const formCookie = signedCookie('-form', 900)
-/** A login that has begun at the issuer of single sign-on. */
+/** The cookie of a login that has begun at the issuer of single sign-on. */
 export const signOnCookie = signedCookie('-sign-on', 600)
 
-/** Signed, so that nobody can plant its content for somebody else to send. */
+/** The cookie is signed, so that nobody can plant its content for somebody else to send. */
 function signedCookie(suffix: string, maxAge: number) {
   const nameOf = (request: FastifyRequest) => nameFor(request) + suffix
   return {

@@ -15,7 +15,7 @@ export async function refuseCrossOrigin(request: FastifyRequest): Promise<void> 
   if (isSafe(request)) return
   const { 'sec-fetch-site': site, origin } = request.headers
   if (origin === 'null') throw new CrossOrigin()
-  // `none`: typed or bookmarked by the user.
+  // `none`: the user typed or bookmarked the URL.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw new CrossOrigin()
   // Over plain HTTP, browsers send no Sec-Fetch-Site except to localhost.
   if (site === undefined && origin !== undefined && origin !== ownOrigin(request))

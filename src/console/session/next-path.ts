@@ -1,7 +1,7 @@
 /** The page after login: always one of the console, whatever the URL asks for. */
 export function nextPath(wanted: string | undefined): string {
   if (wanted === undefined || !URL.canParse(wanted, OWN)) return '/console'
-  // Parsed as browsers do: `//host`, `/\host` and `/console/../..` lead elsewhere.
+  // The URL is parsed as browsers do: `//host`, `/\host` and `/console/../..` lead elsewhere.
   const { origin, pathname, search } = new URL(wanted, OWN)
   const isOurs = origin === OWN && /^\/console(\/|$)/.test(pathname)
   return isOurs && !/^\/console\/log(in|out)/.test(pathname) ? `${pathname}${search}` : '/console'

@@ -12,7 +12,7 @@ import { newId } from '../../ids.ts'
 import { keepToken, tokenIn } from './cookie.ts'
 
 const IDLE_SECONDS = 1_800
-/** A working day: even a session in constant use ends. */
+/** Even a session in constant use ends after a working day. */
 const MAX_SECONDS = 12 * 3_600
 /** A token is replaced once this share of its life is left. */
 const RENEW_BELOW = 0.75
@@ -20,7 +20,7 @@ const RENEW_BELOW = 0.75
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 const ttlSeconds = ({ JWT_TTL_SECONDS }: Config) => Math.min(JWT_TTL_SECONDS, IDLE_SECONDS)
 
-/** Only in this scope: browsers send cookies unasked, so the API must not accept them. */
+/** Sessions are read only in this scope: browsers send cookies unasked, so the API must not accept them. */
 export async function readSessions(app: FastifyInstance, db: Database, config: Config) {
   await app.register(fastifyCookie, { secret: config.JWT_SECRET.map(formKey) })
   await app.register(
@@ -33,17 +33,20 @@ export async function readSessions(app: FastifyInstance, db: Database, config: C
   )
 }
 
-/** Not the secret itself: what signs a form must sign no token. */
+/** Forms have a key of their own: what signs a form must sign no token. */
 const formKey = (secret: string) => hash('sha256', `forms of ${secret}`)
 
 export function beginSession(request: FastifyRequest, reply: FastifyReply, account: Account): void {
   const { id: sub, username: name, role, tokenGeneration: gen } = account
-  // The answer is for this account, and no longer for the one of a session that it replaces.
+  // The answer is for this account, not for that of a session that it replaces.
   request.user = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
   keepToken(request, reply, request.server.jwt.sign(request.user))
 }
 
-/** Also one that has expired, but none that was ended, or whose account is disabled. */
+/**
+ * The session of the request's cookie, also one that has expired, but none that was ended, or whose account is
+ * disabled.
+ */
 export async function sessionIn(request: FastifyRequest): Promise<Claims | undefined> {
   try {
     return await verified(request, { ignoreExpiration: true })
@@ -71,7 +74,10 @@ export async function requireSession(
   keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }
 
-/** By htmx, of itself: only what a person does renews a session, so that an unattended page does not stay open. */
+/**
+ * Whether htmx sent the request by itself: only what a person does renews a session, so that an unattended page does
+ * not stay open.
+ */
 const isRefresh = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
 /** Ends the session in every process and for every copy of its cookie. */

@@ -5,7 +5,7 @@ import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { decodeCursor, type Shape } from '../../http/cursor.ts'
 
 export const ENTRIES_PER_PAGE = 50
-/** Of a loan's operations, and of its payments: far more than it ever has, so that a flood cannot hold up the page. */
+/** A loan has far fewer operations or payments than this: a flood of them cannot delay the page. */
 const MAX_SUBJECTS = 5_000
 
 export type Subject = { kind: 'loan' | 'client'; id: string }
@@ -25,7 +25,7 @@ export type Entry = Placed &
     | { kind: 'callback'; callback: CallbackEntry }
     | { kind: 'action'; action: ActionEntry }
   )
-/** Where it is among the entries of its kind. */
+/** An entry's place among those of its kind. */
 type Placed = { at: Date; place: string }
 export type OperationEntry = Placed & {
   tracking_id: string
@@ -81,7 +81,7 @@ export type CallbackEntry = Placed & {
 export type ActionEntry = Placed &
   Row<'loanops.audit', 'actor' | 'action' | 'subject'> & { detail: Record<string, unknown> }
 
-/** In the order in which they were accepted, which is not always that of their times. */
+/** Operations in the order in which they were accepted, which is not always that of their times. */
 export async function findOperations(db: Database, subject: Subject, { operation }: Shown) {
   const { rows } = await sql<OperationEntry>`
     select o.tracking_id, o.operation_type, o.status, o.waiting_for, o.next_try_at, o.error_message, o.last_error,
@@ -147,7 +147,7 @@ const subjectText = ({ kind, id }: Subject) =>
 const ofSubject = (subject: Subject) =>
   sql`o.external_id = ${subject.id} and o.subject = ${subjectText(subject)}`
 
-/** Its payments, and the refunds and disputes of these. */
+/** The loan's payments, and the refunds and disputes of these. */
 const paymentsOf = (loan: string) => sql`
   with named as materialized (
     select id, received_at, gateway, gateway_payment_id from core.transaction
@@ -159,7 +159,7 @@ const paymentsOf = (loan: string) => sql`
     join core.transaction against on against.of_payment_id = named.gateway_payment_id
      and against.gateway = named.gateway and against.kind <> 'payment'`
 
-/** Finer than a Date. */
+/** The place has the microseconds, which a Date lacks. */
 const placeOf = (at: string, id: string) =>
   sql`(extract(epoch from ${sql.ref(at)}) * 1000000)::bigint || '.' || ${sql.ref(id)}`
 

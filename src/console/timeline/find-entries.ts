@@ -12,7 +12,7 @@ import {
 
 type Page = { entries: Entry[]; older: Shown | null }
 
-/** Newest first. */
+/** The entries of a subject, the newest first. */
 export async function findEntries(db: Database, subject: Subject, shown: Shown): Promise<Page> {
   const [callbacks, actions, operations, payments] = await Promise.all([
     findCallbacks(db, subject, shown),
@@ -34,7 +34,7 @@ export async function findEntries(db: Database, subject: Subject, shown: Shown):
 
 const placed = ({ at, place }: Pick<Entry, 'at' | 'place'>) => ({ at, place })
 
-/** Keeps the order within each list: the next page begins where each of them was left. */
+/** Merges lists and keeps the order within each: the next page begins where each of them was left. */
 function merged(lists: Entry[][]): Entry[] {
   const left = lists.map(list => [...list])
   const all: Entry[] = []

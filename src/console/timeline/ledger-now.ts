@@ -16,7 +16,7 @@ import { loanDues } from './loan-dues.ts'
 /** A page must be answered within five seconds, whatever the ledger does. */
 const PATIENCE_MS = 2_500
 
-/** @param asked aborted when nobody waits for the page any more */
+/** @param asked aborted once nobody waits for the page */
 export async function ledgerNow(
   { ledger, formats }: PageContext,
   subject: Subject,

@@ -7,7 +7,7 @@ import { type Html, nothing } from '../frame/html.ts'
 import { loanPath } from '../frame/subject-path.ts'
 import { table } from '../lists/table.ts'
 
-/** Far more than a client ever has. */
+/** A client has far fewer loans than this. */
 const MAX_LOANS = 100
 
 type LoanOfClient = { loan: string; lender: string; last: string | null; creation: string }
@@ -16,7 +16,7 @@ type LoanOfClient = { loan: string; lender: string; last: string | null; creatio
 export async function loansOfClient(db: Database, client: string): Promise<Html> {
   const { rows } = await sql<LoanOfClient>`
     select created.external_id as loan, created.data ->> 'lenderConfig' as lender, created.status as creation,
-           -- Where its own creation failed, what happened to a loan of this id is another client's.
+           -- If the loan's own creation failed, what happened to a loan of this id is another client's.
            case when created.status = 'success' then (
              select o.operation_type from loanops.operation o
               where o.external_id = created.external_id and o.subject = created.subject and o.status = 'success'
