@@ -7,9 +7,12 @@ export type TokenRole = (typeof TOKEN_ROLES)[number]
 
 /** The caller's name, perhaps with a role, before the token. */
 export const CALLER = `([a-z][a-z0-9_-]{0,19})(?:/(${TOKEN_ROLES.join('|')}))?:`
-/** What was meant as one, such as with a role that does not exist, is no part of a token: it would be one without a role. */
+/**
+ * What was meant as a name, for example one with a role that does not exist, is no part of a token: that would be one
+ * without a role.
+ */
 const ALMOST_CALLER = '[^,:/]*/[^,:]*:'
-/** Takes the whole name, so that no part of it counts towards its token's length. */
+/** The pattern takes the whole name, so that no part of it counts towards its token's length. */
 const MAY_BE_NAMED = `(?:${CALLER}|(?!${CALLER}|${ALMOST_CALLER}))`
 
 const ONE_YEAR_HOURS = 8_760

@@ -1,7 +1,10 @@
 import { FormatRegistry } from '@sinclair/typebox'
 import { listOf } from './secrets.ts'
 
-/** What may be kept for persons. `bulk` is a call with a list, or what the console does to all that match. */
+/**
+ * The acts that may be kept for persons. `bulk` is a call with a list, or a console action on everything that matches
+ * a filter.
+ */
 export const ACTS = [
   'payment.assign',
   'payment.post',
@@ -28,7 +31,7 @@ export type Act = (typeof ACTS)[number]
 
 FormatRegistry.Set('acts', list => listOf(list).every(isAct))
 
-/** Of a checked setting. */
+/** The acts in a checked setting. */
 export const actsOf = (setting = ''): Act[] => listOf(setting).filter(isAct)
 
 const isAct = (text: string): text is Act => ACTS.some(act => act === text)

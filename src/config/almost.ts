@@ -8,7 +8,7 @@ export function isAlmost(name: string, meant: string): boolean {
   return distance(name.toLowerCase(), meant.toLowerCase()) <= errors
 }
 
-/** Levenshtein's: how many letters must be inserted, removed or replaced. */
+/** Levenshtein's distance: how many letters must be inserted, removed or replaced. */
 function distance(from: string, to: string): number {
   let above = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...from].entries()) {

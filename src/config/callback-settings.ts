@@ -36,7 +36,7 @@ function areCallbackSecrets(list: string): boolean {
   return list.split(',').every(one => isCallbackSecret(one.trim()))
 }
 
-/** As Standard Webhooks wants secrets: a prefix, then 24 to 64 bytes in base64. */
+/** Standard Webhooks wants such secrets: a prefix, then 24 to 64 bytes in base64. */
 function isCallbackSecret(text: string): boolean {
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
   const bytes = Buffer.from(encoded, 'base64')

@@ -40,9 +40,9 @@ export type Config = Omit<
   lenders: ReadonlyMap<string, Lender>
   gateways: OpenGateway[]
   gatewayAccounts: GatewayAccount[]
-  /** Of settings that work, but are not safe or have no effect; one line each. */
+  /** One line for each setting that works, but is not safe or has no effect. */
   warnings: string[]
-  /** For the log, without secrets. */
+  /** The settings for the log, without secrets. */
   shown: Record<string, unknown>
 }
 
@@ -249,7 +249,7 @@ export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessE
   )
 }
 
-/** @param text is not repeated, because it may be a secret */
+/** What is wrong with a setting. @param text is not repeated, because it may be a secret */
 function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): string {
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
@@ -266,7 +266,7 @@ export function lendersOf(
   const path = env.LENDERS_FILE || undefined
   const standard = standardOf(env)
   try {
-    // Leaves out the invisible mark with which editors on Windows begin a file.
+    // The decoder leaves out the invisible mark with which editors on Windows begin a file.
     const file: unknown =
       path === undefined ? {} : JSON.parse(new TextDecoder().decode(readFileSync(path)))
     return lendersFrom(file, gateways, secrets, standard)

@@ -2,16 +2,16 @@ import { isIPv4 } from 'node:net'
 
 const BITS = 128
 const IPV4_AS_IPV6 = '::ffff:'
-/** In bits: IPv4 as IPv6 sees it, and the part of IPv6 from which anybody calls. */
+/** The internets in bits: IPv4 as IPv6 sees it, and the part of IPv6 from which anybody calls. */
 const INTERNETS = [`${'0'.repeat(80)}${'1'.repeat(16)}`, '001']
 
-/** @param networks addresses, or networks in CIDR notation @returns whether they hold all of IPv4, or of IPv6 */
+/** @param networks addresses, or networks in CIDR notation @returns whether they include all of IPv4, or of IPv6 */
 export function includeEverybody(networks: string[]): boolean {
   const prefixes = networks.map(bitsOf)
   return INTERNETS.some(range => isHeld(range, prefixes))
 }
 
-/** Several small networks may hold a range together. */
+/** Several small networks may cover a range together. */
 function isHeld(range: string, prefixes: string[]): boolean {
   if (prefixes.some(prefix => range.startsWith(prefix))) return true
   const within = prefixes.filter(prefix => prefix.startsWith(range))
@@ -28,7 +28,7 @@ function bitsOf(network: string): string {
   return bits.join('').slice(0, prefix === undefined ? BITS : skipped + Number(prefix))
 }
 
-/** All eight of them, in hexadecimal. */
+/** The eight groups of an address, in hexadecimal. */
 export function ipv6Groups(address: string): string[] {
   // A URL writes every spelling of an address in the same way.
   const { hostname } = new URL(`http://[${address.replace(/%.*$/s, '')}]`)

@@ -2,7 +2,7 @@ import type { Lender, SharedSecrets } from './lenders.ts'
 
 export type GatewayAccount = {
   gateway: SharedSecrets['name']
-  /** The lender that owns it; null if shared by all lenders without one. */
+  /** The lender that owns the account; null if lenders without one share it. */
   lender: string | null
   url: string
   key: string
@@ -25,7 +25,7 @@ export function gatewayAccounts(
       const { api } = lender[gateway]
       return api === undefined ? [] : [{ gateway, lender: lender.code, url: url.value, ...api }]
     })
-    // Its events count only once the gateway is asked.
+    // Whether the lender's events count only once the gateway is asked.
     const isAsked = ({ [gateway]: { confirm, api } }: Lender) => confirm && api === undefined
     // The URL alone serves lenders with credentials of their own.
     const isShared =

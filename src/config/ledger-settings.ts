@@ -20,7 +20,7 @@ const LEDGER = Type.Pick(Settings, [
   'LEDGER_PAYMENT_TYPE',
 ])
 
-/** For a check of the ledger, on a machine that need not have the secrets of the gateways. */
+/** The ledger's settings alone, for a check on a machine that need not have the secrets of the gateways. */
 export function readLedgerSettings(env: NodeJS.ProcessEnv) {
   const name = (gateway: Gateway) => gateway.name as SharedSecrets['name']
   const gateways = allGateways.map(one => ({ name: name(one), secrets: [NOT_READ] }))

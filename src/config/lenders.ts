@@ -39,13 +39,16 @@ export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
   secrets: string[]
-  /** The name of the setting that holds them. */
+  /** The name of the setting with the secrets. */
   secretSetting: string | undefined
   allowedCidrs: string[]
   posting: 'automatic' | 'review'
   /** Whether unsigned events count only after the gateway confirms them. */
   confirm: boolean
-  /** What happens to a fee that the payer paid on top: seen by an operator first, not posted, or posted to the loan. */
+  /**
+   * What happens to a fee that the payer paid on top: an operator sees it first, it is not posted, or it is posted to
+   * the loan.
+   */
   payerFee: 'review' | 'deduct' | 'credit'
   /** Whether batches take proved refunds and lost chargebacks out of their payments, or only operators do. */
   reversals: 'automatic' | 'manual'
@@ -53,12 +56,12 @@ export type GatewayTrust = {
   isUnverified: boolean
   api?: { key: string; secret: string }
 }
-/** `product`: the first of its products, for new loans. */
+/** `product`: the first of the lender's products, for new loans. */
 export type Lender = {
   code: string
   product: string
   products: string[]
-  /** In LENDERS_FILE. */
+  /** Whether LENDERS_FILE names the lender. */
   isNamed: boolean
   /** Whether a new loan gets what its product prescribes beside what the request says, and one of a portfolio too. */
   terms: { copied: boolean; toPortfolio: boolean }
@@ -75,7 +78,7 @@ export function lendersFrom(
   file: unknown,
   gateways: SharedSecrets[],
   env: SecretReader,
-  /** For each gateway of a lender whose events nothing proves. */
+  /** The members for each gateway of a lender whose events nothing proves. */
   standard: Members = {},
 ): Map<string, Lender> {
   const [error] = Value.Errors(lendersFile(gateways), file)
@@ -172,7 +175,7 @@ function isProven(
   return isSigned || confirm === true || allowedCidrs.length > 0 || trust !== undefined
 }
 
-/** They count although the lender's own members may say that there is no proof. */
+/** The shared proofs count although the lender's own members may say that there is no proof. */
 function proofsOf({ validateSignature, confirm, allowedCidrs, trust }: Members): Members {
   const proofs = { validateSignature, confirm, allowedCidrs, trust }
   return Object.fromEntries(Object.entries(proofs).filter(([, value]) => value !== undefined))

@@ -17,7 +17,7 @@ FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(u
 FormatRegistry.Set('network', isNetwork)
 FormatRegistry.Set('proxies', list => {
   const networks = list.split(',').map(one => one.trim())
-  // Otherwise anyone could act as our proxy.
+  // If the networks included everybody, anyone could act as our proxy.
   return networks.every(isNetwork) && !includeEverybody(networks)
 })
 FormatRegistry.Set('header-value', isHeaderValue)
@@ -49,7 +49,7 @@ export function troubleIn(setting: string): string | undefined {
   return UNSEEN.test(setting) ? 'contains a line break or another invisible character' : undefined
 }
 
-/** What else Node refuses to send, it refuses with each call. */
+/** Whether Node would send the text as a header: it refuses another one with each call. */
 export function isHeaderValue(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text)
 }
@@ -69,8 +69,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Only UTC and names such as Area/City: PostgreSQL reads abbreviations and offsets differently. Intl's own
- * list lacks Asia/Kolkata.
+ * Whether the text is UTC or a name such as Area/City: PostgreSQL reads abbreviations and offsets differently. Intl's
+ * own list lacks Asia/Kolkata.
  */
 function isTimeZone(name: string): boolean {
   try {
@@ -91,7 +91,7 @@ function isCertificate(path: string): boolean {
   }
 }
 
-/** Minute, hour, day of the month, month, day of the week. */
+/** The greatest minute, hour, day of the month, month and day of the week. */
 const CRON_MAX = [59, 23, 31, 12, 7]
 const CRON_MIN = [0, 0, 1, 1, 0]
 

@@ -7,7 +7,7 @@ import { signOnSettings } from './sign-on-settings.ts'
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
 export const PASSWORD_CHARACTERS = { min: 12, max: 256 }
 export const USERNAME = '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$'
-/** Of PostgreSQL's and Java's `integer`. */
+/** The greatest `integer` of PostgreSQL and Java. */
 export const MAX_INT = 2_147_483_647
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650

@@ -12,10 +12,10 @@ const HIDDEN: string[] = [
   'ADMIN_USERNAME',
   'OIDC_ROLES',
 ]
-/** Their path, query or user may be a secret; the other URLs may have none of these. */
+/** The path, query or user of these URLs may be a secret; the other URLs may have none of these. */
 const ORIGIN_ALONE = ['CALLBACK_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']
 
-/** For the log: the settings that differ from their default. A secret only shows that it is set. */
+/** The settings that differ from their default, for the log. A secret only shows that it is set. */
 export function shownSettings(settings: Given): Record<string, unknown> {
   const shown = Object.entries(settings).flatMap(([name, value]) => {
     const { default: standard } = Settings.properties[name as keyof Given]

@@ -47,7 +47,7 @@ export type SignOnSettings = {
   clientSecret: string
   roleClaim: string
   usernameClaim: string
-  /** From a value of the claim to a role. */
+  /** The role of each value of the claim. */
   roles: ReadonlyMap<string, Static<typeof Roles>[string]>
 }
 
@@ -76,7 +76,7 @@ export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
   return missing
 }
 
-/** Of settings without troubles. */
+/** The single sign-on of settings without troubles. */
 export function signOnOf(
   settings: {
     [S in keyof typeof signOnSettings]?: Static<(typeof signOnSettings)[S]> | undefined
@@ -103,7 +103,7 @@ function rolesIn(text: string): Static<typeof Roles> | undefined {
   }
 }
 
-/** Whatever is no URL is refused for its format. */
+/** A text that is no URL is refused for its format. */
 function isSafe(url: string): boolean {
   if (!URL.canParse(url)) return true
   const { protocol, hostname } = new URL(url)

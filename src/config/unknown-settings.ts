@@ -1,7 +1,7 @@
 import { isAlmost } from './almost.ts'
 import { Settings } from './settings.ts'
 
-/** Nothing else begins so. */
+/** No other program's settings begin so. */
 const OUR_BEGINNING = /^(LEDGER|GATEWAY_[AB]|CALLBACK|OIDC)_/
 /** Kubernetes and Docker set these for a service that is named like the beginning of ours. */
 const OF_SERVICES = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP)(_\w+)?)?|NAME|ENV_\w+)$/
@@ -19,7 +19,7 @@ export function unknownSettings(env: NodeJS.ProcessEnv, named: ReadonlySet<strin
     .flatMap(name => {
       const isLong = name.length >= SHORT_NAME
       const meant = NAMES.find(
-        // Few misspell the first letter, and APP_PORT is another program's.
+        // Few people misspell the first letter, and APP_PORT is another program's.
         setting => isLong && setting[0] === name[0] && isAlmost(name, setting),
       )
       if (meant !== undefined) return [`${name} is not a setting: did you mean ${meant}?`]

@@ -5,7 +5,7 @@ import type { GatewayTrust, Lender, SharedSecrets } from './lenders.ts'
 type Known = { gateways: readonly SharedSecrets[]; lenders: ReadonlyMap<string, Lender> }
 type Pair = { lender: string; gateway: Gateway }
 
-/** Of which nothing shows who sent a webhook event, and which take it nevertheless without having said so. */
+/** The pairs for which nothing shows who sent a webhook event, and which take it nevertheless without having said so. */
 export function unprovenPairs({ gateways, lenders }: Known): Pair[] {
   return gateways.flatMap(({ name: gateway }) =>
     [...lenders.values()]
@@ -17,7 +17,7 @@ export function unprovenPairs({ gateways, lenders }: Known): Pair[] {
 const isCovered = ({ validateSignature, allowedCidrs, confirm, isUnverified }: GatewayTrust) =>
   validateSignature || allowedCidrs.length > 0 || confirm || isUnverified
 
-/** One line per pair, with what to write. Undefined if there is none. */
+/** One line per pair, with what to write. Undefined if there is no such pair. */
 export function howToProve(known: Known, accounts: GatewayAccount[]): string | undefined {
   const pairs = unprovenPairs(known)
   if (pairs.length === 0) return undefined

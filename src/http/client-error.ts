@@ -23,10 +23,13 @@ const REFUSALS: Record<string, Refusal> = {
 
 const takingLong = new WeakSet<Socket>()
 
-/** As a fraction of the allowed silence. */
+/** The interval of the checks, as a fraction of the allowed silence. */
 const CHECK_INTERVAL = 0.1
 
-/** Only the caller's silence ends it; a caller whose bytes we have not read yet is not silent. */
+/**
+ * Lets a request take long: only the caller's silence ends it, and a caller whose bytes we have not read yet is not
+ * silent.
+ */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
   takingLong.add(socket)
@@ -47,7 +50,7 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     socket.off('close', stop)
   }
   request.once('end', stop).once('close', stop)
-  // A request that was answered before its end emits neither when its caller goes.
+  // A request that was answered before its end emits neither event when its caller goes.
   socket.once('close', stop)
 }
 

@@ -10,9 +10,9 @@ const UNUSED_MAY_LAST_MS = 1_000
 type Limits = {
   connections: number
   keptAlive: number
-  /** 0: no limit. */
+  /** 0 means no limit. */
   perAddress: number
-  /** Our own proxies hold the connections of many. */
+  /** Our own proxies have the connections of many callers. */
   trustProxy: string[]
 }
 
@@ -30,7 +30,7 @@ export function limitConnections(app: FastifyInstance, limits: Limits): void {
   app.addHook('onSend', async (_, reply) => {
     if (open.size > keptAlive) reply.header('connection', 'close')
   })
-  // Node takes these for busy, and would wait for them as long as they are silent.
+  // Node takes unused connections for busy, and would wait for them as long as they are silent.
   app.addHook('preClose', async () => {
     const end = () => {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy()

@@ -20,7 +20,7 @@ export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) =
   return { page, next_cursor: rows.length > limit && last ? sortValues(last).join('.') : null }
 }
 
-/** Of a list whose newest row, the one with the greatest UUIDv7, comes first. */
+/** The cursor of a list whose newest row, the one with the greatest UUIDv7, comes first. */
 export const idBefore = (cursor: string | undefined): string | null =>
   cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
 

@@ -12,7 +12,7 @@ TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
 TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.test(value))
 
-/** As the ledger writes it, which reads only that. */
+/** The day as the ledger writes it, which reads only that form. */
 function takeDay(value: unknown): unknown {
   const text = trimText(value)
   const day = typeof text === 'string' ? namedDay(text) : undefined
@@ -48,7 +48,7 @@ export const Time = Type.Unsafe<string>({
   [WHY]: whyTime,
   [TAKE]: trimText,
   type: 'string',
-  // Not `format: 'date-time'`, which requires the seconds.
+  // `format: 'date-time'` would require the seconds.
   pattern: ISO_TIME.source,
   description: 'a time in ISO 8601 with its zone',
   examples: ['2026-11-20T10:15:30Z'],

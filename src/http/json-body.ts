@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { breachesOf } from './json-strictness.ts'
 import { FieldErrors, invalidField } from './problem.ts'
 
-/** Stricter than Fastify: whatever two parsers could read differently is refused. */
+/** Reads JSON bodies, and is stricter than Fastify: whatever two parsers could read differently is refused. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(
@@ -17,7 +17,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   )
   // Some clients name the type of a form even where they send nothing.
   app.addContentTypeParser('*', async ({ headers, routeOptions, is404 }: FastifyRequest) => {
-    // What no route takes is refused for that, whatever it is.
+    // A request that no route takes is refused for that, whatever its body is.
     if (is404 || headers['content-length'] === '0') return
     const { consumes = ['application/json'] } = routeOptions.schema ?? {}
     throw new OtherType(consumes.join())
@@ -30,10 +30,10 @@ const OtherType = createError(
   415,
 )
 
-/** Invisible, so nobody knows that it is there; RFC 8259 lets a reader ignore it. */
+/** The mark is invisible, so nobody knows that it is there; RFC 8259 lets a reader ignore it. */
 const BYTE_ORDER_MARK = /^\ufeff/
 
-/** Undefined for an empty body: many clients always send a content type. */
+/** The body's value, undefined for an empty one: many clients always send a content type. */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw invalidField('', whyNotUtf8(body))
@@ -61,7 +61,7 @@ const GZIP = [0x1f, 0x8b]
 
 function whyNotUtf8(body: Buffer): string {
   if (GZIP.every((byte, at) => body[at] === byte)) return 'is compressed (gzip), not JSON'
-  // What cannot be decoded becomes one replacement each; whatever is before the first one is whole characters.
+  // Bytes that cannot be decoded become one replacement each; whatever is before the first one is whole characters.
   const [before = ''] = body.toString().split('\ufffd', 1)
   return `is not UTF-8 from byte ${Buffer.byteLength(before) + 1}`
 }
@@ -70,7 +70,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // Only the position, and no cause, because the message quotes the body.
+    // The error has only the position, and no cause, because the message quotes the body.
     const [, position] = /position (\d+)/.exec((error as Error).message) ?? []
     const from = position === undefined ? '' : ` from character ${position}`
     throw invalidField('', `is not JSON${from}`)

@@ -5,7 +5,7 @@ import { strangeIn } from './why.ts'
 const MAX_DEPTH = 16
 /** A double preserves this many decimal digits of any number. */
 const MAX_DIGITS = 15
-/** Of a fraction with so many digits before its point, a double keeps a millionth, to which fields round. */
+/** A double keeps a millionth, to which fields round, of a fraction with so many digits before its point. */
 const FRACTION = /^-?\d{1,10}\.\d{1,30}$/
 
 const codeOf = (character: string) => character.charCodeAt(0)
@@ -100,7 +100,7 @@ function whyNotKept(number: string): string | undefined {
   return value === 0 && digits !== '' ? 'is too small a number' : undefined
 }
 
-/** Neither NUL nor half of a surrogate pair. */
+/** A character that is neither NUL nor half of a surrogate pair. */
 const STORABLE = /[^\0\p{Cs}]/u
 
 const escaped = (key: string | number) => String(key).replaceAll('~', '~0').replaceAll('/', '~1')

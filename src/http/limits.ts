@@ -1,4 +1,4 @@
-/** More than any proxy opens, fewer than a process has file descriptors for. */
+/** So many connections are more than any proxy opens, and fewer than a process has file descriptors for. */
 const MAX_CONNECTIONS = 2_048
 
 /** With Node's default of 511, the kernel silently drops connections in a burst. */
@@ -8,20 +8,26 @@ export const httpLimits = {
   connections: MAX_CONNECTIONS,
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
-  /** Callers of `track` that wait for a result; the others are answered at once. */
+  /** So many callers of `track` may wait for a result; the others are answered at once. */
   waiting: MAX_CONNECTIONS / 4,
-  /** Uploads, downloads and retries of whole files: each may take minutes or hours, and most of them only wait. */
+  /**
+   * So many uploads, downloads and retries of whole files may run: each may take minutes or hours, and most of them
+   * only wait.
+   */
   longCalls: 64,
-  /** For JSON calls; the routes of webhooks and uploads set larger limits. */
+  /** The limit for JSON calls; the routes of webhooks and uploads set larger ones. */
   bodyLimit: 256 * 1024,
-  /** As long as 200 characters of four bytes, percent-encoded; longer ones would only cost the router time. */
+  /**
+   * A parameter may be as long as 200 characters of four bytes, percent-encoded; longer ones would only cost the
+   * router time.
+   */
   routerOptions: { maxParamLength: 2_400 },
   /** A caller that takes longer to send its request is only occupying a connection. */
   requestTimeout: 30_000,
   http: {
-    /** We refuse a request without one ourselves, and say so. */
+    /** We refuse a request without a Host ourselves, and say so. */
     requireHostHeader: false,
-    /** The request line and all headers together. This is Node's default, set here so that it stays. */
+    /** The limit of the request line and all headers together. This is Node's default, set here so that it stays. */
     maxHeaderSize: 16 * 1024,
     /** Headers fit into a few packets: a caller that takes longer does so on purpose. */
     headersTimeout: 10_000,

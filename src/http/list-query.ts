@@ -2,7 +2,7 @@ import { type TInteger, Type } from '@sinclair/typebox'
 import { cursorPattern, type Shape } from './cursor.ts'
 
 export const listQuery = (...shapes: Shape[]) => ({
-  // Optional for callers, but always present in handlers, because validation fills in the default.
+  // The limit is optional for callers, but always present in handlers, because validation fills in the default.
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

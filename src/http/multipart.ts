@@ -11,7 +11,7 @@ import { invalidField, PayloadTooLarge } from './problem.ts'
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 const MAX_NAME_CHARACTERS = 200
-/** Control characters, and those that turn the direction of the text around them. */
+/** Control characters, and characters that turn the direction of the text around them. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 export const acceptFiles = fastifyPlugin(async app => {
@@ -24,11 +24,11 @@ export type FileLimit = { bytes: number; text: string }
 
 type Parts = AsyncGenerator<Multipart>
 
-/** Read once, as it arrives. */
+/** The bytes can be read once, as they arrive. */
 export type UploadedFile = {
   name: string | null
   bytes: AsyncIterable<Buffer>
-  /** Of its bytes, once all of them have been read, in hexadecimal. */
+  /** The hash of the bytes, in hexadecimal, once all of them have been read. */
   sha256(): string
 }
 
@@ -45,7 +45,7 @@ export async function takeFile<T>(
       const { fieldname: name } = part
       if (part.type === 'file') {
         if (name !== 'file') throw wrongPart(name, 'is not a known field')
-        // A refused form is shown with them again.
+        // A refused form is shown with its fields again.
         request.body = fields
         return await take(openFile(part, parts, limit), fields)
       }
@@ -66,7 +66,7 @@ async function readParts<T>(
   if (!request.isMultipart()) throw invalidField('', 'must be multipart/form-data')
   letTakeLong(request.raw, SILENCE_MS)
   try {
-    // One more of each than allowed, so that the error can name it.
+    // The limits are one more of each than allowed, so that the error can name it.
     const limits = { files: 2, fields: names.length + 1, fileSize }
     return await read(legible(request.parts({ limits })))
   } finally {
@@ -85,7 +85,7 @@ function openFile(part: MultipartFile, parts: Parts, limit: FileLimit): Uploaded
   }
 }
 
-/** Ends only if nothing follows the file, so that nothing is stored of an upload with more parts. */
+/** The file's bytes, which end only if nothing follows the file, so that nothing is stored of an upload with more parts. */
 async function* bytesOf(
   file: Readable,
   parts: Parts,
@@ -100,7 +100,7 @@ async function* bytesOf(
   if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
 }
 
-/** As a browser or a program names it, which may be anything. */
+/** The file's name, as a browser or a program gives it, which may be anything. */
 function nameOf({ filename = '' }: { filename?: string }): string | null {
   const shown = trimmed(storableText(filename.replace(UNSEEN, '')))
   return trimmed([...shown].slice(0, MAX_NAME_CHARACTERS).join('')) || null

@@ -4,7 +4,7 @@ import { MAX_INT } from '../config/settings.ts'
 import { TAKE } from './take-values.ts'
 import { kindOf, WHY, type Why } from './why.ts'
 
-/** Beyond this a JSON number no longer keeps every digit. */
+/** With more digits, a JSON number does not keep every digit. */
 const SIGNIFICANT_DIGITS = 15
 const PAISA_DECIMALS = 2
 /** Fineract stores rates with six decimals. */
@@ -13,7 +13,7 @@ const RATE_DECIMALS = 6
 TypeRegistry.Set('Amount', (_, value) => isDecimal(value, PAISA_DECIMALS) && (value as number) > 0)
 TypeRegistry.Set('Rate', (_, value) => isDecimal(value, RATE_DECIMALS) && (value as number) >= 0)
 
-/** What doubles that were computed differ by. */
+/** The difference between doubles that were computed in different ways. */
 const NOISE = 1e-6
 
 /** A sum of doubles seldom has exactly two decimals. */
@@ -23,7 +23,7 @@ function takeAmount(value: unknown): unknown {
   return nearest.minus(value).abs().lte(NOISE) ? nearest.toNumber() : value
 }
 
-/** The ledger would round it in a way of its own. */
+/** The ledger would round a longer rate in a way of its own. */
 function takeRate(value: unknown): unknown {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return value
   return new Decimal(value).toDecimalPlaces(RATE_DECIMALS, Decimal.ROUND_HALF_EVEN).toNumber()

@@ -18,7 +18,7 @@ export function refuseAmbiguousHost(
   else done()
 }
 
-/** In its form for proxies, the target names the host once more. */
+/** Whether the target names another host: its form for proxies names the host once more. */
 function namesAnother(target: string, host = ''): boolean {
   if (target.startsWith('/') || target === '*') return false
   const [, named] = /^https?:\/\/([^/?#]*)/i.exec(target) ?? []

@@ -3,7 +3,10 @@ import createError from '@fastify/error'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import findMyWay from 'find-my-way'
 
-/** For routes in a scope whose `notFound` asks for a token that they do not need. Node itself answers CONNECT. */
+/**
+ * All methods, for routes in a scope whose `notFound` asks for a token that they do not need. Node itself answers
+ * CONNECT.
+ */
 export const EVERY_METHOD = METHODS.filter(method => method !== 'CONNECT')
 
 const MethodNotAllowed = createError('METHOD_NOT_ALLOWED', '%s', 405)
@@ -29,7 +32,7 @@ export function otherMethods(app: FastifyInstance): Refuse {
 
   return (scope, refused) => {
     const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
-    // Only these could take a path's last segment for an id. And Fastify refuses a QUERY without a content
+    // Only the used methods could take a path's last segment for an id. And Fastify refuses a QUERY without a content
     // type with 400 before it calls `notFound`.
     const used = new Set(refused ?? ['QUERY', ...routes.flatMap(([, methods]) => [...methods])])
     for (const [url, methods] of routes) {

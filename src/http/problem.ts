@@ -66,7 +66,7 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
   )
 }
 
-/** Details of a 5xx go only to the log. */
+/** Answers an error; the details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { status, code, detail, fields } = problemOf(error)
   if (status >= 500) request.log.error({ err: error }, 'request failed')
@@ -81,7 +81,7 @@ export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
   return { status, code, detail, fields: error.fields }
 }
 
-/** What a 401 asks for, by its code. Never Basic, for which browsers would ask people. */
+/** What a 401 asks for, by its code; never Basic, for which browsers would ask people. */
 const CHALLENGES: Record<string, string> = {
   UNAUTHORIZED: 'X-Internal-Token realm="LoanOps", Bearer realm="LoanOps"',
   INVALID_CREDENTIALS: 'Password realm="LoanOps"',
@@ -111,7 +111,7 @@ function sendProblem(
     })
 }
 
-/** An error with a status is not judged by its message, which may quote the caller. */
+/** An error with a status is not recognised by its message, which may quote the caller. */
 function classified(error: FastifyError): { status: number; code: string } {
   const { statusCode: status } = error
   if (status === undefined)

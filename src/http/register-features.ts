@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 type RoutesOf<Context> = (context: Context) => FastifyPluginAsync
 
-/** Each feature in its own scope, so that what one accepts, such as files, no other accepts. */
+/** Registers each feature in its own scope, so that what one accepts, such as files, no other accepts. */
 export async function registerFeatures<Context>(
   app: FastifyInstance,
   features: Record<string, RoutesOf<Context>[]>,

@@ -4,7 +4,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 const OWN_HEADERS = ['content-type', 'content-length', 'connection', 'date']
 
 export async function sendSafeHeaders(app: FastifyInstance): Promise<void> {
-  // Answers hold names and amounts; files of the console and of /docs replace this.
+  // Answers have names and amounts, which no cache may keep; files of the console and of /docs replace this header.
   const headers = { ...(await helmetsHeaders()), 'cache-control': 'no-store' }
   app.addHook('onRequest', (_, reply, done) => {
     reply.headers(headers)

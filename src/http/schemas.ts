@@ -17,7 +17,7 @@ SetErrorFunction(error => {
   return description === undefined ? DefaultErrorFunction(error) : `must be ${description}`
 })
 
-/** Not a union, whose branches would be tried one by one, for each value and each answer. */
+/** One of several texts. A union's branches would be tried one by one, for each value and each answer. */
 export const oneOf = <T extends string>(
   names: readonly T[],
   description = `one of ${names.join(', ')}`,
@@ -37,7 +37,7 @@ const CHECK = Symbol('check')
 type Checked = { [CHECK]: TypeCheck<TSchema> }
 TypeRegistry.Set('OrNull', (schema: Checked, value) => schema[CHECK].Check(value))
 
-/** Of a body. `null` in it counts as absent (`takeValues`), so that only the contract has it. */
+/** An optional member of a body. `null` in it counts as absent (`takeValues`), so that only the contract has it. */
 export const optional = <T extends TSchema>(schema: T) =>
   Type.Optional(
     Type.Unsafe<Static<T>>({
@@ -49,7 +49,7 @@ export const optional = <T extends TSchema>(schema: T) =>
     }),
   )
 
-/** Optional, and so does an empty text. */
+/** An optional member in which an empty text counts as absent too. */
 export const optionalText = <T extends TSchema>(schema: T) =>
   optional({
     ...schema,

@@ -4,7 +4,10 @@ type Serialize = (data: unknown) => string
 
 const compiled = new WeakMap<object, Serialize>()
 
-/** Compiling takes longer than everything else about adding a route, and every second answer's schema is another one's too. */
+/**
+ * A serializer is compiled once per schema: compiling takes longer than everything else about adding a route, and
+ * every second answer's schema is another one's too.
+ */
 export function serializer({ schema: unknownSchema }: { schema: unknown }): Serialize {
   const schema = unknownSchema as Schema
   const serialize = compiled.get(schema) ?? fastJsonStringify(schema)

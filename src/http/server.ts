@@ -42,7 +42,7 @@ export function openServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
-  // Only 100-continue has a meaning; Node would refuse any other expectation with an answer of its own.
+  // Of all expectations only 100-continue has a meaning; Node would refuse any other one with an answer of its own.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   )
@@ -65,7 +65,7 @@ function refuseWhileStopping(app: FastifyInstance): void {
   app.addHook('onRequest', async () => {
     if (isStopping) throw new Unavailable('this process is shutting down')
   })
-  // Or a proxy would send its next request on this connection, and be refused, instead of to another process.
+  // The connection closes, or a proxy would send its next request on it, and be refused, instead of to another process.
   app.addHook('onSend', async (_, reply) => {
     if (isStopping) reply.header('connection', 'close')
   })

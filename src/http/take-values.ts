@@ -27,7 +27,7 @@ export function takeValues(schema: TSchema, value: unknown): unknown {
     if (isKept) members.push([name, member])
     isAsSent &&= isKept && member === sent
   }
-  // As most are: a copy costs more than all the rest.
+  // Most values are taken as they were sent: a copy costs more than all the rest.
   return isAsSent ? value : Object.fromEntries(members)
 }
 

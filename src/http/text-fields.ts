@@ -7,7 +7,7 @@ import { WHY, type Why, whyText } from './why.ts'
 export const WITHOUT_NUL = '^[^\\u0000]*$'
 export const NOT_NUL = /[^\0]/
 
-// The handler checks it, because its refusal has a code of its own.
+// The handler checks such a text, because its refusal has a code of its own.
 TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
 
 /** Documents the format without enforcing it: the handler treats a malformed value like an unknown one. */
@@ -25,7 +25,7 @@ export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000
 const CONTROL = '\\u0000-\\u001f\\u007f'
 const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
 
-/** The caller's own. Neither `.` nor `..`, which servers resolve in paths. */
+/** The caller's own id, which is neither `.` nor `..`, which servers resolve in paths. */
 const EXTERNAL_ID = new RegExp(
   `^[${BLANK}]*(\\.{1,2}[^.${CONTROL}][^${CONTROL}]*|\\.{3}[^${CONTROL}]*|[^.\\s${BLANK}${CONTROL}][^${CONTROL}]*)$`,
 )
@@ -42,13 +42,13 @@ export const ExternalId = Type.String({
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
 
-/** Not blank: Fineract treats a blank text as absent. */
+/** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
   Type.String({
     [TAKE]: trimText,
     [WHY]: whyText({ max: maxLength, allowed: NOT_CONTROL }),
     maxLength,
-    // Never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
+    // The pattern never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
     pattern: `^[${BLANK}]*[^\\s${BLANK}${CONTROL}][^${CONTROL}]*$`,
     description: `a text of 1 to ${maxLength} characters`,
     examples: [example],
@@ -68,5 +68,5 @@ function whyExternalId(value: unknown): ReturnType<Why> {
   return whyText({ max: 100, allowed: NOT_CONTROL })(value) ?? 'is only dots'
 }
 
-/** Of an id that no schema has checked. */
+/** The check of an id that no schema has checked. */
 export const isExternalId = (text: string) => text.length <= 100 && EXTERNAL_ID.test(text)

@@ -1,4 +1,4 @@
-/** With which callers of older services also call these paths. */
+/** The paths that callers of older services also call with a trailing slash. */
 const PATHS =
   /^(\/api\/(?:ledger\/operate|ledger\/track\/[^/?]+|webhooks\/[^/?]+|migration\/upload|migration\/run|account\/login|account\/register))\/(?=\?|$)/
 

@@ -14,7 +14,7 @@ export function unreadablePath(
       if (refusal !== undefined) throw refusal
       return await notFound(request, reply)
     } catch (error) {
-      // Fastify runs no hooks for it.
+      // Fastify runs no hooks for such a path.
       await noteAnswer(request, (error as FastifyError).statusCode ?? 500)
       return errorHandler(error as FastifyError, request, reply)
     }

@@ -6,7 +6,7 @@ import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
 import { closed } from './schemas.ts'
 import { takeValues } from './take-values.ts'
 
-/** As documented: not 1e1 or true, and none that a double would round. */
+/** A whole number as documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/
 
 const PARTS: Record<string, string> = { headers: 'header', params: 'path' }
@@ -45,7 +45,7 @@ export function closeQuery(route: RouteOptions): void {
   route.schema = { querystring: NO_QUERY, ...route.schema }
 }
 
-/** Further errors of a field mostly follow from its first. */
+/** The first error of each field: the others mostly follow from it. */
 export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   const first = new Map<string, FieldError>()
   for (const { path, message } of errors) {
@@ -55,7 +55,7 @@ export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
   return [...first.values()]
 }
 
-/** For a row of a file, whose columns are its fields. */
+/** The errors of a row of a file, whose columns are its fields. */
 export const columnErrors = (errors: Iterable<FieldError>): string[] =>
   firstPerPath(errors).map(({ path, message }) => `${path.slice(1)} ${message}`)
 

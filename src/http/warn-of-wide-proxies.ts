@@ -1,4 +1,4 @@
-/** Larger networks usually hold more than proxies. */
+/** Larger networks usually have more than proxies in them. */
 const WIDEST_PREFIX = { ipv4: 24, ipv6: 64 }
 
 export function warnOfWideProxies(

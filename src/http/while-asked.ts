@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborted when the caller goes away without its answer. (A request's own signal is aborted once its body is read.) */
+/**
+ * A signal that is aborted when the caller goes away without its answer. (A request's own signal is aborted once its
+ * body is read.)
+ */
 export function whileAsked({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   raw.once('close', () => {

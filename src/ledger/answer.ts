@@ -25,13 +25,16 @@ export type Answer = {
   /** The call changed nothing at the ledger: it was a read, was not sent, or was turned away before any processing. */
   leftNothing: boolean
   retryAfterMs?: number
-  /** Of the first of an operation's two writes: the second one is another attempt, under a key of its own. */
+  /**
+   * The answer is that of the first of an operation's two writes: the second one is another attempt, under a key of
+   * its own.
+   */
   isFirstOfTwo?: true
-  /** Whose refusal it is, if the ledger's message does not say it. */
+  /** Whose refusal this is, if the ledger's message does not say it. */
   about?: string
 }
 
-/** A read that did not show what the ledger holds. Nothing was written. */
+/** A read did not show what the ledger has. Nothing was written. */
 export class LedgerTrouble extends Error {
   readonly answer: Answer
   constructor(answer: Answer) {
@@ -53,7 +56,7 @@ export type Received = {
 
 export type AnswerKind = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
-/** An answer that is not the ledger's own says nothing about what it holds. */
+/** Classifies the answer to a read. An answer that is not the ledger's own says nothing about what the ledger has. */
 export function classifyRead({ status, body }: Received): AnswerKind {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body) || isHidden(body)) return { outcome: 'misconfigured' }
@@ -61,7 +64,10 @@ export function classifyRead({ status, body }: Received): AnswerKind {
   return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
 
-/** A list, a page of one, or one entity with its id: any other 200 comes from something between us and the ledger. */
+/**
+ * Whether the body is a list, a page of one, or one entity with its id: any other 200 comes from something between us
+ * and the ledger.
+ */
 function isReading(body: unknown): boolean {
   if (Array.isArray(body)) return true
   const { id, pageItems } = (body ?? {}) as { id?: unknown; pageItems?: unknown }
@@ -76,7 +82,7 @@ export function classifyWrite(
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200(body, promisedId) }
-  // Credentials are checked before anything else. A proxy's or container's 404 may replace the ledger's own answer.
+  // The ledger checks credentials before anything else. A proxy's or container's 404 may replace the ledger's own answer.
   if (isMisconfiguration(status, body)) {
     const leftNothing = isOfLedger || status === 401 || status === 403
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
@@ -90,15 +96,14 @@ export function classifyWrite(
   // The close of business locks the loan before any command; any other 409 is a conflict, perhaps with a call of ours.
   if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
     return { outcome: 'not_now', isRecorded, leftNothing: true }
-  // The ledger repeats its 409 or 500 forever. One that something else sent says nothing about the call,
-  // which may still run under that key; if the ledger stored it too, its next answer says that it is a
-  // stored one.
+  // The ledger repeats its 409 or 500 forever. A 409 or 500 that something else sent says nothing about the call, which
+  // may still run under that key; if the ledger stored it too, its next answer says that it is a stored one.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
 /** An adjustment or a chargeback that the ledger will not allow later either. */
 const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
-/** Of newer ledgers, if the same request already waits for its second person. */
+/** Newer ledgers answer so if the same request already waits for its second person. */
 const AWAITS_CHECKER = 'error.msg.maker.checker.duplicate.pending.submission'
 
 function messageOf(status: number, body: unknown): string {
@@ -126,10 +131,10 @@ export function explained({ status, body }: Received, { outcome }: AnswerKind): 
     : settingIsWrong(setting, message)
 }
 
-/** A firewall, for example. The ledger's own refusal might still be behind it, so the outcome stays unknown. */
+/** A firewall refuses so, for example. The ledger's own refusal might still be behind it, so the outcome stays unknown. */
 export const IN_FRONT = 'something in front of the ledger refuses this write'
 
-/** These say nothing about this write: it was too slow, or in conflict with another, or is still running. */
+/** These statuses say nothing about this write: it was too slow, or in conflict with another, or is still running. */
 const OF_THE_MOMENT = [408, 409, 425]
 
 function isRefusedInFront(status: number, body: unknown): boolean {
@@ -140,7 +145,7 @@ function isRefusedInFront(status: number, body: unknown): boolean {
 function classify200(body: unknown, promisedId: string): Outcome {
   if (typeof body !== 'object' || body === null) return 'unknown'
   const result = body as Record<string, unknown>
-  // A stored answer has it too, as false.
+  // A stored answer has this member too, as false.
   if (result.rollbackTransaction === true) return 'awaits_approval'
   if (typeof result[promisedId] === 'number') return 'done'
   return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
@@ -154,14 +159,14 @@ function classify200(body: unknown, promisedId: string): Outcome {
  */
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
-/** What the ledger does not have, by the code with which it refuses a request that names it. */
+/** The settings that name what the ledger does not have, by the code with which it refuses a request. */
 const OF_OUR_SETTINGS: Record<string, string> = {
   'error.msg.office.id.invalid': 'LEDGER_OFFICE_ID',
   'error.msg.payment.type.invalid': 'LEDGER_PAYMENT_TYPE',
   'error.msg.loanproduct.id.invalid': 'the lender’s product (LENDERS_FILE)',
 }
 
-/** No caller sends a charge: it is the product's, or the loan's own. */
+/** No caller sends a charge: a charge is the product's, or the loan's own. */
 const OF_CHARGES = ['error.msg.charge.', 'error.msg.loanCharge.']
 
 function wrongSetting(body: unknown): string | undefined {
@@ -170,7 +175,7 @@ function wrongSetting(body: unknown): string | undefined {
   return isOfCharge ? 'a charge of the product' : OF_OUR_SETTINGS[code]
 }
 
-/** A refusal of what a setting of ours made us send: no operation's fault. */
+/** The answer to a call that the ledger refused because of a setting of ours: no operation's fault. */
 export function settingRefused(answer: Answer, setting: string): Answer {
   const message = settingIsWrong(setting, answer.message)
   return { ...answer, outcome: 'misconfigured', message, isRecorded: true, leftNothing: true }
@@ -179,8 +184,8 @@ export function settingRefused(answer: Answer, setting: string): Answer {
 const settingIsWrong = (setting: string, why: string) => `${setting} is wrong: ${why}`
 
 /**
- * About a number that we never sent: the ledger found the external id, but its loan or client belongs to an office that our
- * user does not see. The codes for what does not exist are others.
+ * These codes are about a number that we never sent: the ledger found the external id, but its loan or client belongs
+ * to an office that our user does not see. The codes for what does not exist are others.
  */
 const OF_HIDDEN = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.with.client.id']
 
@@ -189,7 +194,10 @@ const isHidden = (body: unknown) => OF_HIDDEN.includes(codeOf(body) ?? '')
 /** Fineract's codes for problems with our own user: a missing permission, an outdated password. */
 const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
 
-/** Wrong credentials, permissions, URL, tenant or ids: not the operation's fault, and no operation can succeed. */
+/**
+ * Whether our credentials, permissions, URL, tenant or ids are wrong: not the operation's fault, and no operation can
+ * succeed.
+ */
 function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true

@@ -18,10 +18,10 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
   guard(call: () => Promise<Answer>, unsent: () => Answer, isWrite: boolean): Promise<Answer>
-  /** Ends with the call, or as soon as it hangs and another one shows that the ledger answers. */
+  /** Resolves with the call, or as soon as the call hangs and another one shows that the ledger answers. */
   untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer>
   reached(): void
-  /** The answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
+  /** Notes the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
   note(subject: string, answer: Answer): void
   isOpen(): boolean
   whyOpen(): string
@@ -64,7 +64,7 @@ export function openBreaker(): Breaker {
         let called: Promise<Answer> | undefined
         await policy.execute(() => {
           called = call()
-          // While the circuit is half open, all others wait for this one.
+          // While the circuit is half open, all other calls wait for this one.
           return untilAnsweredOrReachable(called)
         })
         const answer = await (called as Promise<Answer>)

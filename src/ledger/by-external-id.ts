@@ -24,7 +24,7 @@ type Wanted = {
   isWrite?: true
 }
 
-/** By reader, which an attempt has of its own. */
+/** What was found last, by reader: an attempt has a reader of its own. */
 const lastFound = new WeakMap<Reader, { kind: Kind; externalId: string; id: number }>()
 
 /** Calls what has this external id: by the id itself, or, where no path takes it, by the number that the ledger lists for it. */
@@ -75,7 +75,7 @@ function done<Body>(reading: Reading<Body>): Done<Body> {
   throw new LedgerTrouble({ ...reading, outcome: 'not_arrived' })
 }
 
-/** As the ledger says it of an id in a path. */
+/** The refusal with which the ledger answers an unknown id in a path. */
 function missing(kind: Kind, path: LedgerPath, externalId: string): Refused {
   const code = CODES[kind]
   const what = kind === 'loans' ? 'Loan' : 'Client'

@@ -6,14 +6,17 @@ import { ifReadable } from './if-readable.ts'
 import { kept } from './kept.ts'
 import { ledgerPath } from './path.ts'
 
-/** Short, because a dry run may follow soon after a change at the ledger, and long enough for many rows. */
+/**
+ * The dates are kept for a short time, because a dry run may follow soon after a change at the ledger, but long
+ * enough for many rows.
+ */
 const KEPT_MS = 10_000
 
 /** Days as `yyyy-MM-dd`. */
 export type Calendar = {
-  /** For the ledger, every later day is in the future. */
+  /** The business date: for the ledger, every later day is in the future. */
   businessDate(): Promise<string>
-  /** Of the office of new clients; undefined if our user may not read it. */
+  /** The opening date of the office of new clients; undefined if our user may not read it. */
   openingDate(): Promise<string | undefined>
 }
 
@@ -38,7 +41,10 @@ export type LedgerDate = { type: string; date: Day }
 export const DATES = ledgerPath(['businessdate'])
 const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
 
-/** The ledger may still list one after it was switched off. @returns undefined where the calendar counts */
+/**
+ * The business date. The ledger may still list one after it was switched off.
+ * @returns undefined where the calendar counts
+ */
 async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
   const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
   if (date === undefined) return undefined
@@ -46,7 +52,7 @@ async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
   return enabled ? date : undefined
 }
 
-/** Among the dates that the ledger lists, whether or not they are switched on. */
+/** The business date among the dates that the ledger lists, whether or not they are switched on. */
 export function businessDateIn(dates: LedgerDate[]): string | undefined {
   const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
   return set && isoDay(set.date)

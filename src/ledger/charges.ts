@@ -4,7 +4,7 @@ import { misconfigured } from './misconfigured.ts'
 import { ledgerPath } from './path.ts'
 import type { ProductCharge, ProductWithTerms } from './product.ts'
 
-/** As Fineract numbers them. */
+/** The times of charges, as Fineract numbers them. */
 const AT_DISBURSEMENT = 1
 const PER_INSTALMENT = 8
 const WHEN_OVERDUE = 9
@@ -12,7 +12,7 @@ const FLAT = 1
 const PERCENT_OF_AMOUNT = [2, 5]
 
 /**
- * As a request has them; the loan gets an overdue charge from its product by itself.
+ * The product's charges as a request has them; the loan gets an overdue charge from its product by itself.
  * @throws LedgerTrouble if one cannot be applied
  */
 export function chargesOf(product: ProductWithTerms, principal: number) {

@@ -36,7 +36,7 @@ function read(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>
   return atExternalId<Reading<LedgerClient>>(ledger, wanted, path => ledger.read(path))
 }
 
-/** Of a client that it does not have, the ledger says only that its "identifier null does not exist". */
+/** The ledger says of a client that it does not have only that its "identifier null does not exist". */
 export async function readClient(
   ledger: Reader,
   externalId: string,
@@ -49,18 +49,21 @@ export function findClient(ledger: Reader, externalId: string) {
   return lookUp(read(ledger, externalId))
 }
 
-/** By its number at the ledger. */
+/** The client with this number at the ledger. */
 export function clientNumbered(ledger: Reader, id: number): Promise<LedgerClient | undefined> {
   return ifReadable(ledger.read<LedgerClient>(ledgerPath(['clients', id])))
 }
 
 type FoundClient = { entityId: number; entityExternalId?: string; entityMobileNo?: string }
 
-/** Without those that belong to an office that our user does not see. @returns none if the ledger has no such search */
+/**
+ * The clients with this mobile number, without those of an office that our user does not see.
+ * @returns none if the ledger has no such search
+ */
 export async function clientsWithMobile(ledger: Reader, mobileNo: string): Promise<FoundClient[]> {
   const query = { query: escapeLike(mobileNo), resource: 'clients', exactMatch: 'true' }
   const found = await ifReadable(ledger.read<FoundClient[]>(ledgerPath(['search'], query)))
-  // It searches names and ids too.
+  // The ledger's search looks at names and ids too.
   return (found ?? []).filter(one => one.entityMobileNo === mobileNo)
 }
 

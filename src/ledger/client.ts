@@ -14,9 +14,12 @@ import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
 
-/** Long enough for a ledger that is not down. */
+/** A ledger that is not down answers within this time. */
 const NEW_CONNECTION_ANSWERS_WITHIN_MS = 3_000
-/** Apart from LEDGER_CONCURRENCY: however many people look, operations do not wait for them. Others wait in line. */
+/**
+ * These reads are apart from LEDGER_CONCURRENCY: however many people look, operations do not wait for them. Other
+ * people's reads wait in line.
+ */
 const READS_FOR_CALLERS = 2
 const MINIMAL: Request = { method: 'GET', path: ledgerPath(['paymenttypes']) }
 
@@ -31,7 +34,7 @@ export type Write = {
 }
 
 export type Done<Body> = Answer & { outcome: 'done'; body: Body }
-/** A refusal with 404 means that it is not there. */
+/** A refusal with 404 means that what was read is not there. */
 export type Reading<Body> = Done<Body> | (Answer & { outcome: 'refused' })
 
 export type Reader = {
@@ -41,7 +44,7 @@ export type Reader = {
 
 /** A read returns or throws, a write always returns an answer. */
 export type Ledger = Reader & {
-  /** For what somebody waits for: the breaker does not count these reads, and `signal` ends them. */
+  /** A reader for what somebody waits for: the breaker does not count its reads, and `signal` ends them. */
   forCaller(signal: AbortSignal): Reader
   write(write: Write, trace?: Trace): Promise<Answer>
   probe(): Promise<boolean>

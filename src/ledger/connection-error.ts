@@ -1,4 +1,4 @@
-/** Of errors that end a connection before anything is sent over it. */
+/** The codes of errors that end a connection before anything is sent over it. */
 const OF_TLS = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 export const isOfTls = (code: string): boolean => OF_TLS.test(code)

@@ -17,7 +17,7 @@ export function isPast(text: string, timeZone: string): boolean {
   return sortable(text) <= today(timeZone)
 }
 
-/** As `yyyy-MM-dd`. */
+/** Today as `yyyy-MM-dd`. */
 export function today(timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
 }

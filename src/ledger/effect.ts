@@ -1,13 +1,13 @@
 import { type Day, dayText } from '../day.ts'
 
 export type Effect =
-  /** As our write would have left it; `body` has the fields of the ledger's answer to the write. */
+  /** The loan or client is as our write would have left it; `body` has the fields of the ledger's answer to the write. */
   | { state: 'there'; body: object }
-  /** In a state that our write does not leave: only the key's stored answer shows whether it was applied. */
+  /** It is in a state that our write does not leave: only the key's stored answer shows whether the write was applied. */
   | { state: 'moved_on'; body: object }
   /** The first of two writes has arrived, and the second one was never sent. */
   | { state: 'half_done' }
-  /** Not there, or not ours: the ledger's answer to the next attempt will show. */
+  /** The effect is not there, or not ours: the ledger's answer to the next attempt will show. */
   | { state: 'absent' }
   | { state: 'differs'; how: string }
 
@@ -23,7 +23,10 @@ export function compared(body: object, differences: string[]): Effect {
       }
 }
 
-/** The wording stays: an operator who cleared an objection cleared it as it was worded, and any other raises it again. */
+/**
+ * The wording must not change: an operator who cleared an objection cleared it as it was worded, and any other raises
+ * it again.
+ */
 export function difference(name: string, there: unknown, wanted: unknown): string {
   return `${name} is ${there ?? 'empty'} there, not ${wanted}`
 }

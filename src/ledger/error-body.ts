@@ -10,7 +10,7 @@ export type LedgerError = {
   errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
 }
 
-/** A container's `{timestamp, status, error, path}` or HTML is not the ledger's own. */
+/** Whether the ledger itself made the error: a container's `{timestamp, status, error, path}` or HTML is not its own. */
 export function isOfLedgerShape(body: unknown): body is LedgerError {
   const code = (body as LedgerError | null)?.userMessageGlobalisationCode
   return typeof code === 'string'

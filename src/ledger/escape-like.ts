@@ -1,2 +1,2 @@
-/** For what the ledger compares by LIKE. */
+/** Escapes a text that the ledger compares by LIKE. */
 export const escapeLike = (text: string) => text.replace(/[\\%_]/g, '\\$&')

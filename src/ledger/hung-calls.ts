@@ -4,13 +4,16 @@ import { startLoop } from '../queue/loop.ts'
 import type { Ledger } from './client.ts'
 import type { Slots } from './slots.ts'
 
-/** Longer than almost every write takes; less than LEDGER_TIMEOUT_MS, because a slow one may still be answered. */
+/**
+ * Almost every write takes less time than this. It is less than LEDGER_TIMEOUT_MS, because a slow one may still be
+ * answered.
+ */
 const HUNG_AFTER_MS = 8_000
 const LOOKS_UNTIL_THEN = 8
 
 /**
- * Until calls on dead connections time out, nothing tells them from slow ones, but a ledger that answers on
- * a new connection can take other calls.
+ * Passes the slots of hung calls on. Until calls on dead connections time out, nothing tells them from slow ones, but
+ * a ledger that answers on a new connection can take other calls.
  */
 export function passHungCalls(
   ledger: Ledger,

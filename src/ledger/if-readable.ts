@@ -2,7 +2,8 @@ import { LedgerTrouble } from './answer.ts'
 import type { Reading } from './client.ts'
 
 /**
- * For what only helps to foresee an answer: our user may lack the permission to read it, and another ledger may not have it.
+ * Reads what only helps to foresee an answer: our user may lack the permission to read it, and another ledger may not
+ * have it.
  * @returns undefined in both cases
  */
 export async function ifReadable<Body>(reading: Promise<Reading<Body>>): Promise<Body | undefined> {

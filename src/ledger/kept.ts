@@ -1,14 +1,14 @@
 /**
- * What was read of the ledger's set-up serves no longer if it may be what makes an operation wait: corrected there, it must
- * count soon. Long enough that a wrong setting does not cause a read for each operation.
+ * A reading of the ledger's set-up serves for this time if it may be what makes an operation wait: a correction at
+ * the ledger must count soon, but a wrong setting must not cause a read for each operation.
  */
 export const CORRECTED_WITHIN_MS = 2_000
 
 type Kept<Value> = { value: Promise<Value>; readAt: number }
 
 /**
- * One read serves all that need it at the time. One that failed is not kept.
- * @param ms how long it serves, counted from when it began
+ * One read serves all callers that need it at the time. A read that failed is not kept.
+ * @param ms how long a read serves, counted from when it began
  */
 export function kept<Key, Value>(
   ms: number,

@@ -17,7 +17,7 @@ export type LoanWithDues = LoanWithTransactions & {
     overdueSinceDate?: Day
   }
   repaymentSchedule?: {
-    /** The first one is the disbursement, and has no number. */
+    /** The first period is the disbursement, and has no number. */
     periods: {
       period?: number
       dueDate: Day
@@ -99,10 +99,10 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   return lookUp(read<T>(ledger, loanExternalId, {}, ['transactions', 'external-id', externalId]))
 }
 
-/** With which the ledger refuses to show a transaction as one of a loan that is not its own. */
+/** The ledger refuses with this code to show a transaction as one of a loan that is not its own. */
 const OF_ANOTHER_LOAN = 'error.msg.loan.transaction.id.invalid'
 
-/** @param loan undefined if it is not there yet: any other one tells as well */
+/** @param loan undefined if the loan is not there yet: any other one tells as well */
 export async function isTransactionOfAnotherLoan(
   ledger: Reader,
   loan: Option | undefined,

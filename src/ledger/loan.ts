@@ -58,7 +58,7 @@ export type LedgerCharge = {
 export const FREQUENCIES = { days: 0, weeks: 1, months: 2, years: 3 } as const
 export type Frequency = keyof typeof FREQUENCIES
 
-/** The period of a rate: the product's, whatever a request says. */
+/** The period of a rate, which is the product's, whatever a request says. */
 export function ratePeriodOf(of: { interestRateFrequencyType?: Option }): string | undefined {
   const id = of.interestRateFrequencyType?.id
   if (id === WHOLE_TERM) return 'whole term'
@@ -74,7 +74,7 @@ const OVERPAID = 700
 /** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, CLOSED, OVERPAID]
 
-/** Any other amount, the ledger rounds silently. */
+/** Whether an amount is exact in the currency: the ledger rounds any other one silently. */
 export function isExactIn(
   { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
   amount: number | string,
@@ -94,7 +94,10 @@ export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerL
   }
 }
 
-/** For a loan that has everything requested: only the status that our write leaves proves that it was our doing. */
+/**
+ * The effect for a loan that has everything requested: only the status that our write leaves proves that the write
+ * was ours.
+ */
 export function foundIn(status: number, loan: LedgerLoan, body = loanAnswer(loan)): Effect {
   return loan.status.id === status ? there(body) : { state: 'moved_on', body }
 }

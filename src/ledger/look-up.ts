@@ -3,7 +3,7 @@ import type { Done, Reading } from './client.ts'
 
 const NOT_FOUND = 404
 
-/** @returns undefined only if the ledger itself says that it does not exist */
+/** @returns undefined only if the ledger itself says that the loan or client does not exist */
 export async function lookUp<T>(reading: Promise<Reading<T>>): Promise<T | undefined> {
   const answer = await lookUpAnswer<T>(reading)
   return answer?.body

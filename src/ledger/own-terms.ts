@@ -1,7 +1,7 @@
 /**
- * What a product may prescribe beside what every request repeats. The ledger gives it to a loan only if the request
- * carries it, and an update makes the schedule without what is not sent again. Each has one name in products,
- * loans and requests.
+ * Terms that a product may prescribe beside those that every request repeats. The ledger gives such a term to a loan
+ * only if the request carries it, and an update makes the schedule without what is not sent again. Each has one name
+ * in products, loans and requests.
  */
 const TERMS = [
   'graceOnPrincipalPayment',

@@ -1,13 +1,13 @@
 import { invalidField } from '../http/problem.ts'
 
 declare const built: unique symbol
-/** Only `ledgerPath` builds one, so that no text from outside leads anywhere else at the ledger. */
+/** Only `ledgerPath` builds a path, so that no text from outside leads anywhere else at the ledger. */
 export type LedgerPath = string & { readonly [built]: true }
 
-/** Servers and proxies resolve these, encoded or not. */
+/** Servers and proxies resolve these segments, encoded or not. */
 const STEPS = ['', '.', '..']
 
-/** Below LEDGER_URL; each segment is a single step, whatever it contains. */
+/** A path below LEDGER_URL; each segment is a single step, whatever it contains. */
 export function ledgerPath(
   segments: (string | number)[],
   query: Record<string, string> = {},

@@ -13,7 +13,7 @@ export type LoanProduct = {
   transactionProcessingStrategyCode: string
 } & Partial<ProductRules>
 
-/** What the ledger checks an application against; the list of products has it too. */
+/** The rules by which the ledger checks an application; the list of products has them too. */
 type ProductRules = {
   minPrincipal: number
   maxPrincipal: number
@@ -21,7 +21,7 @@ type ProductRules = {
   maxNumberOfRepayments: number
   minInterestRatePerPeriod: number
   maxInterestRatePerPeriod: number
-  /** Then the limits depend on how many loans the client has had. */
+  /** If set, the limits depend on how many loans the client has had. */
   useBorrowerCycle: boolean
   startDate: Day
   closeDate: Day
@@ -34,7 +34,7 @@ type ProductRules = {
   syncExpectedWithDisbursementDate: boolean
 } & Pick<OwnTerms, 'graceOnPrincipalPayment' | 'graceOnInterestPayment' | 'graceOnInterestCharged'>
 
-/** As it is read alone; the list of products has no charges. */
+/** A product as it is read alone; the list of products has no charges. */
 export type ProductWithTerms = LoanProduct & OwnTerms & { charges?: ProductCharge[] }
 
 export type ProductCharge = {

@@ -2,12 +2,12 @@ import { Unavailable } from '../database/unavailable.ts'
 import { LedgerTrouble } from './answer.ts'
 import type { Ledger, Reader } from './client.ts'
 
-/** Less than callers usually wait, and time for a loan with its schedule. */
+/** This is less than callers usually wait, and enough for a loan with its schedule. */
 const PATIENCE_MS = 20_000
 
 export type ForCaller = {
   ledger: Pick<Ledger, 'forCaller'>
-  /** Aborted when the caller has gone. */
+  /** The signal is aborted when the caller has gone. */
   signal?: AbortSignal
 }
 

@@ -18,16 +18,16 @@ export type Reference = Calendar & {
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
   product(name: string, lender: string): Promise<LoanProduct>
-  /** With what it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
+  /** The product with the terms that it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
   productWithTerms(id: number): Promise<ProductWithTerms>
   hasPaymentType(): Promise<boolean>
-  /** Without a payment type, Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
+  /** The payment type, without which Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
   paymentTypeId(): Promise<number>
 }
 
 /** No list is used longer, counted from when its read began: a product may have been replaced by another of its name. */
 const KEPT_MS = 60_000
-/** From then on a newer one is read, so that under load no operation waits for it. */
+/** After this time a newer list is read, so that under load no operation waits for it. */
 const READ_AGAIN_MS = 30_000
 
 export function openReference(
@@ -75,7 +75,7 @@ function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) 
     return performance.now() - kept.readAt > ms
   }
 
-  /** One read at a time. If it fails, the list stays as it was, and the next caller tries again. */
+  /** Reads the list, one read at a time. If that fails, the list stays as it was, and the next caller tries again. */
   function read(): Promise<void> {
     const readAt = performance.now()
     reading ??= ledger

@@ -25,7 +25,7 @@ const OF_USER: Record<string, Cause> = {
 
 export const isOfUser = (code: string | null): boolean => code !== null && code in OF_USER
 
-/** Where the ledger, or whatever is at LEDGER_URL, refuses whatever we send. */
+/** The cause for which the ledger, or whatever is at LEDGER_URL, refuses all that we send. */
 export function causeOfRefusal(status: number, body: unknown): Cause {
   if (status === 401)
     return {

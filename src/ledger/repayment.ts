@@ -16,14 +16,14 @@ import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 export type LedgerRepayment = {
   loanExternalId: string
   externalId: string
-  /** As `dd MMMM yyyy`. */
+  /** The day as `dd MMMM yyyy`. */
   day: string
   amount: string
   receiptNumber: string
   note?: string
 }
 
-/** The ledger stores no more of a receipt number. */
+/** The ledger stores no more characters of a receipt number. */
 const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
@@ -43,7 +43,7 @@ export async function postRepayment(
   })
 }
 
-/** Named after the repayment, so that whoever looks at it sees whether we undid it. */
+/** The external id of a reversal, named after the repayment, so that everybody sees whether we undid it. */
 const reversalOf = (externalId: string) => `${externalId}-reversed`
 
 /** @param externalId as we posted it, whether or not the ledger has it */
@@ -91,7 +91,7 @@ export async function findRepayment<T extends LedgerTransaction = LedgerTransact
 
 /**
  * What became of our own call, where an equal repayment may be another's.
- * @returns undefined if that one is ours, or ours cannot arrive any more
+ * @returns undefined if the booked one is ours, or ours cannot arrive any more
  */
 export async function ownCallBeside(
   booked: { resourceExternalId?: string | undefined },
@@ -103,7 +103,7 @@ export async function ownCallBeside(
   return outcomeUnderKey(repayLoan(run, wanted.loanExternalId, dayFormat))
 }
 
-/** One with its receipt number that is not reversed is the same payment, whoever booked it. */
+/** The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it. */
 export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Effect {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => receiptOfRepayment(one) === receipt)

@@ -2,7 +2,7 @@ type Task<Lane> = { lane: Lane; since: number; isReplaced: boolean }
 
 type RunningTasks<Lane> = {
   begin(lane: Lane): Task<Lane>
-  /** @returns whether its slot is free again; otherwise another task already has it */
+  /** @returns whether the task's slot is free again; otherwise another task already has it */
   end(task: Task<Lane>): boolean
   /** Gives away the slots of tasks that have been running for this long. @returns the lane of each */
   replaceHung(afterMs: number): Lane[]

@@ -17,10 +17,7 @@ const CONNECT_TIMEOUT_MS = 5_000
  * meets a closing one.
  */
 const KEEP_ALIVE_MS = 20_000
-/**
- * No answer of a ledger is nested deeper than eight levels. What is nested thousands deep cannot be stored,
- * or read again.
- */
+/** No answer of a ledger is nested deeper than eight levels. One nested thousands deep cannot be stored, or read again. */
 const MAX_LEVELS = 100
 /** A longer Retry-After must be the sender's mistake. */
 const MAX_PAUSE_MS = 24 * 60 * 60_000
@@ -41,7 +38,7 @@ export type Request = {
   path: LedgerPath
   body?: object
   key?: string
-  /** Ends the call, as its time limit does. */
+  /** The signal ends the call, as its time limit does. */
   signal?: AbortSignal
   traceparent?: string | null
 }
@@ -119,7 +116,7 @@ function pauseAskedFor(header: string | string[] | undefined): number {
   return Math.min(retryAfterMs([header].flat()[0]), MAX_PAUSE_MS)
 }
 
-/** What is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
+/** The body. One that is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
 function parsed(text: string): unknown {
   try {
     const body: unknown = JSON.parse(text)

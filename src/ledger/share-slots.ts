@@ -7,7 +7,10 @@ import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 import { bulkOf, type Lane, type Slots } from './slots.ts'
 
-/** One short statement per process. A dead process's slots are free when its lease has ended and others look again. */
+/**
+ * A renewal is one short statement per process. A dead process's slots are free when its lease has ended and others
+ * look again.
+ */
 const RENEW_EVERY_MS = 1_000
 /** While calls wait for a slot, another process may have given one up. */
 const ASK_EVERY_MS = 250
@@ -36,7 +39,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
     async stop() {
       await loop.stop()
       clearTimeout(ending)
-      // If this fails, the lease frees them.
+      // If this fails, the end of the lease frees the slots.
       await giveBack(db, me).catch(() => undefined)
     },
   }
@@ -75,7 +78,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
 
 function wantedOf(slots: Slots, share: Share): Share {
   const wanted = (lane: Lane) => slots.busy(lane) + slots.waiting(lane)
-  // Once the live half is used up, live operations compete for the other one too.
+  // Once the live half is used up, live operations compete for the other half too.
   return {
     live: wanted('live'),
     bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live),

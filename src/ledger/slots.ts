@@ -4,12 +4,12 @@ export type Lane = 'live' | 'bulk'
 
 export type Slots = {
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
-  /** Never gives away the slots of more tasks than this process may run at once. */
+  /** Gives away the slots of hung tasks, but never of more than this process may run at once. */
   replace(afterMs: number): void
   free(lane: Lane): number
   waiting(lane: Lane): number
   busy(lane: Lane): number
-  /** Those that are already running continue, even if they are more. */
+  /** Changes the limits. Tasks that are already running continue, even if they are more. */
   resize(limits: SlotLimits): void
   most: Readonly<Record<Lane, number>>
 }
@@ -65,7 +65,7 @@ export function openSlots(total: number): Slots {
   function startWaiting() {
     const isReady = (lane: Lane) => free(lane) > 0 && waiting[lane].length > 0
     for (let lane = turns.next(isReady); lane !== undefined; lane = turns.next(isReady)) {
-      // Counted here, so that nobody else takes the slot before the resumed task does.
+      // The slot is counted here, so that nobody else takes it before the resumed task does.
       busy[lane]++
       waiting[lane].shift()?.()
     }
@@ -73,7 +73,7 @@ export function openSlots(total: number): Slots {
 }
 
 function openTurns() {
-  /** Live tasks started since the last bulk one, while a bulk one could have started. */
+  /** Live tasks started since the last bulk task, while a bulk task could have started. */
   let liveBefore = 0
   return {
     next(isReady: (lane: Lane) => boolean): Lane | undefined {

@@ -6,7 +6,7 @@ export type LedgerTransaction = {
   date: Day
   amount: number
   reversedOnDate?: Day
-  /** As whoever undid it named the reversal. */
+  /** The name that whoever undid the transaction gave the reversal. */
   reversalExternalId?: string
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }

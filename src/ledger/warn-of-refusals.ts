@@ -6,7 +6,7 @@ import { causeOfRefusal, inOneSentence, isOfUser } from './remedy.ts'
 
 const AGAIN_AFTER_MS = 60 * 60_000
 
-/** One line an hour for what a person must correct, however many operations wait for it. */
+/** Logs one line an hour for what a person must correct, however many operations wait for it. */
 export function warnOfRefusals(ledger: Pick<Ledger, 'onAnswer'>, log: Pick<Log, 'warn'>): void {
   const saidAt = new Map<string, number>()
   ledger.onAnswer(answer => {
@@ -19,9 +19,9 @@ export function warnOfRefusals(ledger: Pick<Ledger, 'onAnswer'>, log: Pick<Log, 
   })
 }
 
-/** Without the ledger's own words, which may name a person. */
+/** The remedy, without the ledger's own words, which may name a person. */
 function remedyIn({ status, body, outcome, message }: Answer): string | undefined {
-  // Of a call that was not answered, the message is ours.
+  // The message of a call that was not answered is ours.
   if (status === null)
     return outcome === 'not_arrived' && message.includes(': ') ? message : undefined
   const concernsAll = status === 401 || !isOfLedgerShape(body) || isOfUser(codeOf(body))

@@ -6,8 +6,9 @@ import type { Ledger } from './client.ts'
 const BY_EXTERNAL_ID = /^\/(?:loans|clients)\/external-id\/([^/?]+)(?:\?|$)/
 
 /**
- * We take ids that differ in case alone for different loans, whose writes may overlap. A ledger for which they are one, as some
- * databases compare texts, gives itself away when it answers with another id than the one that was asked for.
+ * We take ids that differ in case alone for different loans, whose writes may overlap. A ledger for which they are
+ * one, as some databases compare texts, gives itself away when it answers with another id than the one that was asked
+ * for.
  */
 export function watchCase(registry: Registry, ledger: Ledger, log: Pick<Log, 'warn'>): void {
   const ignored = new Gauge({

@@ -3,16 +3,16 @@ import { EXPECTED, STEPS, troubleIn } from './connection.ts'
 import type { Check, Checked, CheckedLender, CheckedSettings, Finding, Found } from './finding.ts'
 import { openReads, Unread } from './reads.ts'
 
-/** Who asks waits for the answer. */
+/** Somebody waits for the answer of a check. */
 const WITHIN_MS = 9_000
 
 export type CheckOptions = {
-  /** Between two calls; then the check has no time limit of its own. */
+  /** The pause between two calls; with one, the check has no time limit of its own. */
   pauseMs?: number
   stopping?: AbortSignal
 }
 
-/** Reads only. What could not be read is `unknown`. */
+/** Checks the ledger by reads alone. What could not be read is `unknown`. */
 export async function checkLedger(
   settings: CheckedSettings,
   lenders: CheckedLender[],
@@ -39,7 +39,7 @@ export async function checkLedger(
   }
 }
 
-/** Up to the step that the first call did not pass. */
+/** The findings up to the step that the first call did not pass. */
 async function connected({ reads, settings }: Checked): Promise<Finding[]> {
   const trouble = troubleIn(await reads.probe(), settings)
   const at = STEPS.indexOf(trouble?.step ?? 'password_expiry')

@@ -6,12 +6,12 @@ import { releaseWaiting } from './release-waiting.ts'
 
 type CheckNow = (asker: Asker) => Promise<void>
 
-/** Checks, and lets what waits for the set-up be tried again. */
+/** Checks the set-up, and lets the operations that wait for it be tried again. */
 export function openCheckNow({ db, config }: { db: Database; config: Config }): CheckNow {
   let underWay: Promise<void> | undefined
 
   return async asker => {
-    // Whoever asks meanwhile gets the same check, so that the ledger is not read more than once at a time.
+    // Callers that ask meanwhile get the same check, so that the ledger is not read more than once at a time.
     underWay ??= checkAndRelease().finally(() => {
       underWay = undefined
     })

@@ -1,6 +1,6 @@
 import type { Lender } from '../../config/lenders.ts'
 
-/** Those that are wanted, or all of them where none is. */
+/** The lenders that are wanted, or all of them where none is. */
 export function chosenLenders(
   lenders: ReadonlyMap<string, Lender>,
   isWanted: (lender: Lender) => boolean,

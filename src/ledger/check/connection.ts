@@ -4,7 +4,7 @@ import { codeOf, isOfLedgerShape } from '../error-body.ts'
 import { type Cause, causeOfConnection, causeOfRefusal } from '../remedy.ts'
 import type { CheckedSettings, Found } from './finding.ts'
 
-/** In the order in which a call meets them: what comes after one that is wrong is unknown. */
+/** The steps in the order in which a call meets them: what comes after a wrong one is unknown. */
 export const STEPS = ['reachable', 'api_path', 'tenant', 'credentials', 'password_expiry'] as const
 type Step = (typeof STEPS)[number]
 

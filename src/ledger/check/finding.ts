@@ -8,12 +8,12 @@ export const STATES = ['ok', 'differs', 'breaks', 'unknown'] as const
 
 export type Finding = {
   check: string
-  /** Null for what concerns all. */
+  /** The lender; null for what concerns all. */
   lender: string | null
   state: (typeof STATES)[number]
   found: string
   expected: string
-  /** Null if there is nothing to do. */
+  /** The remedy; null if there is nothing to do. */
   remedy: string | null
 }
 

@@ -2,7 +2,7 @@ import { ledgerPath } from '../path.ts'
 import type { Check, Found } from './finding.ts'
 import { PAYMENT_TYPES, type Reads, Unread } from './reads.ts'
 
-/** These suffice for every operation and every payment. */
+/** These permissions suffice for every operation and every payment. */
 export const NEEDED = [
   'READ_CLIENT',
   'CREATE_CLIENT',

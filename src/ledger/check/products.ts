@@ -5,7 +5,7 @@ import { type Reads, Unread } from './reads.ts'
 
 const PRODUCTS = ledgerPath(['loanproducts'])
 
-/** As the list has it, which shows more than operations need. */
+/** A product as the list has it, which shows more than operations need. */
 export type ListedProduct = LoanProduct & {
   status?: string
   isInterestRecalculationEnabled?: boolean
@@ -25,7 +25,7 @@ const LOOK = 'Let LEDGER_USERNAME read the product at the ledger, or look it up 
 
 type OfProduct = (product: ListedProduct, lender: CheckedLender) => Promise<Omit<Found, 'lender'>>
 
-/** One finding per lender and product that the ledger has. What it lacks is the finding of `product`. */
+/** One finding per lender and product that the ledger has. A missing product is the finding of `product`. */
 export async function eachProduct({ reads, lenders }: Checked, check: OfProduct): Promise<Found[]> {
   const products = await productsIn(reads)
   const found: Found[] = []
@@ -38,7 +38,7 @@ export async function eachProduct({ reads, lenders }: Checked, check: OfProduct)
   return found
 }
 
-/** What an answer leaves out says nothing. @throws Unread */
+/** A member that the answer must have: one that it leaves out says nothing. @throws Unread */
 export function shown<T>(member: T | undefined): T {
   if (member === undefined) throw new Unread('the product does not show it')
   return member

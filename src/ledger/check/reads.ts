@@ -27,7 +27,7 @@ export type Reads = {
   list<Item>(path: LedgerPath): Promise<Item[]>
   /** What the ledger says about our own user. @throws Unread */
   self(): Promise<OwnUser>
-  /** Outside of the API; undefined if it does not say. */
+  /** The ledger's version, from outside of the API; undefined if it does not say. */
   info(): Promise<unknown>
   close(): Promise<void>
 }

@@ -3,10 +3,13 @@ import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 import { CORRECTED_WITHIN_MS } from '../kept.ts'
 
-/** Whoever finishes or claims one meanwhile waits for a few milliseconds at most. */
+/** A worker that finishes or claims one of these operations meanwhile waits for a few milliseconds at most. */
 const ROWS_AT_ONCE = 1_000
 
-/** Lets what waits for the ledger's set-up be tried again, once no worker goes by what it read before the correction. */
+/**
+ * Lets operations that wait for the ledger's set-up be tried again, once no worker uses what it read before the
+ * correction.
+ */
 export async function releaseWaiting(db: Database): Promise<void> {
   await inSteps(true, async () => {
     const { numAffectedRows = 0n } = await sql`

@@ -1,9 +1,9 @@
 import type { Finding } from './finding.ts'
 
 type LedgerCheck = {
-  /** Null before the first check. */
+  /** The time of the last check; null before the first one. */
   checked_at: string | null
-  /** The ledger's, if it says it. */
+  /** The ledger's version, if it says it. */
   version: string | null
   findings: Finding[]
 }

@@ -4,10 +4,10 @@ import type { Finding } from './finding.ts'
 
 export type Change = Finding & { before: Finding['state'] | null }
 
-/** @returns those whose state is another one than before */
+/** @returns the findings whose state is another one than before */
 export function saveFindings(db: Database, findings: Finding[]): Promise<Change[]> {
   return db.transaction().execute(async trx => {
-    // One check after the other: each replaces all that was found before.
+    // Checks save one after the other: each replaces all that was found before.
     await sql`lock table loanops.ledger_finding in share row exclusive mode`.execute(trx)
     const { rows: before } = await sql<Pick<Finding, 'check' | 'lender' | 'state'>>`
       select "check", lender, state from ops.ledger_finding`.execute(trx)

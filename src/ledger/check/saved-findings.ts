@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 
 type Kept = { checkedAt: Date | null; findings: Finding[] }
 
-/** Of the last check, by whichever process. */
+/** The findings of the last check, by whichever process. */
 export async function savedFindings(db: Database): Promise<Kept> {
   const { rows } = await sql<Finding & { checkedAt: Date }>`
     select "check", nullif(lender, '') as lender, state, found, expected, remedy, checked_at as "checkedAt"

@@ -22,7 +22,7 @@ export const timeZone: Check = {
     const day = timeline?.expectedDisbursementDate
     if (day === undefined) throw new Unread('the ledger does not show which day it is')
     const there = isoDay(day)
-    // Midnight may have been between the two.
+    // Midnight may have been between the two readings.
     const isToday = [before, today(zone)].includes(there)
     if (!isToday)
       return {

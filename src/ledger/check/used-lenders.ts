@@ -3,10 +3,10 @@ import type { Lender } from '../../config/lenders.ts'
 import type { Database } from '../../database/database.ts'
 import { chosenLenders } from './chosen-lenders.ts'
 
-/** Enough to know who lends through LoanOps now, however long its history is. */
+/** So many operations show who lends through LoanOps now, however long its history is. */
 const LAST_OPERATIONS = 1_000
 
-/** Those in LENDERS_FILE, and those with sources or operations; all of them where there are none. */
+/** The lenders in LENDERS_FILE, and those with sources or operations; all of them where there are none. */
 export async function usedLenders(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,
