@@ -45,13 +45,13 @@ type Context = Services & {
   config: Config
   accounts: Accounts
   portfolio: Portfolio
-  /** So that each upload recognises the files of the other. */
+  /** Each upload recognises the files of the other by these types. */
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   catalogue: Catalogue
   limits: typeof httpLimits
   onFinal: OnFinal
   webhookCalls: WebhookCalls
-  /** What a second person may have to approve. */
+  /** The calls that a second person may have to approve. */
   calls: AnyActCall[]
 }
 

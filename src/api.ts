@@ -46,7 +46,7 @@ import { migrationRoutes } from './portfolio/routes.ts'
 import { runRoutes } from './portfolio/run-routes.ts'
 import { uploadRoutes } from './portfolio/upload-routes.ts'
 
-/** By who may call it and by feature, in the order of the OpenAPI document. The console lists its own. */
+/** Routes by who may call them and by feature, in the order of the OpenAPI document. The console lists its own. */
 const ROUTES = {
   anybody: { ops: [opsRoutes] },
   callers: {
@@ -84,7 +84,7 @@ export async function buildApi(
   app.addHook('onClose', context.portfolio.close)
   app.addHook('onClose', async () => refused.close())
   measureRequests(app, services.metrics.registry)
-  // Not onResponse: who hangs up while a refusal is held back would be counted as answered.
+  // In onResponse, a caller who hangs up while a refusal is delayed would be counted as answered.
   app.addHook('onSend', (request, { statusCode }) => refused.note(request, statusCode))
   services.traces.watch(app)
   await sendSafeHeaders(app)

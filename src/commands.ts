@@ -24,7 +24,7 @@ type Flags = {
 }
 
 export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
-  // Imported only here: a production image contains no PostgreSQL.
+  // The code is imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
   const embedded = await startEmbedded(env, { data: flags.data, flags: flags.flag })
   try {
@@ -78,14 +78,14 @@ export async function reset({ data }: Flags): Promise<void> {
 }
 
 export async function runSandboxes(flags: Flags): Promise<void> {
-  // Imported only here: it would add a fifth to what a role loads.
+  // The sandbox is imported only here: it would add a fifth to what a role loads.
   const { runSandbox, runSandboxGateways } = await import('./sandbox/commands.ts')
   const listen = { host: flags.host ?? '127.0.0.1', port: portOf(flags) }
   return flags.gateway ? runSandboxGateways(listen) : runSandbox(listen, flags.flag ?? [])
 }
 
 export async function runReceiver(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
-  // Only here: a role sends callbacks and takes none.
+  // The receiver is imported only here: a role sends callbacks and takes none.
   const { receiveCallbacks } = await import('./callbacks/receive-callbacks.ts')
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const secrets = readCallbackSecret(env)
@@ -102,11 +102,11 @@ export async function runRole(
   const config = readConfig(role ? { ...env, ROLE: role } : env)
   const log = logger(config.LOG_LEVEL)
   const stopping = new AbortController()
-  // Only here: the other commands need little of what a role loads.
+  // A role is imported only here: the other commands need little of what it loads.
   const starting = import('./role.ts').then(({ startRole }) =>
     startRole(config, log, stopping.signal),
   )
-  // Registered before the start completes: a worker has work in flight before its last part has started.
+  // The handler is registered before the start completes: a worker has work in flight before its last part has started.
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: log }, async ({ err, signal }) => {
     const since = performance.now()
     log.info({ signal }, 'stopping')

@@ -1,4 +1,4 @@
-/** Passed on to the ledger unchanged, with `locale: en`. */
+/** Days are passed on to the ledger unchanged, with `locale: en`. */
 export const DATE_FORMAT = 'dd MMMM yyyy'
 
 export const DAY_MS = 86_400_000
@@ -6,7 +6,7 @@ export const DAY_MS = 86_400_000
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`, 'i')
-/** By the full name and by its first three letters, in lower case. */
+/** The number of a month, by its full name and by its first three letters, in lower case. */
 const MONTH_NUMBERS = new Map(
   MONTHS.flatMap((name, i) =>
     [name, name.slice(0, 3)].map(one => [one.toLowerCase(), i + 1] as const),
@@ -24,13 +24,13 @@ const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[
 /** Exactly the days that exist, for programs that read our contract. */
 export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 ${inAnyCase(['February'])} ${LEAP_YEAR})$`
 
-/** JSON Schema has no flag for it. */
+/** A pattern for the names in any case, for which JSON Schema has no flag. */
 function inAnyCase(names: string[]): string {
   const letter = (one: string) => `[${one.toUpperCase()}${one.toLowerCase()}]`
   return names.map(name => [...name].map(letter).join('')).join('|')
 }
 
-/** Every valid `yyyy-MM-dd`, unanchored. */
+/** Patterns of every valid `yyyy-MM-dd`, unanchored. */
 export const ISO_DAYS = [
   `${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`,
   `${YEAR}-(0[13-9]|1[0-2])-(29|30)`,
@@ -42,7 +42,7 @@ const ISO_SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/
 
 export type Day = [year: number, month: number, day: number]
 
-/** The month may be in any case. */
+/** The day of a text, whose month may be in any case. */
 export function namedDay(text: string): Day | undefined {
   const [, date, name = '', year] = NAMED_SHAPE.exec(text) ?? []
   return dayOfParts([Number(year), monthNamed(name), Number(date)])
@@ -53,7 +53,7 @@ export function dayOfIso(text: string): Day | undefined {
   return dayOfParts([Number(year), Number(month), Number(date)])
 }
 
-/** By its full name or its first three letters, in any case; 0 for no month. */
+/** The number of a month by its full name or its first three letters, in any case; 0 for no month. */
 export function monthNamed(name: string): number {
   return MONTH_NUMBERS.get(name.toLowerCase()) ?? 0
 }
@@ -68,18 +68,18 @@ export function dayOfParts(day: Day): Day | undefined {
   return found.getUTCMonth() === month - 1 && found.getUTCDate() === date ? day : undefined
 }
 
-/** As `dd MMMM yyyy`. */
+/** The day as `dd MMMM yyyy`. */
 export function dayText([year, month, day]: Day): string {
   return `${digits(day, 2)} ${MONTHS[month - 1]} ${digits(year, 4)}`
 }
 
-/** From `yyyy-MM-dd` to `dd MMMM yyyy`. */
+/** A day as `dd MMMM yyyy`, from `yyyy-MM-dd`. */
 export function textOfIso(iso: string): string {
   const day = dayOfIso(iso)
   return day === undefined ? iso : dayText(day)
 }
 
-/** As `yyyy-MM-dd`, which sorts by date. */
+/** The day as `yyyy-MM-dd`, which sorts by date. */
 export function isoDay([year, month, day]: Day): string {
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`
 }

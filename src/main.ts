@@ -50,7 +50,7 @@ async function armCrash(at: string | undefined): Promise<void> {
   if (at) armCrashPoints(at, (await import('./worker.ts')).allCrashPoints)
 }
 
-/** Each imports its own code: loading all of it takes longer than most commands. */
+/** Each command imports its own code: loading all of it takes longer than most commands. */
 async function command(name: string | undefined): Promise<void> {
   switch (name) {
     case undefined: {

@@ -39,11 +39,11 @@ import { openHousekeeping, openQueue } from './queue/queue.ts'
 import { allCounters, allReports, prepareAll, startWorker, type Worker } from './worker.ts'
 
 /**
- * One each for a batch, a read-back, a run of a migration, the gauges and the purge. The figures of days, fetches from the
- * gateways and dry runs may wait for one.
+ * Statements of a batch, a read-back, a run of a migration, the gauges and the purge run at the same time. The
+ * figures of days, fetches from the gateways and dry runs may wait for one of these.
  */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
-/** Long enough for a ledger that answers: whatever a read was for is done again after the stop. */
+/** A ledger that answers does so within this time: whatever a read was for is done again after the stop. */
 const READS_MAY_FINISH_MS = 3_000
 /**
  * Fineract's own retries take over 3 s. A busy machine may need the rest of the 25 s that a stop may take, to record the
@@ -78,7 +78,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics, log)
-  // Shared by everything in this process that calls the ledger.
+  // Everything in this process that calls the ledger shares these slots.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
   pauseGauge(metrics.registry, pauses)
@@ -101,7 +101,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
     app = await buildApi({ ...shared, health: readiness }, config, log)
     await prepareAll(patient, config)
     await boss.start()
-    // Before taking any work: a process that cannot listen must not claim anything.
+    // The process listens before it takes any work: one that cannot listen must not claim anything.
     const url = await listen(app, config)
     if (isWorker) {
       worker = await startWorker({ ...shared, patient, log }, config)
@@ -136,7 +136,7 @@ type Parts = {
 
 async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Promise<void> {
   const endReads = setTimeout(() => ledger.endReads(), READS_MAY_FINISH_MS)
-  // Ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
+  // The cut-off ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
   const cutOff = setTimeout(() => {
     void ledger.cutOff()
     // Every task still waiting for a slot gets one, and finds that nothing can be sent.

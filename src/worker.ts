@@ -38,8 +38,8 @@ import type { Job } from './queue/job.ts'
 import { type WorkerServices, workerContext } from './worker-context.ts'
 
 /**
- * Started, and notified of final operations, in this order. The engine comes last: it runs operations only
- * once the others are ready, and counts one as final only after all accepted it.
+ * Features are started, and notified of final operations, in this order. The engine comes last: it runs operations
+ * only once the others are ready, and counts one as final only after all accepted it.
  */
 const FEATURES: Feature[] = [
   { crashPoints: APPROVAL_CRASH_POINTS },
@@ -52,7 +52,7 @@ const FEATURES: Feature[] = [
   },
   {
     ...paymentsFeature,
-    // The dead letters' queue before the one that names it.
+    // The dead letters' queue comes before the one that names it.
     queues: [deadEventQueue, eventQueue, batchQueue],
     jobs: [runEvents, context => runBatches(context, askGateways)],
   },

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { DAY_MS } from '../day.ts'
 
-/** More than any loan or client causes between a back-up and its restore. */
+/** No loan or client causes more callbacks between a back-up and its restore. */
 const SEQUENCES_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60

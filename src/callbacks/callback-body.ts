@@ -54,7 +54,7 @@ async function migrationOf(trx: Trx, id: string): Promise<object> {
     return { ...migration, dry_run: dry_run && { ...dry_run, findings } }
   } catch (error) {
     if (!(error instanceof NotFound)) throw error
-    // The migration was discarded since; the callback must not hold up others.
+    // The migration was discarded since; its callback must not delay others.
     return { dry_run: null, rate_per_second: null, estimated_end_at: null }
   }
 }

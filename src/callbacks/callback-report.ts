@@ -6,7 +6,7 @@ const MAX_COUNTED = 1_000
 
 type Callbacks = { failed: number; receiver: 'up' | 'down' | 'stopped' }
 
-/** Null while none are sent, or the database does not answer. */
+/** The callbacks' part of readyz; null while none are sent, or the database does not answer. */
 export async function callbackReport(ask: Ask): Promise<{ callbacks: Callbacks | null }> {
   return { callbacks: await ask(readCallbacks, null) }
 }

@@ -6,7 +6,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
 
-/** Enough of a response to find the cause of a failure. */
+/** So many bytes of a response show the cause of a failure. */
 const MAX_ANSWER_BYTES = 4_096
 const GONE = 410
 
@@ -22,7 +22,10 @@ export type SentCallback = {
 }
 
 type CallbackSender = {
-  /** Never throws. @param at by the database's clock: receivers refuse the timestamp of a process whose clock is wrong */
+  /**
+   * Sends a callback, and never throws.
+   * @param at by the database's clock: receivers refuse the timestamp of a process whose clock is wrong
+   */
   send(id: string, body: string, traceparent: string | null, at: Date): Promise<SentCallback>
   close(): Promise<void>
 }
@@ -90,8 +93,8 @@ export function openCallbackSender(
 const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
 
 /**
- * The status has already decided the outcome: of a body that breaks off or never ends, the part that
- * arrived is kept.
+ * The beginning of a response's body. The status has already decided the outcome: of a body that breaks off or never
+ * ends, the part that arrived is kept.
  */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []

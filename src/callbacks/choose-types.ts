@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { CallbackSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
-/** Copied to the database, whose triggers record callbacks of these types only. */
+/** Copies the wanted types to the database, whose triggers save callbacks of these types only. */
 export async function chooseTypes(
   db: Database,
   settings: CallbackSettings | undefined,

@@ -11,14 +11,14 @@ export type ClaimedCallback = {
   retries: number
   dueAt: Date
   claimedAt: Date
-  /** A probe ahead of the schedule, which then stays as it is. */
+  /** Whether the attempt is a probe ahead of the schedule, which then stays as it is. */
   isAhead: boolean
 }
 
 const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 const waiting = sql`state = 'pending' and is_next`
 
-/** One at a time, as a probe, while the receiver is down; none after it answered 410. */
+/** Claims due callbacks: one at a time, as a probe, while the receiver is down; none after it answered 410. */
 export async function claimCallbacks(db: Database, max: number): Promise<ClaimedCallback[]> {
   const { rows } = await sql<{ state: 'up' | 'down' | 'stopped' }>`
     select loanops.receiver_state(r) as state from loanops.callback_receiver r`.execute(db)
@@ -38,7 +38,7 @@ function claimDue(db: Database, max: number): Promise<ClaimedCallback[]> {
     sql`newest as (${due('= 0', 'desc', sql`${Math.ceil(max / 2)}`)}),
         oldest as (${due('= 0', 'asc', sql`${max} - (select count(*) from newest)`)}),
         again as (${due('> 0', 'asc', sql`greatest(${max} - (select count(*) from newest) - (select count(*) from oldest), 1)`)}),
-        -- One may be among both the newest and the oldest.
+        -- A callback may be among both the newest and the oldest.
         chosen as (select * from newest union select * from oldest union select * from again)`,
   )
 }
@@ -63,7 +63,7 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
        set claim = c.claim + 1, next_try_at = ${lease}
       from chosen
      where c.id = chosen.id
-       -- It may have answered 410 since its state was read.
+       -- The receiver may have answered 410 since its state was read.
        and exists (select from loanops.callback_receiver where stopped_at is null)
     returning c.id, c.claim, c.body, c.retries, c.type,
               (select traceparent from loanops.operation where id = c.about and c.type like 'operation.%') as traceparent,

@@ -12,14 +12,14 @@ import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-ca
 import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
 
-/** Enough for a thousand a second if the receiver takes 30 ms. */
+/** So many attempts make a thousand a second if the receiver takes 30 ms. */
 const MAX_CONCURRENT_ATTEMPTS = 32
 /** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40
 const LOOK_WHEN_QUIET_EVERY_MS = 200
 const QUIET_AFTER_MS = 1_000
 
-/** Part of the 25 s that a stop may take. */
+/** This is part of the 25 s that a stop may take. */
 const ATTEMPTS_MAY_FINISH_MS = 15_000
 
 type Hooks = {
@@ -28,7 +28,7 @@ type Hooks = {
   onResult(outcome: string): void
 }
 
-/** Has its own slots and connections, so that it delays no other work. */
+/** Delivers callbacks with slots and connections of its own, so that it delays no other work. */
 export function deliverCallbacks(
   db: Database,
   settings: CallbackSettings,
@@ -60,7 +60,7 @@ export function deliverCallbacks(
     const claimed = free > 0 ? await claimCallbacks(db, free) : []
     if (claimed.length > 0) crashPoint('callback.claimed')
     for (const callback of claimed) underWay.set(callback, attempt(callback))
-    // Only now: what is due does not wait until callbacks can be numbered again.
+    // The error is thrown only now: due callbacks do not wait until callbacks can be numbered again.
     if (numbering.status === 'rejected') throw numbering.reason
     return numbering.value ? 0 : pauseAfter(claimed.length)
   }
@@ -74,7 +74,7 @@ export function deliverCallbacks(
       await recorder.submit({ callback, sent })
       onResult(sent.outcome)
     } catch (error) {
-      // Once its lease ends, it is sent again.
+      // Once the callback's lease ends, it is sent again.
       onError(error)
     }
     underWay.delete(callback)

@@ -29,7 +29,7 @@ export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
   return sql.join(where, sql` and `)
 }
 
-/** Newest first; for a period, by time of creation, so that only that period is read. */
+/** Callbacks, newest first; for a period, by time of creation, so that only that period is read. */
 export async function listCallbacks(
   db: Database,
   { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },

@@ -14,7 +14,7 @@ const RETRY_AFTER_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ]
-/** Keeps callbacks that failed together from being retried together. */
+/** The random part keeps callbacks that failed together from being retried together. */
 const JITTER = 0.2
 const MAX_EXTENSION_MS = 2 * HOUR_MS
 

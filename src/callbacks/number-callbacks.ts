@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import { publicError } from '../public-error.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 
-/** Few enough that due callbacks do not wait for it. */
+/** So few that due callbacks do not wait for the numbering. */
 const CALLBACKS_AT_ONCE = 500
 
 const unnumbered = sql`body is null and state <> 'failed'`
@@ -19,7 +19,7 @@ class Unbuildable extends Error {
   }
 }
 
-/** One whose body cannot be built has failed, and holds up no other. @returns whether there are more */
+/** Numbers callbacks. One whose body cannot be built has failed, and delays no other. @returns whether there are more */
 export async function numberCallbacks(db: Database, log: Pick<Log, 'error'>): Promise<boolean> {
   const { rows } = await sql`select from loanops.callback where ${unnumbered} limit 1`.execute(db)
   if (rows.length === 0) return false

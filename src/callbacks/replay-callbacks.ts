@@ -4,7 +4,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
 
-/** One that has no body yet is queued already, unless none could be built. */
+/** Sends a callback again. One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
     const { rows } = await sql`select from loanops.callback where id = ${id}`.execute(trx)

@@ -6,7 +6,7 @@ type SignedHeaders = {
   'webhook-signature': string
 }
 
-/** With every secret in rotation, as Standard Webhooks 1.0 specifies. */
+/** Signs with every secret in rotation, as Standard Webhooks 1.0 specifies. */
 export function signedHeaders(
   keys: Buffer[],
   id: string,

@@ -1,4 +1,4 @@
-/** Members of the ledger's answers, and of operations' data, that hold names, numbers, addresses or notes. */
+/** Members of the ledger's answers, and of operations' data, that contain names, numbers, addresses or notes. */
 const PERSONAL =
   /(first|last|middle|full|display|client|officer|user)_?name$|^name$|mobile|phone|e_?mail|^notes?$|^address/i
 /** Ids and codes stay as they are, even where a name is the same text. */
@@ -14,7 +14,7 @@ export function withoutPersonalData<T>(value: T, data: object): T {
     .filter(([name, one]) => PERSONAL.test(name) && typeof one === 'string')
     .map(([, one]) => (one as string).trim())
     .filter(one => one.length >= SHORTEST_VALUE || /^\p{L}+$/u.test(one))
-    // The longest first: one may contain another.
+    // The longest value comes first: one may contain another.
     .sort((a, b) => b.length - a.length)
     .map(patternOf)
   return cleaned(value, [E_MAIL, ...values]) as T

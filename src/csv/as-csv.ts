@@ -1,4 +1,4 @@
-/** Without it, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
+/** Without this mark, Excel reads UTF-8 as Windows-1252, and saves the garbled text. */
 export const BOM = '\ufeff'
 
 /** Without quotes, some readers drop spaces at the ends. */

@@ -18,5 +18,5 @@ export const optional = (name: string, example: string, description: string): Cs
   isRequired: false,
 })
 
-/** Added in an errors file. Every upload accepts it, so that a corrected errors file can be uploaded. */
+/** The column that an errors file adds. Every upload accepts it, so that a corrected errors file can be uploaded. */
 export const REASON = 'reason'

@@ -9,9 +9,9 @@ import { UnreadableFile } from './unreadable-file.ts'
 const MAX_RECORD_CHARACTERS = 100_000
 /** csv-parse does not count delimiters, so this limits a row of nothing else. A character has up to four bytes. */
 const MAX_RECORD_BYTES = 4 * MAX_RECORD_CHARACTERS
-/** Several times as many as in any template. An empty cell takes one byte of the file and many bytes of memory. */
+/** No template has a tenth as many cells. An empty cell takes one byte of the file and many bytes of memory. */
 const MAX_CELLS = 100
-/** No spreadsheet has more, so that many empty ones are no accident. */
+/** No spreadsheet has more columns, so that many empty ones are no accident. */
 const MAX_COLUMNS = 16_384
 
 const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters: a closing quote may be missing`
@@ -57,7 +57,7 @@ export function csvRecords(
       parser.end()
       await ended
     },
-    /** In the user's terms, and without a cause, because the parser's message quotes the file. */
+    /** The error in the user's terms, and without a cause, because the parser's message quotes the file. */
     explained(error: unknown): unknown {
       if (!(error instanceof CsvError)) return error
       return new UnreadableFile(sentence(error, counter.openLine(parser.info), header ?? []))
@@ -76,14 +76,14 @@ function openParser(delimiter: string, take: (cells: string[], counted: Info & C
   return parse({
     bom: true,
     delimiter,
-    // Any of them on any line: lines added to a file may end differently from its header.
+    // Each line may end in any of these ways: lines added to a file may end differently from its header.
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: MAX_RECORD_CHARACTERS,
     on_record(cells: string[], counted: Info & Counted) {
       take(cells, counted)
-      // Nothing is passed on, so nothing can pile up in the stream.
+      // No record is passed on, so none can pile up in the stream.
       return null
     },
   })

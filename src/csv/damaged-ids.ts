@@ -1,17 +1,17 @@
 import type { CsvFields } from './fields.ts'
 
 type IdColumns = {
-  /** Of gateways and banks: ids, UTRs and references. */
+  /** Columns with the ids of gateways and banks: ids, UTRs and references. */
   ids?: string[]
-  /** People write blanks in them. */
+  /** Columns with telephone numbers, in which people write blanks. */
   telephones?: string[]
-  /** Of loans and clients: the callers' own, in which a dot or a comma may be meant. */
+  /** Columns with the callers' own ids of loans and clients, in which a dot or a comma may be meant. */
   externalIds?: string[]
 }
 
 type Damage = { of(cell: string): boolean; what: string }
 
-/** Nearly all are such, and looking for each damage takes ten times as long. */
+/** Nearly all ids are such, and looking for each damage takes ten times as long. */
 const SOUND = /^([A-Za-z_][A-Za-z0-9_.:/-]*|\+?\d+)$/
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
@@ -20,16 +20,16 @@ const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
 /** What copying between programs leaves behind: spaces, quotes and invisible characters. */
 const AROUND = /[\s\p{Cf}'"‘’]/gu
 const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
-/** With commas, with at least two dots or with apostrophes, and perhaps with decimals. */
+/** A number with commas, with at least two dots or with apostrophes, and perhaps with decimals. */
 const GROUPED = /^[+-]?(\d+(,\d*)+(\.\d*)?|\d{1,3}(\.\d{3}){2,}(,\d*)?|\d{1,3}(['’]\d{3})+)$/
 /** `1.5` may be a reference; no number that was whole has another fraction. */
 const DECIMAL = /^[+-]?\d+\.0*$/
-/** Curly ones are made by programs that correct what is typed, straight ones by programs that quote in their own way. */
+/** Quotes: programs that correct what is typed make curly ones, programs that quote in their own way straight ones. */
 const QUOTED = /^["'`´“”„‘’‚«‹].*["'`´“”‘’»›]$/
 const SPACED = /^[+-]?\d+(\s+\d+)+$/
 const ASCII = /^[\x20-\x7e]+$/
 const BLANKS = /[\s\p{Cf}]/gu
-/** Looks like a blank, or like nothing, but makes another id of it. */
+/** A character that looks like a blank, or like nothing, but makes another id of the text. */
 const INVISIBLE = /(?! )[\s\p{Cf}]/u
 
 const shortened: Damage = {
@@ -53,7 +53,7 @@ const DAMAGES: [keyof IdColumns, Damage[]][] = [
   ['ids', [shortened, ...asNumber, ...spaced]],
 ]
 
-/** A damaged id would book a payment that is already booked under its own. */
+/** The errors of damaged ids. One would book a payment that is already booked under its own id. */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
   for (const [kind, damages] of DAMAGES)

@@ -2,7 +2,7 @@ import { type Day, dayOfIso, dayOfParts, dayText, isoDay, monthNamed } from '../
 
 type DayOfFile = {
   text: string
-  /** `yyyy-MM-dd`: later days compare as greater. */
+  /** The day as `yyyy-MM-dd`: later days compare as greater. */
   iso: string
 }
 
@@ -18,7 +18,7 @@ const MAX_KEPT_TEXTS = 20_000
 const MAX_CHARACTERS = '05 September 2026 00:00:00.000'.length
 const MAX_TIME_CHARACTERS = MAX_CHARACTERS + '000000+05:30'.length
 
-/** With one separator throughout. A month that is a number may be meant as the day, so it needs its name. */
+/** A day with one separator throughout. A month that is a number may be meant as the day, so it needs its name. */
 const NAMED = /^(\d{1,2})([-/ ])([a-z]{3,9})\2(\d{4}|\d{2})$/i
 const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00?:00(:00(\.0+)?)?$/
 const TIMED =
@@ -35,7 +35,7 @@ export function dayOf(text: string): DayOfFile | undefined {
   return kept.get(text)
 }
 
-/** @returns it as PostgreSQL reads it, with a zone if it names one */
+/** @returns the time as PostgreSQL reads it, with a zone if the text names one */
 export function timeOf(text: string): string | undefined {
   if (text.length > MAX_TIME_CHARACTERS) return undefined
   const [, day = '', hours, minutes, seconds = '00', fraction = '', half, zone = ''] =

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { refuseOtherFormats, SIGNATURE_BYTES } from './refuse-other-formats.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** By the first bytes. With two more of zero, the first mark is that of UTF-32. */
+/** The marks that files in UTF-16 begin with. With two more bytes of zero, the first mark is that of UTF-32. */
 const UTF16_MARKS = [
   { starts: /^fffe(?!0000)/, name: 'utf-16le' },
   { starts: /^feff/, name: 'utf-16be' },
@@ -13,7 +13,7 @@ const SAVE_AS = 'save it as CSV UTF-8'
 const UTF8_CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}/
 
-/** @throws UnreadableFile if it is no text, or not in one encoding */
+/** @throws UnreadableFile if the file is no text, or not in one encoding */
 export async function* decode(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks = source[Symbol.asyncIterator]()
   let start: Buffer = Buffer.alloc(0)
@@ -116,7 +116,7 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length
 }
 
-/** In the length that it has in UTF-8: what follows may be in another encoding. */
+/** The first character, in the length that it has in UTF-8: what follows may be in another encoding. */
 function firstCharacter(bytes: Buffer): Buffer {
   const at = bytes.findIndex(byte => byte >= 0x80)
   return bytes.subarray(at, at + characterLength(bytes[at] as number))

@@ -1,11 +1,11 @@
 import { plainName } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** What an uploaded file may be. */
+/** A type of files that may be uploaded. */
 export type FileType = {
-  /** Such as `a file of loans`. */
+  /** The type's name, such as `a file of loans`. */
   title: string
-  /** What to do with it, where it came to the wrong place. */
+  /** What to do with a file of this type that came to the wrong place. */
   remedy: string
   /** @param columns as `plainName` gives them */
   isHeader(columns: string[]): boolean

@@ -11,7 +11,7 @@ export function escapeFormula(cell: string): string {
 
 export function unescapeFormula(cell: string): string {
   const bare = DEFUSED.test(cell) ? cell.slice(1) : cell
-  // Hardly any cell has one, and the replacement looks at each blank of a cell.
+  // Hardly any cell has a semicolon, and the replacement looks at each blank of a cell.
   if (!bare.includes(';')) return bare
   return bare.replace(WITHIN, start =>
     start.includes(';') && start.endsWith("'") ? start.slice(0, -1) : start,

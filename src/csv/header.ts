@@ -7,12 +7,12 @@ import { UnreadableFile } from './unreadable-file.ts'
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** No column's name has any. */
+/** No column's name has any of these characters. */
 const WHOLE_ROW = /[,;\t|:]/
 const ONE_CELL =
   'the whole row is one cell: separate its columns with commas, and put no quotes around a whole row'
 
-/** By which some programs tell a spreadsheet the delimiter. */
+/** The line by which some programs tell a spreadsheet the delimiter. */
 const SEPARATOR_LINE = /^"?sep=([,;\t|])"?[,;\t|]*$/i
 const EMPTY_LINE = /^[\s,;|"]*$/
 
@@ -26,7 +26,7 @@ export function isSeparatorLine(line: string): boolean {
   return SEPARATOR_LINE.test(line)
 }
 
-/** Decided by the header, because no column name contains a delimiter. */
+/** The delimiter of the header, because no column name contains a delimiter. */
 export function delimiterOf(headerLine: string): string {
   const named = SEPARATOR_LINE.exec(headerLine)?.[1]
   if (named !== undefined) return named
@@ -34,7 +34,7 @@ export function delimiterOf(headerLine: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
 }
 
-/** As other programs and people spell it, with blanks, capitals and signs. */
+/** A column's name without the blanks, capitals and signs with which other programs and people spell it. */
 export const plainName = (name: string) =>
   name
     .trim()
@@ -42,7 +42,7 @@ export const plainName = (name: string) =>
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_|_$/g, '')
 
-/** @param templateUrl where the caller finds it */
+/** @param templateUrl where the caller finds the template */
 export function columnsOf(
   { cells: header, line }: CsvRow,
   { type, columns: known }: FileKind,

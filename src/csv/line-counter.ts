@@ -2,7 +2,7 @@ import type { Info } from 'csv-parse'
 
 export type Counted = Pick<Info, 'empty_lines'> & { lines: number }
 
-/** As an editor counts: csv-parse gives the line where a record ends, and counts a CRLF inside quotes twice. */
+/** Counts lines as an editor does: csv-parse gives the line where a record ends, and counts a CRLF inside quotes twice. */
 export function lineCounter() {
   let endOfLast = 0
   let blankBefore = 0

@@ -1,18 +1,18 @@
 import type { CsvFields } from './fields.ts'
 
-/** What may be meant, whatever it looks like. */
+/** Columns in which any text may be meant, whatever it looks like. */
 const FREE_TEXTS = ['note', 'reason']
 
-/** Exactly so written: people are called Null and Nan. */
+/** The values, written exactly so: people are called Null and Nan. */
 const MADE_UP =
   /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN)$/
-/** By which spreadsheets are made to keep leading zeros. */
+/** The formula by which spreadsheets are made to keep leading zeros. */
 const TEXT_FORMULA = /^=\s*"[^"]*"$/
 /** UTF-8 that was read as Windows-1252, such as `JosÃ©`; no word has such pairs. */
 const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€/
-/** In place of letters that the file's encoding does not have. */
+/** The characters in place of letters that the file's encoding does not have. */
 const LOST = /\ufffd|\?\?/
-/** Hardly any cell is, and one look at each is faster. */
+/** Hardly any cell is suspect, and one look at each is faster. */
 const SUSPECT = /^[#ENn=]|[\ufffd?\xc2\xc3\xe0â]/
 
 /** Values that a spreadsheet or another program wrote in place of what it did not have. */

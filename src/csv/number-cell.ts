@@ -5,14 +5,14 @@
 const DECIMALS = { whole: 0, amount: 2, rate: 6 }
 export type NumberReading = keyof typeof DECIMALS
 
-/** No sign, no exponent, no grouping: `1,00,000` may be a lakh or a mistake. */
+/** A number without sign, exponent and grouping: `1,00,000` may be a lakh or a mistake. */
 const PLAIN = /^\d+(\.(\d+))?$/
-/** Up to here, a JavaScript number keeps every digit. */
+/** With so many digits, a JavaScript number keeps every one. */
 const SIGNIFICANT_DIGITS = 15
-/** In groups of three, or as in India, of two above the thousand. */
+/** A number in groups of three digits or, as in India, of two above the thousand. */
 const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})\.\d+$/
 
-/** @returns the text if it is not such a number */
+/** @returns the number, or the text if it is not such a number */
 export function numberIn(text: string, reading: NumberReading): number | string {
   if (!isNumber(text, reading) || text.replace('.', '').length > SIGNIFICANT_DIGITS) return text
   return Number(text)
@@ -24,7 +24,7 @@ export function isNumber(text: string, reading: NumberReading): boolean {
   return (plain[2]?.length ?? 0) <= DECIMALS[reading]
 }
 
-/** Only a decimal point shows what the commas are: `1,234` may be one and a bit. */
+/** The number without its grouping. Only a decimal point shows what the commas are: `1,234` may be one and a bit. */
 export function ungrouped(number: string): string {
   return GROUPED.test(number) ? number.replaceAll(',', '') : number
 }

@@ -5,7 +5,7 @@ import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /**
- * Small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far
+ * Batches are small, because a row of two bytes in the file becomes hundreds in memory, and a batch must not grow far
  * beyond its size.
  */
 const BYTES_AT_ONCE = 8 * 1024
@@ -35,7 +35,7 @@ export async function readCsv(
   await batches.end()
 }
 
-/** Only the first row, of which the rest of the file is not read. */
+/** Reads only the first row, and not the rest of the file. */
 export async function readHeader(source: AsyncIterable<Buffer>): Promise<string[]> {
   const chunks = withoutEnd(source)[Symbol.asyncIterator]()
   const { bytes, line } = await firstLine(chunks)
@@ -43,7 +43,7 @@ export async function readHeader(source: AsyncIterable<Buffer>): Promise<string[
   const records = csvRecords(delimiterOf(line), isSeparatorLine(line), ({ cells }) => {
     if (header.length === 0) header = cells
   })
-  // What is wrong with later rows is the service's to say.
+  // The service says what is wrong with later rows.
   await records.write(bytes).catch(() => undefined)
   return header
 }
@@ -55,7 +55,7 @@ async function* pieces(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGener
   }
 }
 
-/** Old programs end a file with it, and some fill its last block. */
+/** Old programs end a file with this character, and some fill its last block. */
 const CTRL_Z = 0x1a
 const MAX_CTRL_Z = 128
 

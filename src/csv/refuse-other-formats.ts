@@ -1,6 +1,6 @@
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** Enough for the name of a zip archive's first entry, which tells a workbook from other archives. */
+/** So many bytes have the name of a zip archive's first entry, which tells a workbook from other archives. */
 export const SIGNATURE_BYTES = 64
 
 type Format = { starts: RegExp; sentence: string }
@@ -9,7 +9,7 @@ const SAVE = 'open it and save it as CSV UTF-8'
 const UNPACK = 'unpack it and upload the CSV file inside'
 const EXPORT = 'export the data as CSV from the program that made it'
 
-/** By the first bytes, each as one character, and a control character as its picture. */
+/** Formats by their first bytes, each as one character, and a control character as its picture. */
 const BINARY: Format[] = [
   {
     starts: /^PK␃␄.{26}(\[Content_Types\]|_rels\/|docProps\/|xl\/|Index\/|mimetypeapp)/,
@@ -40,7 +40,7 @@ const BINARY: Format[] = [
   { starts: /␀/, sentence: `The file is not text, as a CSV file is: ${EXPORT}` },
 ]
 
-/** By the first characters that are not blank. */
+/** Formats by the first characters that are not blank. */
 const TEXTS: Format[] = [
   {
     starts: /^(<[!?a-z]|MIME-Version:)/i,

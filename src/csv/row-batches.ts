@@ -41,7 +41,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
     bytesOfBatch = 0
     if (rows.length === 0) return
     taking = reader.rows(rows)
-    // Awaited before the next batch; until then, a failure must not be an unhandled rejection.
+    // The promise is awaited before the next batch; until then, a failure must not be an unhandled rejection.
     taking.catch(() => undefined)
     rows = []
   }

@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 
 export class UnreadableFile extends createError<[string]>('INVALID_PAYLOAD', '%s', 400) {
-  /** The answer's `errors`. */
+  /** These are the answer's `errors`. */
   readonly fields: { path: string; message: string }[]
   constructor(message: string) {
     super(message)

@@ -9,7 +9,8 @@ export function copyPrograms(native: string, shelter: string): string {
   const { version } = JSON.parse(readFileSync(join(native, '../package.json'), 'utf8'))
   const name = `${NAME}-${version}`
   const copy = join(shelter, name)
-  // Renamed when complete, and others removed each time, so that the next start makes up for one that dies here.
+  // The copy is renamed when complete, and others are removed each time, so that the next start makes up for one that
+  // dies here.
   if (!existsSync(copy)) {
     rmSync(`${copy}.new`, { recursive: true, force: true })
     cpSync(native, `${copy}.new`, { recursive: true, verbatimSymlinks: true })

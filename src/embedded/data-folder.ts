@@ -10,7 +10,7 @@ export type DataFolder = Record<'folder' | 'secrets' | 'pid' | 'postgres' | 'boo
 export function dataFolder(given = USUAL): DataFolder {
   const folder = resolve(given)
   const secrets = resolve(folder, 'secrets.json')
-  // Its files become private, which would harm whoever else has files there.
+  // The files of a data folder become private, which would harm whoever else has files there.
   const isForeign = given !== USUAL && existsSync(folder) && !existsSync(secrets)
   if (isForeign && readdirSync(folder).length > 0)
     throw new ConfigError(`--data ${given} holds other files: name an empty folder, or a new one`)

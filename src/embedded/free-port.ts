@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Outside of the ports for outgoing connections, which another process could take between our check and the use. */
+/**
+ * These ports are outside of those for outgoing connections, which another process could take between our check and
+ * the use.
+ */
 const NOT_OUTGOING = { from: 20_000, below: 32_000 }
 
 export async function freePort(wanted: number): Promise<number> {

@@ -9,9 +9,9 @@ export type OrdinaryUser = { uid: number; gid: number }
 const ROOT = 0
 const GROUP_MAY_TRAVERSE = 0o010
 const OTHERS_MAY_TRAVERSE = 0o001
-/** For when we are root, as which PostgreSQL refuses to run. */
+/** The users whose rights PostgreSQL gets if we are root, as which it refuses to run. */
 const NAMES = ['postgres', 'nobody']
-/** Survives a reboot, and every user may traverse it. */
+/** This folder survives a reboot, and every user may traverse it. */
 const SHELTER = '/var/tmp'
 
 export function ordinaryUser(): OrdinaryUser | undefined {

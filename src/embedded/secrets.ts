@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { PRIVATE_FILE } from './private-folder.ts'
 
-/** Too many to guess, few enough to paste. */
+/** So many bytes are too many to guess, and few enough to paste. */
 const SECRET_BYTES = 24
 
 export type Secrets = Record<
@@ -19,7 +19,7 @@ export function secretsIn(file: string): Secrets {
     ADMIN_PASSWORD: secret(),
     POSTGRES_PASSWORD: secret(),
   }
-  // Renamed when complete: without its password the data could not be opened any more.
+  // The file is renamed when complete: without its password the data could not be opened again.
   writeFileSync(`${file}.new`, `${JSON.stringify(generated, null, 2)}\n`, { mode: PRIVATE_FILE })
   renameSync(`${file}.new`, file)
   return generated
@@ -30,7 +30,7 @@ function kept(file: string): Secrets {
   try {
     return JSON.parse(text)
   } catch {
-    // Without its cause, whose message quotes the secrets.
+    // The error has no cause, whose message would quote the secrets.
     throw new Error(`${file} is damaged: restore it, or remove its folder to start over`)
   }
 }

@@ -47,7 +47,7 @@ export async function startEmbedded(
   if (!settings.LEDGER_URL)
     missing.push(() => ports.ledger(port => startLedger(files, flags, port)))
   if (!GATEWAY_SETTINGS.some(isPresent)) missing.push(() => ports.gateways(startGateways))
-  // Last, because it takes seconds, and the ports of the others may be in use.
+  // PostgreSQL starts last, because it takes seconds, and the ports of the others may be in use.
   if (!settings.DATABASE_URL)
     missing.push(async () => startDatabase(files, settings, await ports.postgres()))
 
@@ -98,7 +98,7 @@ async function startGateways(port: number): Promise<Part> {
   }
 }
 
-/** The docs' examples read them from these files. */
+/** The docs' examples read the secrets from these files. */
 function keepForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): void {
   const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })

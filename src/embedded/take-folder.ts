@@ -11,7 +11,7 @@ export function takeFolder(pidFile: string): { close(): Promise<void> } {
   return { close: async () => rmSync(pidFile, { force: true }) }
 }
 
-/** A start or a reset. After a reboot, another process may have this id. */
+/** Whether the process is a start or a reset: after a reboot, another process may have this id. */
 function isOurs(pid: number): boolean {
   try {
     process.kill(pid, 0)

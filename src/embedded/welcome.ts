@@ -32,5 +32,5 @@ ${folder}, until you empty it: npm run reset${folder === dataFolder().folder ? '
 `
 }
 
-/** Only of what this process runs: nobody else's ledger has controls. */
+/** Only what this process runs has controls: nobody else's ledger has. */
 const control = (url: string | undefined) => (url ? `                 controls ${url}\n` : '')

@@ -13,7 +13,7 @@ import {
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, there } from '../ledger/effect.ts'
 
-/** Fineract: a person, not an entity. */
+/** Fineract's legal form of a person, not an entity. */
 const PERSON = 1
 
 export const clientCreate = operation({

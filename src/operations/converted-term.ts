@@ -11,7 +11,10 @@ type Terms = {
   numberOfRepayments?: number
 }
 
-/** Of a loan of 1 year that became 12 months, a caller who writes 2 means years, and the ledger would take months. */
+/**
+ * Refuses a term without its type: where a loan of 1 year became 12 months, a caller who writes 2 means years, and
+ * the ledger would take months.
+ */
 export async function refuseUntypedTerm(db: Database, data: Data): Promise<void> {
   const { externalId, loanTermFrequency, loanTermFrequencyType } = data as Terms & Data
   if (loanTermFrequency === undefined || loanTermFrequencyType !== undefined) return

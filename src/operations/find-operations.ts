@@ -49,7 +49,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
   return { operations: page.map(listItem), next_cursor }
 }
 
-/** At most `limit` matches per part, for counting. */
+/** The matches, at most `limit` per part, for counting. */
 export function someMatching(filter: OperationFilter, limit: number): RawBuilder<unknown> {
   const some = partsOf(filter).map(
     part =>
@@ -59,7 +59,7 @@ export function someMatching(filter: OperationFilter, limit: number): RawBuilder
   return sql`select from (${sql.join(some, sql` union all `)}) parts`
 }
 
-/** One query per origin, because each origin's own indexes have the order. */
+/** A filter is queried once per origin, because each origin's own indexes have the order. */
 function partsOf(filter: OperationFilter): OperationFilter[] {
   const { origin, external_id } = filter
   const isIndexed = external_id !== undefined || wantsUnfinished(filter) || wantsFailed(filter)

@@ -96,7 +96,7 @@ function schemaFor(lenders: string[]) {
       loanTermFrequency: Count,
       loanTermFrequencyType: optionalText({
         ...LoanTermFrequencyType,
-        // Not `default`, which some generators take for required.
+        // The text is in the description: some generators take `default` for required.
         description: `${LoanTermFrequencyType.description}; months if absent`,
         [WHY]: () => `must be ${LoanTermFrequencyType.description}`,
       }),
@@ -148,7 +148,7 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
   }
 }
 
-/** What the application needs of it, of all that the ledger's list has. */
+/** Those terms of the product that the application needs, of all that the ledger's list has. */
 function termsOf(product: LoanProduct): LoanProduct {
   return {
     id: product.id,

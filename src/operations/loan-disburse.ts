@@ -50,9 +50,9 @@ export const loanDisburse = operation({
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, {
       actualDisbursementDate,
-      // Without it, Fineract disburses the whole approved principal.
+      // Without the amount, Fineract disburses the whole approved principal.
       ...(transactionAmount === undefined ? {} : { transactionAmount }),
-      // Ours, so that the disbursement can be found when the answer is lost.
+      // The external id is ours, so that the disbursement can be found when the answer is lost.
       externalId: attempt.id,
       ...receipt,
       ...(note === undefined ? {} : { note }),

@@ -81,7 +81,10 @@ export const loanUpdate = operation({
   },
 })
 
-/** A term without its type is in that of the loan, which a conversion would change: intake refuses what could be meant otherwise. */
+/**
+ * The changes with the loan's own type for a term without one, which a conversion would change: intake refuses what
+ * could be meant otherwise.
+ */
 function takenChanges(loan: LedgerLoan, changes: Changes): Changes {
   const { loanTermFrequency, loanTermFrequencyType } = changes
   if (loanTermFrequency === undefined || loanTermFrequencyType === undefined) return changes
@@ -150,7 +153,10 @@ function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCha
   }
 }
 
-/** What differed before can no longer be read: what was requested counts as changed. */
+/**
+ * The changes as the ledger answers them. After the write nobody can read what differed before it: what was requested
+ * counts as changed.
+ */
 function asChanges(loan: LedgerLoan, asked: Changes): object {
   const { loanTermFrequencyType, submittedOnDate, ...plain } = asked
   const { loanTermFrequency, numberOfRepayments } = plain
@@ -174,7 +180,7 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
   }
 }
 
-/** As the ledger answers with a charge that the loan already has: its amount is worked out. */
+/** A charge that the loan already has, as the ledger wants it again: with the amount that it worked out. */
 function resubmitted(charge: LedgerCharge) {
   const { id, chargeId, amount, dueDate } = charge
   return {

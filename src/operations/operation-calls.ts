@@ -65,7 +65,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
   return { resolveCall, resolveEachCall, cancelCall }
 }
 
-/** How often it was tried is no fact: one that waits is tried again all the time. */
+/** The facts about an operation. How often it was tried is none: one that waits is tried again all the time. */
 async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<Facts> {
   const { operationType, id } = parseTrackingId(trackingId)
   const { rows } = await sql<{ status: string; isUntried: boolean }>`

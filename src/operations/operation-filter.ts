@@ -32,15 +32,15 @@ export const wantsUnfinished = ({ status, waiting_for }: OperationFilter) =>
 export const wantsFailed = ({ status, error_code, failed_on }: OperationFilter) =>
   status === 'failed' || error_code !== undefined || failed_on !== undefined
 
-/** What only the failures-by-type index covers. */
+/** Whether only the failures-by-type index serves the filter. */
 export const wantsFailedOfType = (filter: OperationFilter) =>
   wantsFailed(filter) &&
   filter.operation_type !== undefined &&
   [filter.error_code, filter.failed_on, filter.external_id].every(other => other === undefined)
 
 /**
- * Newest first. `+ 0` keeps PostgreSQL off the full-table index; the type, which serves the failures-by-type
- * index, is compared as an array because a constant would not count as part of an order.
+ * The order, newest first. `+ 0` keeps PostgreSQL off the full-table index; the type, which serves the
+ * failures-by-type index, is compared as an array because a constant would not count as part of an order.
  */
 export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
   if (filter.origin !== 'api' && wantsUnfinished(filter)) return sql`o.seq + 0`
@@ -51,7 +51,7 @@ export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
 export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
   const where: RawBuilder<unknown>[] = [sql`true`]
-  // Literals, for the partial indexes.
+  // The statuses are literals, for the partial indexes.
   const isOfFew = wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined)
     where.push(
@@ -67,7 +67,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
         ? sql`o.operation_type = any(${[operation_type]})`
         : sql`o.operation_type = ${operation_type}`,
     )
-  // Known before any row is read.
+  // This is known before any row is read.
   if (operation_type !== undefined && origin !== undefined)
     where.push(sql.lit(OF_PAYMENTS.includes(operation_type) === (origin === 'payment')))
   if (waiting_for !== undefined)

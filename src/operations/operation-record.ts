@@ -22,7 +22,7 @@ export const OperateResponse = Type.Object(
 )
 
 const { tracking_id, status, ...whenEnded } = recordFields
-/** Not a union of both forms, of which PHP's generator makes one class with the values of the last. */
+/** PHP's generator would make one class of a union of both forms, with the values of the last. */
 export const TrackingRecord = Type.Object(
   { tracking_id, status, ...Type.Partial(Type.Object(whenEnded)).properties },
   { title: 'TrackingRecord', description: 'while processing, tracking_id and status alone' },
@@ -109,7 +109,7 @@ export function wholeRecord({
   }
 }
 
-/** The format that callers know: UTC, without a zone designator. */
+/** The time in the format that callers know: UTC, without a zone designator. */
 function withoutZone(time: Date): string {
   return time.toISOString().slice(0, -1)
 }

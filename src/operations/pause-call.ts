@@ -4,7 +4,7 @@ import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { type PauseState, pauseLedger } from './pause-ledger.ts'
 
-/** `until` as ISO 8601. */
+/** `until` is in ISO 8601. */
 type Pause = { reason: string; until: string | null }
 
 export const pauseCall: ActCall<Pause, undefined, PauseState> = {

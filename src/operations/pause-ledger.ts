@@ -47,7 +47,7 @@ export function resumeLedger(db: Database, asker: Asker): Promise<PauseState> {
 
 type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
 
-/** One change at a time: there is at most one pause under way. */
+/** Makes one change at a time: there is at most one pause under way. */
 function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
   return inTransaction(db, async trx => {
     await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
@@ -55,7 +55,7 @@ function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
   })
 }
 
-/** By the clock that ends the pause. */
+/** Whether the time is over by the clock that ends the pause. */
 async function isOver(trx: Trx, until: Date): Promise<boolean> {
   const { rows } = await sql`select where ${until} <= clock_timestamp()`.execute(trx)
   return rows.length > 0

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** Few enough that nobody has to wait for their locks. */
+/** So few rows that nobody has to wait for their locks. */
 const ROWS_PER_STATEMENT = 500
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 
-/** What is needed to reconcile with the ledger stays: ids, amounts, dates, result and attempts. */
+/** Purges operations, except what is needed to reconcile with the ledger: ids, amounts, dates, result and attempts. */
 export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
   for (let purged = 0; ; ) {
     const { numAffectedRows } = await purgeSome(db, retentionDays)

@@ -2,10 +2,10 @@ import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
 import type { Queue } from '../queue/queue.ts'
 
-/** Once a day, at a quiet hour. */
+/** The purge runs once a day, at a quiet hour. */
 const CRON = '17 2 * * *'
 
-/** With all of them at 0, there is nothing to purge. */
+/** With all of these settings at 0, there is nothing to purge. */
 const SETTINGS = [
   'OPERATION_RETENTION_DAYS',
   'RAW_RETENTION_DAYS',
@@ -15,7 +15,7 @@ const SETTINGS = [
 export const purgeQueue: Queue<object> = {
   name: 'operation-purge',
   options: {
-    // Two at once would only block each other.
+    // Two purges at once would only block each other.
     policy: 'singleton',
     // Whatever one night leaves is purged the next.
     retryLimit: 0,
@@ -24,7 +24,7 @@ export const purgeQueue: Queue<object> = {
     // A purge whose worker died must not keep the next one waiting for those hours. Several missed beats say so.
     heartbeatSeconds: 60,
   },
-  // Nobody waits for it, and pg-boss's schedules are accurate only to a minute.
+  // Nobody waits for a purge, and pg-boss's schedules are accurate only to a minute.
   work: { pollingIntervalSeconds: 60 },
 }
 

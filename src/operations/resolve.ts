@@ -20,7 +20,7 @@ import { UnknownTrackingId } from './tracking-id.ts'
 
 export const ResolvedAs = oneOf(RESOLUTIONS)
 
-/** The next attempt looks at the ledger first, and what it finds takes precedence. */
+/** Saves a decision. The next attempt looks at the ledger first, and what it finds takes precedence. */
 export async function resolveOperation(
   db: Database,
   boss: PgBoss,

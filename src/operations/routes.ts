@@ -120,7 +120,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       {
         schema: operateSchema(catalogue),
         config: { needs: 'submit' },
-        // The operation that the body names checks it, not this union of all.
+        // The operation that the body names checks the body, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
       async (request, reply) => {

@@ -12,7 +12,7 @@ export const UnknownTrackingId = createError(
   404,
 )
 
-/** Of every route whose path has a tracking id. */
+/** The refusals of every route whose path has a tracking id. */
 export const TRACKING_REFUSALS = ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID']
 
 const SHAPE =

@@ -8,7 +8,10 @@ type Body = { status: string; data: Data }
 const ENVELOPE = ['status', 'data']
 const MAX_NAME = 100
 
-/** Leaves those that may be misspelt members of this operation, which would move other money without them. */
+/**
+ * Drops unknown members, except those that may be misspelt members of this operation, which would move other money
+ * without them.
+ */
 export function dropUnknown<Sent extends Body>(sent: Sent, { properties }: TObject) {
   const members = Object.keys(properties)
   const ofData = Object.keys(sent.data).filter(

@@ -29,7 +29,7 @@ export function operateBody(catalogue: Catalogue) {
 const pascalCase = (name: string) =>
   name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Checks only against the operation that the body names, so that every error is about that one. */
+/** Checks a body only against the operation that it names, so that every error is about that one. */
 export function operateValidator(
   catalogue: Catalogue,
   unknownFields: Config['UNKNOWN_FIELDS'],
@@ -75,7 +75,7 @@ const Shape = Type.Object(
   },
   { description: 'an object with status and data' },
 )
-/** Open, so that an unknown member is reported together with the errors in `data`. */
+/** The shape is open, so that an unknown member is reported together with the errors in `data`. */
 const shape = TypeCompiler.Compile(Shape)
 const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 

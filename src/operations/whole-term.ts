@@ -11,7 +11,10 @@ const FINER: Partial<Record<Frequency, [type: Frequency, times: number]>> = {
   weeks: ['days', 7],
 }
 
-/** The ledger takes only whole periods between repayments: 1 year in 12 repayments becomes 12 months in 12. */
+/**
+ * The term in whole periods, the only ones that the ledger takes between repayments: 1 year in 12 repayments becomes
+ * 12 months in 12.
+ */
 export function wholeTerm<T extends Term>(term: T): T {
   const { loanTermFrequency, loanTermFrequencyType, numberOfRepayments } = term
   const finer = FINER[loanTermFrequencyType]

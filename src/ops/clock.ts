@@ -9,7 +9,7 @@ import { measureEvery } from './measure-every.ts'
 /** Deadlines and ages are the database's; times in logs, signatures and sessions are not. */
 const MAX_DIFFERENCE_SECONDS = 5
 
-/** Null while the database does not answer. */
+/** The clock's part of readyz; null while the database does not answer. */
 export async function clockReport(ask: Ask): Promise<{ clock: string | null }> {
   const seconds = await ask<number | null>(clockDifference, null)
   return { clock: seconds === null ? null : (complaint(seconds) ?? 'ok') }

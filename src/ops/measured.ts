@@ -9,7 +9,7 @@ type Metric = {
   name: string
   help: string
   labels?: readonly string[]
-  /** Counted in the database, by whichever process did what is counted. */
+  /** The number is counted in the database, by whichever process did what is counted. */
   isTotal?: true
 }
 

@@ -5,7 +5,7 @@ export type OpenCounters<Counters extends object = object> = (registers: Registr
 
 export type Metrics = ReturnType<typeof openMetrics>
 
-/** Its timer and observer cannot be stopped, so every start in this process shares it. */
+/** The timer and observer of this registry cannot be stopped, so every start in this process shares it. */
 let ofProcess: Registry | undefined
 
 /** Labels never contain ids, names or any other text from a caller. */

@@ -1,6 +1,6 @@
 type Members = Record<string, unknown>
 
-/** For generators that do not know 3.1. It has no place for callbacks. */
+/** The document for generators that do not know 3.1, which has no place for callbacks. */
 export function asOpenApi30(document: object): object {
   const { webhooks: _, info, ...rest } = document as { webhooks: object; info: Members }
   const { identifier: __, ...license } = info.license as Members
@@ -18,7 +18,7 @@ function inOld(value: unknown): unknown {
 function asOld(name: string, member: unknown): Members {
   if (name === 'type' && Array.isArray(member))
     return { type: member.find(one => one !== 'null'), nullable: true }
-  // `nullable` says it, and some generators make a constant of a null here.
+  // `nullable` says that null is allowed, and some generators make a constant of a null here.
   if (name === 'enum' && Array.isArray(member)) return { enum: member.filter(one => one !== null) }
   if (name === 'exclusiveMinimum' && typeof member === 'number')
     return { minimum: member, exclusiveMinimum: true }

@@ -5,12 +5,12 @@ import { clientError } from '../http/client-error.ts'
 import { httpLimits } from '../http/limits.ts'
 import { NotFound } from '../http/problem.ts'
 
-/** Enough for probes, scrapes and a few readers; callers of the other port cannot use them up. */
+/** These suffice for probes, scrapes and a few readers; callers of the other port cannot use them up. */
 const MAX_CONNECTIONS = 64
 const HEALTH = ['/healthz', '/readyz']
 const FOR_OPERATORS = /^\/(metrics|openapi(-3\.0)?\.json|docs(\/.*)?)$/
 
-/** An onRequest hook: what is for operators is served on their port alone, and their port serves nothing else. */
+/** An onRequest hook: the routes for operators are served on their port alone, and their port serves nothing else. */
 export function keepApart(opsPort: number) {
   return async (request: FastifyRequest) => {
     const { url = '' } = request.routeOptions
@@ -25,7 +25,7 @@ export function isOnPort({ socket }: FastifyRequest, port: number): boolean {
   return socket.localPort === port
 }
 
-/** A server of its own for the same routes. */
+/** Listens on a server of its own for the same routes. */
 export async function listenForOps(
   app: FastifyInstance,
   { host, port }: { host: string; port: number },

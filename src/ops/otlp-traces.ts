@@ -20,11 +20,11 @@ import type { Part, Trace, Traces } from './traces.ts'
 
 /** While the collector hangs, at most this much tracing is lost; requests never wait. */
 const EXPORT_TIMEOUT_MS = 5_000
-/** Part of the 25 s that a stop may take. */
+/** This is part of the 25 s that a stop may take. */
 const FLUSH_MS = 2_000
 const FAILED_FROM = 500
 
-/** Exports in the background: what the collector does not take in time is dropped. */
+/** Exports traces in the background: those that the collector does not take in time are dropped. */
 export function openOtlpTraces(
   endpoint: string,
   serviceName: string,
@@ -81,7 +81,7 @@ function traceIn(tracer: Tracer, context: Context, links: Link[] = []): Trace {
           span.setAttributes(more),
         )
       } catch (error) {
-        // Not its message, which may quote what a caller sent.
+        // The error's message is left out, as it may quote what a caller sent.
         span.setStatus({ code: SpanStatusCode.ERROR })
         throw error
       } finally {

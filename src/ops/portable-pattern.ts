@@ -1,6 +1,7 @@
 /**
- * In the form that regular expressions of every language read: PHP and Go know no `\u`. Characters beyond Latin-1 are left
- * out: those of our patterns are blanks that are trimmed, so that without them a pattern allows a little more.
+ * A pattern in the form that regular expressions of every language read: PHP and Go know no `\u`. Characters beyond
+ * Latin-1 are left out: those of our patterns are blanks that are trimmed, so that without them a pattern allows a
+ * little more.
  */
 export function portablePattern(pattern: string): string {
   return pattern

@@ -88,7 +88,7 @@ function codesOf(method: string, call: Call): string[] {
     ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
     ...(FOR_EVERY_ROLE.includes(needs) ? [] : ['FORBIDDEN']),
     ...(acts.length > 0 ? ['PERSON_REQUIRED'] : []),
-    // An operation has a code of its own for it.
+    // An operation has a code of its own for an unknown id.
     ...(hasRecord && !own.includes('UNKNOWN_TRACKING_ID') ? ['NOT_FOUND'] : []),
   ]
 }

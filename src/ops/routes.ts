@@ -10,7 +10,7 @@ const Readiness = Type.Object({}, { additionalProperties: true, title: 'Readines
 
 type Context = { health: Health; metrics: Metrics; config: Pick<Config, 'OPS_PORT'> }
 
-/** Served by every process, whatever its role, without a token. */
+/** Every process, whatever its role, serves these routes, without a token. */
 export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(

@@ -1,4 +1,4 @@
-/** Of the OpenAPI document, in its order. Generators make one class of each. */
+/** The tags of the OpenAPI document, in its order. Generators make one class of each. */
 export const TAGS = {
   health: 'Whether the service works',
   operations: 'Operations on clients and loans, and their tracking',

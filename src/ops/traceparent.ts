@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 const SHAPE =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** As W3C Trace Context defines it. A version later than ours may be followed by more. */
+/** The parts of a traceparent, as W3C Trace Context defines it. A version later than ours may be followed by more. */
 export function parseTraceparent(text: string) {
   const [, traceId, spanId, flags, more] = SHAPE.exec(text) ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
@@ -16,7 +16,7 @@ export function traceparentOf(place: { traceId: string; spanId: string; traceFla
   return `00-${place.traceId}-${place.spanId}-0${place.traceFlags & 1}`
 }
 
-/** Null if there is none; one that cannot be parsed starts a new trace. */
+/** The caller's traceparent, null if there is none; one that cannot be parsed starts a new trace. */
 export function callersTraceparent({ headers }: FastifyRequest): string | null {
   const { traceparent } = headers
   if (traceparent === undefined) return null

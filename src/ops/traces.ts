@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Never names, numbers or any other text from a caller: traces leave the service. */
+/** Attributes are never names, numbers or any other text from a caller: traces leave the service. */
 type Attributes = Record<string, string | number>
 
 export type Trace = {

@@ -4,7 +4,7 @@ type Unanswered = {
   during<T>(of: string, call: () => Promise<T>): Promise<T>
 }
 
-/** Measured at the scrape, so that a missing answer shows long before its call times out. */
+/** The gauge is measured at the scrape, so that a missing answer shows long before its call times out. */
 export function openUnanswered(registers: Registry[]): Unanswered {
   const since = new Map<string, Set<{ at: number }>>([['ledger', new Set()]])
   new Gauge({

@@ -32,9 +32,10 @@ export const IfMatch = Type.Object({
 export const etagOf = (version: string) => `"${version}"`
 
 /**
- * The same decision means something else once the payment has changed, such as a dismissal of an objection to a repayment
- * that was undone since.
- * @param ifMatch an If-Match header @throws PreconditionFailed, PreconditionRequired
+ * The same decision means something else once the payment has changed, such as a dismissal of an objection to a
+ * repayment that was undone since.
+ * @param ifMatch an If-Match header
+ * @throws PreconditionFailed, PreconditionRequired
  */
 export function requireAsSeen(
   { version, wasPosted }: PaymentStanding,

@@ -15,8 +15,8 @@ export async function deleteRows(
 }
 
 /**
- * A range, so that concurrent deletions lock the rows in the same order. @returns the last line deleted,
- * null at the end
+ * A range, so that concurrent deletions lock the rows in the same order.
+ * @returns the last line deleted, null at the end
  */
 async function deleteNext(db: Database, id: string, after: number): Promise<number | null> {
   const { rows } = await sql<{ last: number | null }>`

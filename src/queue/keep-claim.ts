@@ -15,7 +15,7 @@ type Hold = {
   stop(): void
 }
 
-/** Keeps a claimed run until it is stopped. */
+/** Keeps the claim of a run until it is stopped. */
 export function keepClaim(
   db: Database,
   table: LeasedTable,

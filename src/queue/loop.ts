@@ -1,6 +1,6 @@
 import type { Job } from './job.ts'
 
-/** The largest share of its time a loop may spend looking. */
+/** The largest share of its time that a loop may spend looking. */
 const MAX_SHARE_OF_TIME = 0.1
 
 type Loop = Job & {

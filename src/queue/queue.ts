@@ -16,17 +16,17 @@ export type Queue<Data extends object> = {
   name: string
   options: Omit<QueueOptions, 'name'>
   work: WorkOptions
-  /** Only carries the type of a job's data. */
+  /** This member only carries the type of a job's data. */
   data?: Data
 }
 
 /**
- * For jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is listening. The shortest
- * that pg-boss allows, because somebody may be waiting for each of them.
+ * How often workers look for jobs that wake nobody: a retry, a dead worker's job, a job added while nobody is
+ * listening. This is the shortest interval that pg-boss allows, because somebody may be waiting for each of them.
  */
 export const WATCHED = { pollingIntervalSeconds: 0.5 } as const
 
-/** They fetch and complete jobs: one for each of the five loops of the busy queues, and one for all the others. */
+/** Connections fetch and complete jobs: one for each of the five loops of the busy queues, and one for all the others. */
 const BOSS_POOL_MAX = 6
 /** A connection that is silent for longer than a statement may take is closed. */
 const LISTENER_HEARTBEAT_MS = 2_000
@@ -42,12 +42,12 @@ const MONITOR_INTERVAL_SECONDS = 2
  * reads it.
  */
 const MAINTENANCE_INTERVAL_SECONDS = 60
-/** Longer than the interval: connecting each time took as long as the checks. */
+/** A connection is kept for longer than the interval: connecting each time took as long as the checks. */
 const HOUSEKEEPING_IDLE_MS = 3_000
 
 type BossOptions = { name: string; onError: (error: Error) => void }
 
-/** On the schema that `migrate` created. A worker also runs the schedules. */
+/** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
   const { isWorker, name, onError } = options
   const boss = new PgBoss({
@@ -60,15 +60,15 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
     schedule: isWorker,
   })
   boss.on('error', onError)
-  // For example, that it cannot listen and only polls.
+  // A warning is, for example, that pg-boss cannot listen and only polls.
   boss.on('warning', ({ message }) => onError(new Error(message)))
   return boss
 }
 
 /**
- * Fails the jobs of dead workers and deletes finished ones. Separate from the queue, because counting and
- * deleting a million jobs may take longer than a fetch may. One connection is enough, because it does one
- * thing at a time.
+ * Fails the jobs of dead workers and deletes finished ones. The housekeeping is separate from the queue, because
+ * counting and deleting a million jobs may take longer than a fetch may. One connection is enough, because it does
+ * one thing at a time.
  */
 export function openHousekeeping(url: string, { name, onError }: BossOptions): PgBoss {
   const boss = new PgBoss({
@@ -91,11 +91,14 @@ export function openHousekeeping(url: string, { name, onError }: BossOptions): P
 
 type NewJob<Data extends object> = {
   data: Data
-  /** Polling finds such a job. */
+  /** Polling finds a job that starts later. */
   startAfter?: Date
 }
 
-/** In the transaction that writes the facts behind the jobs: they exist, and wake the workers, only if it commits. */
+/**
+ * Inserts jobs in the transaction that writes the facts behind them: they exist, and wake the workers, only if it
+ * commits.
+ */
 export async function insertJobs<Data extends object>(
   boss: PgBoss,
   trx: Trx,
@@ -107,8 +110,8 @@ export async function insertJobs<Data extends object>(
 }
 
 /**
- * By itself only for intake without a row, as the webhooks' is: their events exist in the job alone, so no
- * transaction has to include it. The caller wakes the workers once the jobs are committed.
+ * Inserts jobs without waking workers. Call it without a transaction only for intake without a row, as the webhooks'
+ * is: their events exist in the job alone. The caller wakes the workers once the jobs are committed.
  */
 export async function insertJobsQuietly<Data extends object>(
   boss: PgBoss,
@@ -119,7 +122,7 @@ export async function insertJobsQuietly<Data extends object>(
   if (jobs.length > 0) await (await insertingJobs(boss, queue, jobs)).execute(db)
 }
 
-/** pg-boss's own statement, so that it can be a part of the one that writes the facts behind the jobs. */
+/** pg-boss's own statement that inserts jobs, so that it can be a part of the one that writes the facts behind them. */
 export async function insertingJobs<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,
@@ -136,7 +139,7 @@ export async function insertingJobs<Data extends object>(
   return statement
 }
 
-/** Jobs not fetched when it is stopped are left to other workers. */
+/** Works the jobs of a queue. Those not fetched when it is stopped are left to other workers. */
 export async function work<Data extends object>(
   boss: PgBoss,
   queue: Queue<Data>,

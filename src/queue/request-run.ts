@@ -18,7 +18,7 @@ export async function requestRun(
       on conflict (status) where status = 'waiting' do nothing`.execute(trx)
     const { rows } = await sql<{ id: string }>`
       select id from ${runs} where status = 'waiting'`.execute(trx)
-    // No row if the waiting run, which conflicted with ours, has been started in the meantime.
+    // There is no row if the waiting run, which conflicted with ours, has been started in the meantime.
     if (rows[0] === undefined) continue
     await insertJobs(boss, trx, queue, [{ data: {} }])
     return rows[0].id

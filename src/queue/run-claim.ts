@@ -6,12 +6,12 @@ import { publicError } from '../public-error.ts'
 
 export type RunTable = keyof DB & `core.${string}_run`
 
-/** Also of runs that are claimed in another way. */
+/** Every table with leases, also of runs that are claimed in another way. */
 export type LeasedTable = keyof DB
 
 export type RunClaim = {
   id: string
-  /** Claim count; a writer with an older number has lost its lease. Column `attempt`. */
+  /** How many times the run was claimed, in column `attempt`; a writer with an older number has lost its lease. */
   number: number
 }
 

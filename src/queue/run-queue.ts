@@ -1,6 +1,6 @@
 import { type Queue, WATCHED } from './queue.ts'
 
-/** Longer than any outage: pg-boss must not delete a job that waits for its worker. */
+/** No outage lasts so long: pg-boss must not delete a job that waits for its worker. */
 export const TEN_YEARS_SECONDS = 315_360_000
 
 export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
@@ -10,15 +10,15 @@ export function runQueue(name: string): Queue<{ trigger?: 'schedule' }> {
       policy: 'standard',
       // Whoever inserts a job wakes the workers.
       notify: false,
-      // For half an hour: only a database in trouble prevents a scheduled run from being requested.
+      // Retries go on for half an hour: only a database in trouble prevents a scheduled run from being requested.
       retryLimit: 360,
       retryDelay: 5,
       // The job ends as soon as the run is requested.
       expireInSeconds: 60,
-      // The shortest that pg-boss allows.
+      // This is the shortest heartbeat that pg-boss allows.
       heartbeatSeconds: 10,
       retentionSeconds: TEN_YEARS_SECONDS,
-      // Long enough to look into a failed one; there are few of them.
+      // An hour is long enough to look into a failed job; there are few of them.
       deleteAfterSeconds: 3_600,
     },
     work: WATCHED,

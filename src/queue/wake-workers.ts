@@ -6,12 +6,15 @@ const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').sl
 
 type Named = { name: string }
 
-/** PostgreSQL commits one notifying transaction at a time: if callers wait for the commit, use a waker. */
+/**
+ * Wakes the workers when the transaction commits. PostgreSQL commits one notifying transaction at a time: if callers
+ * wait for the commit, use a waker.
+ */
 export async function wakeAtCommit(trx: Trx, { name }: Named): Promise<void> {
   await sql`select pg_notify(${CHANNEL}, ${name})`.execute(trx)
 }
 
-/** A lost notification costs little, because workers also look by themselves. */
+/** A function that wakes the workers. A lost notification costs little, because workers also look by themselves. */
 export function openWaker(db: Database, { name }: Named): () => void {
   let isOnItsWay = false
   let isWanted = false
@@ -25,7 +28,7 @@ export function openWaker(db: Database, { name }: Named): () => void {
     isOnItsWay = true
     while (isWanted) {
       isWanted = false
-      // Nothing is written, so the commit need not wait for the disk or a standby.
+      // This transaction writes nothing, so its commit need not wait for the disk or a standby.
       await sql`
         select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, ${name})`
         .execute(db)

@@ -9,8 +9,8 @@ import { ledgerPath } from '../../ledger/path.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 
 /**
- * Undoes the writes in reverse. What the ledger refuses stays, because its user may lack permissions that no operation
- * needs.
+ * Undoes the writes in reverse. What the ledger refuses to undo stays, because its user may lack permissions that no
+ * operation needs.
  * @returns what stays
  */
 export async function cleanUp(ledger: Ledger, name: string): Promise<string[]> {

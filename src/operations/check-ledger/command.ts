@@ -39,7 +39,7 @@ export async function checkFromCommand(env: NodeJS.ProcessEnv, flags: Flags): Pr
   return breaking.length > 0 ? 1 : 0
 }
 
-/** Until these are as expected, every write would be refused for the same reason. */
+/** Until these checks are as expected, every write would be refused for the same reason. */
 const FIRST = ['reachable', 'api_path', 'tenant', 'credentials', 'password_expiry']
 
 async function withWrites(settings: CheckedSettings, lenders: Lender[], read: Finding[]) {

@@ -3,7 +3,7 @@ import type { Finding } from '../../ledger/check/finding.ts'
 /** The worst comes last, where a terminal shows it. */
 const FROM_BEST = ['ok', 'unknown', 'differs', 'breaks'] as const
 
-/** What is well with several lenders, and what several checks have in common, is said once. */
+/** The findings in words: what is well with several lenders, and what several checks have in common, is said once. */
 export function inWords(findings: Finding[], left: string[] | undefined): string {
   const lines = FROM_BEST.flatMap(state => {
     const alike = Map.groupBy(

@@ -9,7 +9,7 @@ import { startLoop } from '../../queue/loop.ts'
 const CALLS_APART_MS = 1_000
 const MINUTE_MS = 60_000
 
-/** At start, and again every few minutes. */
+/** Checks the ledger at start, and again every few minutes. */
 export function checkLedgerRegularly({
   db,
   config,
@@ -34,7 +34,7 @@ export function checkLedgerRegularly({
 
 const WRONG = ['breaks', 'differs']
 
-/** What is unknown while the ledger is away is in the list of findings alone. */
+/** Logs a change. A finding that is unknown while the ledger is away is in the list of findings alone. */
 function noteChange(
   { check, lender, state, before, found, remedy }: Change,
   log: Pick<WorkerContext['log'], 'info' | 'warn'>,

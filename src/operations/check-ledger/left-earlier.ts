@@ -6,9 +6,9 @@ import { ledgerPath } from '../../ledger/path.ts'
 import type { LedgerSettings } from '../../ledger/send.ts'
 import { THROW_AWAY } from './throw-away.ts'
 
-/** Each check leaves a client, however it ended: more than anybody will have. */
+/** Each check leaves a client, however it ended: nobody will have more than this. */
 const AT_MOST = '1000'
-// The ledger compares it by LIKE.
+// The ledger compares the external id by LIKE.
 const CLIENTS = ledgerPath(['clients'], { externalId: `${THROW_AWAY}%`, limit: AT_MOST })
 type Page = { pageItems?: { externalId?: string }[] }
 

@@ -11,7 +11,7 @@ const RATE = 12
 /** Nobody else's names begin so. */
 export const THROW_AWAY = 'loanops-check-'
 
-/** Of the client, the loan and the repayment. */
+/** The name of the client, the loan and the repayment. */
 export const throwAwayName = () => `${THROW_AWAY}${randomBytes(4).toString('hex')}`
 
 /** What each operation is asked for, within the limits of the lender's product. */

@@ -24,20 +24,20 @@ import { throwAwayData } from './throw-away.ts'
 type Settings = LedgerSettings & Parameters<typeof openReference>[1]
 type Tried = {
   findings: Finding[]
-  /** What the ledger keeps of it. */
+  /** What the ledger keeps of the test. */
   left: string[]
 }
 type Outcome = Answer | Refusal
 type Step = {
   name: string
-  /** Under which a refusal is reported. */
+  /** The check under which a refusal is reported. */
   check: string
-  /** Its only call is the write, so that its repeat shows what the ledger makes of the key. */
+  /** The operation's only call is the write, so that its repeat shows what the ledger makes of the key. */
   isRepeated?: true
   write(attempt: Attempt): Promise<Outcome>
 }
 
-/** While a call under the same key still runs. */
+/** The ledger's answer while a call under the same key still runs. */
 const TOO_EARLY = 425
 
 /**

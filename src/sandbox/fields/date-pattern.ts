@@ -5,8 +5,8 @@ type Parser = (text: string) => string | undefined
 const parsers = new Map<string, Parser | undefined>()
 
 /**
- * As java.time: lenient about the number of digits and about case, strict about days that exist. @returns
- * undefined if the pattern is invalid
+ * As java.time: lenient about the number of digits and about case, strict about days that exist.
+ * @returns undefined if the pattern is invalid
  */
 export function dateParser(pattern: string, locale: string): Parser | undefined {
   const name = `${locale} ${pattern}`
