@@ -9,8 +9,8 @@ export const PAYMENT_CRASH_POINTS = [
   'batch.unended',
 ] as const
 
-/** Passed only where a refund is booked. */
+/** Only the booking of a refund passes these. */
 export const REVERSAL_CRASH_POINTS = ['batch.reversing', 'reversal.recorded'] as const
 
-/** Passed only by a payment with a fee of its payer. */
+/** Only a payment with a fee of its payer passes this. */
 export const FEE_CRASH_POINTS = ['repayment.fee-kept'] as const

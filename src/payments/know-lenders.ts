@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
-/** Only they get raw tables. At every role's start: events of a new lender may be saved by a worker started before. */
+/**
+ * Tells the database the lenders, which alone get raw tables. Every role does so at its start: a worker started
+ * before may save events of a new lender.
+ */
 export async function knowLenders(
   db: Database,
   { lenders }: Pick<Config, 'lenders'>,

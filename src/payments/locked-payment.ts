@@ -14,11 +14,11 @@ export type PaymentStanding = {
   reason: string | null
   objection: string | null
   loan: string | null
-  /** In the currency's units, less what went back; null if unknown or not an amount of money. */
+  /** The amount in the currency's units, less what went back; null if unknown or not an amount of money. */
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
-  /** Another one once its state, reason, objection, amount or loan is another one. */
+  /** The version is another one once the payment's state, reason, objection, amount or loan is another one. */
   version: string
   wasPosted: boolean
 }
@@ -31,7 +31,7 @@ export function paymentStanding(db: Database, name: PaymentName): Promise<Paymen
   return found(db, name, sql``)
 }
 
-/** @throws NotFound, or Conflict while an attempt to post it may have arrived */
+/** @throws NotFound, or Conflict while an attempt to post the payment may have arrived */
 export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
   const payment = await lockStanding(trx, name)
   refuseUnknownOutcome(payment)

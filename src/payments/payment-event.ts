@@ -1,7 +1,7 @@
 import type { Gateway } from './gateways/gateways.ts'
 
 export const UNKNOWN = 'UNKNOWN'
-/** `verifiedBy` of what was fetched from the gateway itself. */
+/** The `verifiedBy` of an event that was fetched from the gateway itself. */
 export const GATEWAY_API = 'gateway_api'
 
 export type PaymentEvent = {

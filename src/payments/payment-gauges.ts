@@ -8,7 +8,7 @@ const lag: Measured = {
       help: 'Age of the oldest payment event that no batch has transformed, or payment that is not posted yet',
     },
   },
-  // The first in each index is the oldest, because ids grow with time.
+  // The first row in each index is the oldest, because ids grow with time.
   query: sql`
     with recursive source (name) as (
       (select source from core.pending_event order by source limit 1)

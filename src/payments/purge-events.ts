@@ -3,11 +3,11 @@ import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
 import type { Row } from '../database/row.ts'
 
-/** About 50 ms of work. */
+/** So many rows take about 50 ms. */
 const ROWS_AT_ONCE = 500
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
-/** What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
+/** Purges events. What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
 export async function purgeEvents(db: Database, keepDays: number): Promise<number> {
   let deleted = 0
   const { rows } = await sql<

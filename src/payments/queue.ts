@@ -7,30 +7,30 @@ export const deadEventQueue: Queue<{ events: PaymentEvent[]; error?: object }> =
   name: 'payment-event-dead',
   options: {
     policy: 'standard',
-    // The only copy of these events: pg-boss must never delete it, however long nobody looks.
+    // This is the only copy of these events: pg-boss must never delete it, however long nobody looks.
     retentionSeconds: TEN_YEARS_SECONDS,
   },
-  // Nobody works it: its jobs wait for an operator.
+  // Nobody works this queue: its jobs wait for an operator.
   work: {},
 }
 
-/** Many events per job: a job for each would cost as much as the event itself. */
+/** A job has many events: a job for each would cost as much as the event itself. */
 export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   name: 'payment-event',
   options: {
     policy: 'standard',
-    // A table of its own: a flood of webhooks must not slow down other queues.
+    // The queue has a table of its own: a flood of webhooks must not slow down other queues.
     partition: true,
     // Intake wakes the workers after its commit.
     notify: false,
-    // It fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
+    // A job fails only while the database is in trouble: with back-off up to ten minutes, 30 retries last three hours.
     retryLimit: 30,
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 600,
-    // A thousand events are saved within a second; this is for a database that is nearly at a standstill.
+    // A thousand events are saved within a second; this time is for a database that is nearly at a standstill.
     expireInSeconds: 300,
-    // The shortest that pg-boss allows: another worker saves a dead worker's events within 15 s.
+    // This is the shortest heartbeat that pg-boss allows: another worker saves a dead worker's events within 15 s.
     heartbeatSeconds: 10,
     // Until they are saved, this is the only copy of the events.
     retentionSeconds: TEN_YEARS_SECONDS,
@@ -41,7 +41,7 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
   work: {
     // Each job is SQL for up to 256 events already.
     batchSize: 4,
-    // Two keep up with the webhooks: each saves a thousand events and more in one transaction.
+    // Two loops keep up with the webhooks: each saves a thousand events and more in one transaction.
     localConcurrency: 2,
     // More is waiting behind a full batch.
     burstWhenBatchFull: true,

@@ -1,6 +1,6 @@
 import type { Lender } from '../config/lenders.ts'
 import type { Gateway } from './gateways/gateways.ts'
 
-/** Equal for lenders that share their secrets for this gateway, in whatever order each lists them. */
+/** A key that is equal for lenders that share their secrets for this gateway, in whatever order each lists them. */
 export const secretsKey = (lender: Lender, gateway: Gateway): string =>
   JSON.stringify(lender[gateway].secrets.toSorted())

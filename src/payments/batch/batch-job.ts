@@ -7,7 +7,7 @@ import { batchQueue } from '../queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { runBatch } from './run-batch.ts'
 
-/** Runs while each batch posts. @returns how many payments it changed, for which the batch posts once more */
+/** What runs while each batch posts. @returns how many payments it changed, for which the batch posts once more */
 type WhilePosting = (context: WorkerContext, run: Run) => Promise<number>
 
 export function runBatches(context: WorkerContext, whilePosting: WhilePosting): Promise<Job> {
@@ -21,7 +21,7 @@ export function runBatches(context: WorkerContext, whilePosting: WhilePosting): 
         const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
-    // In a slot, because a probe is a call like any other.
+    // The probe takes a slot, because it is a call like any other.
     ledgerAnswers: () => slots.run('bulk', ledger.probe),
     onStage: (stage: string, seconds: number) => batchSeconds.observe({ stage }, seconds),
   }

@@ -27,7 +27,7 @@ export async function discover(batch: Batch): Promise<void> {
   await reportMisfits(batch, tried)
 }
 
-/** Whoever made such a table by hand expects its events to be posted. */
+/** Reports tables that do not become sources: whoever made one by hand expects its events to be posted. */
 async function reportMisfits({ db, claim, log }: Batch, tried: string[]): Promise<void> {
   const { rows } = await sql<{ store: string; problem: string }>`
     select store, problem from raw.misfits() where store <> all(${tried}) order by store`.execute(

@@ -3,9 +3,9 @@ import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/** Per batch, because each may need several calls to the ledger. */
+/** The payments of one batch are limited, because each may need several calls to the ledger. */
 const MAX_PAYMENTS = 200
-/** Likewise: one call each. */
+/** The loans of one batch are limited, because each needs a call to the ledger. */
 const MAX_LOANS = 200
 
 export type LoanReads = {
@@ -16,7 +16,10 @@ export type LoanReads = {
 
 type UnjudgedPayment = { gateway: string; paymentId: string; loans: string[] }
 
-/** Once its loan's product is known, a contradicted payment is settled again by that lender's networks. */
+/**
+ * Asks the ledger for the products of loans. Once its loan's product is known, a contradicted payment is settled
+ * again by that lender's networks.
+ */
 export async function learnLenders(
   batch: Batch,
   { productOf, ledgerAnswers }: LoanReads,
@@ -42,7 +45,10 @@ export async function learnLenders(
   await learnAgain(batch, { productOf, ledgerAnswers })
 }
 
-/** Before their gateways are asked: another lender's gateway would not have the payments of a loan that changed hands. */
+/**
+ * Asks again for the products of loans before gateways are asked: another lender's gateway would not have the
+ * payments of a loan that changed hands.
+ */
 async function learnAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
   const { rows } = await sql<{ loan: string }>`
     select loan from core.loans_to_learn_again(${MAX_LOANS}) as loan`.execute(batch.db)

@@ -2,16 +2,19 @@ import { sql } from 'kysely'
 import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 
-/** Values of which the payments are looked up together: each look-up reads all that wait to be posted. */
+/** So many changes are looked up together: each look-up reads all payments that wait to be posted. */
 const CHANGES_AT_ONCE = 5_000
 const FOUND_AT_ONCE = 10_000
-/** Some 100 ms of work: nobody else settles or decides about payments meanwhile. */
+/** So many payments take some 100 ms, in which nobody else settles or decides about payments. */
 const PAYMENTS_AT_ONCE = 250
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 type Changes = { gateway: string; keys: (string | null)[]; ids: string[] }
 
-/** Settles again what a changed reference may release, hold or give to another loan. A crash begins with the same changes again. */
+/**
+ * Settles again the payments that a changed reference may release, keep back or give to another loan. After a crash,
+ * the same changes are looked up again.
+ */
 export async function matchAgain(batch: Batch): Promise<void> {
   for (;;) {
     const changes = await nextChanges(batch)
@@ -43,7 +46,8 @@ async function settleNext(
   keys: Changes['keys'],
   after: string,
 ): Promise<string | null> {
-  // Once, so that whatever was settled with the references of before is seen; the look-up itself holds up nobody.
+  // The lock is taken once, so that whatever was settled with the old references is seen; the look-up itself delays
+  // nobody.
   await batch.db.transaction().execute(lockSettling)
   const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
     select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(

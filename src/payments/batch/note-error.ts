@@ -3,10 +3,10 @@ import type { Database } from '../../database/database.ts'
 import { publicError } from '../../public-error.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 
-/** Enough for a dozen parts. */
+/** So many characters hold the errors of a dozen parts. */
 const MAX_CHARACTERS = 4_000
 
-/** Beside what other parts of the batch have noted. */
+/** Notes an error beside those of other parts of the batch. */
 export async function noteError(
   db: Database,
   { id }: RunClaim,

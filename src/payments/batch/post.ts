@@ -7,9 +7,9 @@ import { repaymentIntake } from '../repayment/repayment-intake.ts'
 import { dueReversals, startReversals } from '../repayment/start-reversals.ts'
 import type { Batch } from './batch.ts'
 
-/** One transaction, which holds up the intake of their loans. */
+/** So many payments are one transaction, which delays the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
-/** About one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
+/** About the time of one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
 const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
@@ -37,7 +37,7 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** In order of payment, because the operations of a loan run in the order in which they are inserted. */
+/** Posts payments in order of payment, because the operations of a loan run in the order in which they are inserted. */
 async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
     const { rows } = await sql<{ id: string; loan: string }>`
@@ -78,7 +78,10 @@ async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<numb
   return started
 }
 
-/** The engine retries those that wait for the ledger or a pause: the batch need not wait for them. */
+/**
+ * Whether repayments are under way, except those that wait for the ledger or a pause: the engine retries these, and
+ * the batch need not wait for them.
+ */
 async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
   const { rows } = await sql<{ isUnderWay: boolean }>`
     select exists (

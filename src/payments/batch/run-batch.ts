@@ -13,7 +13,7 @@ import { matchAgain } from './match-again.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-/** What is left after that waits for the next batch. */
+/** What is left after so many rounds waits for the next batch. */
 const MAX_ROUNDS = 2
 
 type BatchContext = Databases &
@@ -25,7 +25,7 @@ type BatchContext = Databases &
     onStage(stage: string, seconds: number): void
   }
 
-/** Each stage takes what is left, so it also continues after a crash. */
+/** Runs a batch. Each stage takes what is left, so it also continues after a crash. */
 export function runBatch(context: BatchContext, run: Run): Promise<void> {
   const part = { name: 'batch', attributes: { 'loanops.batch_id': run.claim.id } }
   return context.traces

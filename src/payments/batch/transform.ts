@@ -9,7 +9,7 @@ import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/** Enough to spread the fixed cost of a transaction, few enough to end within a second. */
+/** So many rows spread the fixed cost of a transaction, and end within a second. */
 const ROWS_AT_ONCE = 5_000
 /** More rows that break the database’s constraints mean that something else than these rows is wrong. */
 const MAX_STUCK = 10
@@ -17,7 +17,7 @@ const MAX_STUCK = 10
 /** `stuck`: the rows that break a constraint, which wait for the next batch and delay no other row. */
 type Source = { name: string; stuck: string[] }
 
-/** Rows that arrive meanwhile are left: a source that never stops must not delay posting. */
+/** Transforms new rows. Those that arrive meanwhile are left: a source that never stops must not delay posting. */
 export async function transform(batch: Batch): Promise<void> {
   const { rows } = await sql<
     Row<'core.source', 'name'>
@@ -60,7 +60,7 @@ async function transformChunk(batch: Batch, source: Source, max: number): Promis
   }
 }
 
-/** Chooses the row once: after an error of its view, an older row may have been committed. */
+/** Transforms the oldest row, which is chosen once: after an error of its view, an older row may have been committed. */
 async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<number> {
   const { rows } = await sql<{ id: string }>`
     select raw_id as id from core.pending_event
@@ -91,7 +91,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
 
 async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
   const taken = await db.transaction().execute(async trx => {
-    // In a statement of its own, so that waiting for it never looks like a row that cannot be read in time.
+    // The lock is a statement of its own, so that waiting for it never looks like a row that cannot be read in time.
     await lockSettling(trx)
     const { rows } = await sql<{ taken: number; isOurs: boolean }>`
       with done as materialized (select * from ${step}),

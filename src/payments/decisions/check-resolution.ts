@@ -15,7 +15,10 @@ const DECIDED = ['handled', 'dismissed']
 const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
 const REVERSIBLE = ['refund', 'chargeback', 'reversal_refused']
 
-/** What came from outside, or its gateway does not have, is not. */
+/**
+ * Whether a refund or chargeback can be taken out of its payment: not one from outside, or one that its gateway does
+ * not have.
+ */
 export function isReversible({ kind, state, reason }: ShownState): boolean {
   return kind !== 'payment' && state === 'suspense' && REVERSIBLE.includes(reason ?? '')
 }
@@ -45,7 +48,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
     )
 }
 
-/** Nothing limits the amount that is posted, so that a token which leaked could post any. @throws PersonRequired */
+/** Nothing limits the amount that is posted here, so that a token which leaked could post any. @throws PersonRequired */
 export function requirePersonForUnknown(
   { capturedAmount, currency }: PaymentStanding,
   { outcome }: PaymentResolution,

@@ -35,7 +35,10 @@ export async function paymentFacts(
   }
 }
 
-/** Whoever posts less than was captured decides about all of it. Null if nobody knows how much that is. */
+/**
+ * The amount that rules compare: whoever posts less than was captured decides about all of it. Null if nobody knows
+ * how much that is.
+ */
 function greaterOf(captured: string | null, posted = '0'): string | null {
   return captured === null ? null : Decimal.max(captured, posted).toString()
 }

@@ -6,7 +6,7 @@ import type { Decision } from './resolution.ts'
 
 type Name = { gateway: string; id: string }
 
-/** Call it with the lock for settling held. @throws Conflict if another payment stands for the same money */
+/** Call it while holding the lock for settling. @throws Conflict if another payment stands for the same money */
 export async function refuseCountedTwice(
   trx: Trx,
   payment: PaymentStanding,
@@ -48,7 +48,7 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
 }
 
 /**
- * The payment that this transaction of the loan was posted for. One booked by a person may be the sum of
+ * The payment that this transaction of the loan was posted for. A transaction booked by a person may be the sum of
  * several payments.
  */
 async function postedFor(

@@ -15,7 +15,7 @@ TypeRegistry.Set('TransactionId', (_, value) =>
     ? Number.isInteger(value) && value > 0 && value <= MAX_WHOLE
     : typeof value === 'string' && ID_TEXT.test(value),
 )
-/** A number is taken too. The contract names one type, because many languages have none that is either. */
+/** The id may be sent as a number too. The contract names one type, because many languages have none that is either. */
 const TransactionId = Type.Unsafe<number | string>({
   [Kind]: 'TransactionId',
   type: 'string',
@@ -104,7 +104,7 @@ const OUTCOMES = {
 }
 
 export const RESOLUTION_ACTS = Object.values(ACT_OF)
-/** @param body as it was sent */
+/** @param body the body as it was sent */
 export const actsInResolution = (body: { outcome?: unknown } | null) =>
   RESOLUTION_ACTS.filter(act => act === `payment.${body?.outcome}`)
 

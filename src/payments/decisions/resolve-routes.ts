@@ -56,7 +56,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       {
         schema: resolveSchema,
         config: { ...operate(...RESOLUTION_ACTS), actsIn: actsInResolution },
-        // The outcome that the body names checks it, not this union of all.
+        // The outcome that the body names checks the body, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
       async (request, reply) => {

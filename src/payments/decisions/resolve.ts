@@ -35,7 +35,7 @@ export async function resolve(
   await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
 }
 
-/** Before any locks, because no batch must wait for the ledger's answer. */
+/** What the ledger shows of a payment, read before any locks, because no batch must wait for the ledger's answer. */
 export async function seenFor(
   context: ForCaller & { db: Database },
   { name, resolution, ifMatch }: Wanted,
@@ -85,7 +85,7 @@ export function resolveAsSeen(
 
 const OWN_ACTIONS = ['reopen', 'reverse', 'restore']
 
-/** What was checked, here and at the ledger, must be what is decided. */
+/** Refuses a payment that has changed: what was checked, here and at the ledger, must be what is decided. */
 function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   const isSame =
     seen.id === payment.id && seen.version === payment.version && seen.currency === payment.currency
@@ -101,7 +101,10 @@ async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decisio
   await settle(trx, [payment, ...(await undecidedTwins(trx, payment))])
 }
 
-/** Not posted yet, and perhaps the same money as this unreadable event that was just booked; it may name no loan yet. */
+/**
+ * Payments that are not posted yet, and are perhaps the same money as this unreadable event that was just booked;
+ * they may name no loan yet.
+ */
 async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select other.id
@@ -123,10 +126,10 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
        set decision = ${outcome},
            decided_over = jsonb_build_object('reason', reason, 'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
-           -- What goes to the loan, whatever went back before.
+           -- This is what goes to the loan, whatever went back before.
            decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
-           -- What was ever sent keeps its external id.
+           -- A payment that was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
            payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
      where id = ${id}`.execute(trx)

@@ -28,7 +28,7 @@ export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
     throw new Conflict(`Its payment is ${payment.state}: nothing can be added to it`)
   await sql`update core.transaction set decision = 'restore' where id = ${id}`.execute(trx)
   if (payment.state === 'posted') await startReversals(trx, boss, [id], BY_HAND)
-  // Nothing of it is at the ledger: the next batch posts it.
+  // Nothing of this payment is at the ledger: the next batch posts it.
   else await putBack(trx, id, payment.id)
   await settle(trx, [payment])
 }
@@ -37,7 +37,10 @@ const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
 
 type PaymentOfIt = { id: string; state: string; excess: string | null; isFit: boolean }
 
-/** Locks it. @throws Conflict if there is none, or another reversal of it is under way */
+/**
+ * The payment of this refund, which is locked.
+ * @throws Conflict if there is none, or another reversal of it is under way
+ */
 async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
   const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
     select p.id, p.state, core.exceeds(r) as excess, core.fits(r, p) as "isFit", core.is_being_reversed(p) as "isUnderWay"

@@ -10,12 +10,12 @@ export const gatewayA = {
   rules,
 } as const satisfies Gateway
 
-/** An event has at most five; a stranger's may have as many as a megabyte holds. */
+/** An event has at most five parts; a stranger's may have as many as fit into a megabyte. */
 const MAX_PARTS = 20
 
 const HEX = /^[0-9a-f]{64}$/i
 
-/** As Razorpay: a hex HMAC of the raw body, and an event id that is only in a header. */
+/** The rules are those of Razorpay: a hex HMAC of the raw body, and an event id that is only in a header. */
 function rules(settings: Settings): GatewayRules {
   const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
   const eventIdHeader = settings.GATEWAY_A_EVENT_ID_HEADER.toLowerCase()

@@ -12,7 +12,7 @@ export const gatewayB = {
   rules,
 } as const satisfies Gateway
 
-/** As Cashfree: a base64 HMAC of the timestamp followed directly by the raw body. */
+/** The rules are those of Cashfree: a base64 HMAC of the timestamp followed directly by the raw body. */
 function rules(): GatewayRules {
   return {
     path: '/webhooks/gateway_b',
@@ -29,7 +29,7 @@ function rules(): GatewayRules {
       },
       { header: TIME, form: /^\S+$/, holds: 'the timestamp' },
     ],
-    // The events of its old virtual accounts are flat, and name their type `event`.
+    // The events of old virtual accounts are flat, and name their type `event`.
     eventType: event => event.type ?? event.event,
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 export type Gateway = {
-  /** As in paths, tables and settings; the SQL function `base.<name>` reads its events. */
+  /** The name in paths, tables and settings; the SQL function `base.<name>` reads the gateway's events. */
   name: string
   title: string
-  /** While it is set, signatures are validated unless a lender's settings say otherwise. */
+  /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
-  /** Its API finds a payment only by its order. */
+  /** The gateway's API finds a payment only by its order. */
   isQueriedByOrder?: boolean
   rules(settings: Settings): GatewayRules
 }

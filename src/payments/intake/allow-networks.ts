@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Lender } from '../../config/lenders.ts'
 import type { Database } from '../../database/database.ts'
 
-/** Copied to the database, because it decides which events count. */
+/** Copies the networks to the database, where they decide which events count. */
 export async function allowNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,

@@ -8,7 +8,7 @@ type Named = {
   inNotes: unknown[]
 }
 
-/** UNKNOWN if the event names no lender, one that is not configured, or two. */
+/** The lender of an event, UNKNOWN if the event names none, one that is not configured, or two. */
 export function lenderOf(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Gateway,

@@ -7,7 +7,7 @@ import type { Gateway } from '../gateways/gateways.ts'
 
 const WINDOW_SECONDS = 60
 
-/** The error handler sends its seconds as `Retry-After`. */
+/** The error handler sends the error's seconds as `Retry-After`. */
 class TooManyEvents extends createError(
   'TOO_MANY_ATTEMPTS',
   'Too many events from this address: try again in %s seconds',
@@ -22,7 +22,7 @@ class TooManyEvents extends createError(
 
 type From = { address: string | null; gateway: Gateway; lender: string }
 
-/** For events that no signature proves. @returns what throws 429 once an address has sent too many */
+/** Limits events that no signature proves. @returns a function that throws 429 once an address has sent too many */
 export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
   if (points === 0) return async () => {}
   const limiter = new RateLimiterMemory({ points, duration: WINDOW_SECONDS })

@@ -10,7 +10,7 @@ import { isDataError } from '../data-error.ts'
 import type { PaymentEvent } from '../payment-event.ts'
 import { deadEventQueue, eventQueue } from '../queue.ts'
 
-/** Below the statement's own limit; the job is retried. */
+/** This time-out is below the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
 type SaveOptions = {
@@ -18,7 +18,7 @@ type SaveOptions = {
   log: Pick<Log, 'error'>
 }
 
-/** A repeated job finds its events already saved. */
+/** Saves the events of jobs. A repeated job finds its events already saved. */
 export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<Job> {
   return work(boss, eventQueue, async jobs => {
     const events = jobs.flatMap(({ data }) => data.events)
@@ -31,7 +31,10 @@ export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Pr
   })
 }
 
-/** A poisoned event must not fail the others in its job, nor one unwritable table the events of other tables. */
+/**
+ * Saves events one by one: a poisoned event must not fail the others in its job, nor one unwritable table the events
+ * of other tables.
+ */
 async function saveEach(db: Database, boss: PgBoss, events: PaymentEvent[], options: SaveOptions) {
   const poisoned: { data: { events: PaymentEvent[]; error: object } }[] = []
   const inTrouble = new Map<string, unknown>()
@@ -67,7 +70,7 @@ export async function saveEvents(
   const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
   const byStore = Map.groupBy(events, storeOf)
-  // In a fixed order, so that two workers with the same events cannot deadlock.
+  // Tables are written in a fixed order, so that two workers with the same events cannot deadlock.
   for (const [, ofStore] of [...byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const [{ lender, gateway }] = ofStore as [PaymentEvent]
     const { rows } = await sql<{ store: string }>`

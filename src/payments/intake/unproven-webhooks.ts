@@ -5,7 +5,7 @@ import type { Ask } from '../../ops/health.ts'
 
 type Known = Pick<Config, 'gateways' | 'lenders'>
 
-/** In a line of the log and a gauge, which lenders and gateways have webhook events that nothing proves. */
+/** Shows, in a line of the log and a gauge, which lenders and gateways have webhook events that nothing proves. */
 export function showUnproven(
   log: { warn(message: string): void },
   registry: Registry,

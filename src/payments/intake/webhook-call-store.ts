@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 
-/** Of each gateway, as the view `last_webhook_call` chooses them. */
+/** So many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */
 export const KEPT_CALLS = 20
 
 export type WebhookCall = {
@@ -12,11 +12,11 @@ export type WebhookCall = {
   status: number
   event_type: string | null
   lender: string
-  /** Why it was refused; null if it was stored. */
+  /** Why the call was refused; null if it was stored. */
   reason: string | null
 }
 
-/** Deletes what is no longer among the last. */
+/** Saves calls, and deletes those that are not among the last any more. */
 export async function saveCalls(db: Database, calls: WebhookCall[]) {
   await sql`
     insert into loanops.webhook_call (gateway, at, address, status, event_type, lender, reason)
@@ -32,7 +32,7 @@ export async function saveCalls(db: Database, calls: WebhookCall[]) {
         order by id for update skip locked))`.execute(db)
 }
 
-/** The newest first. @param gateway null for those of all gateways */
+/** The last calls, the newest first. @param gateway null for those of all gateways */
 export async function lastWebhookCalls(
   db: Database,
   gateway: Gateway | null,

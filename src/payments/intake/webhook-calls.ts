@@ -9,7 +9,7 @@ import { KEPT_CALLS, saveCalls, type WebhookCall } from './webhook-call-store.ts
 
 /** A flood of calls costs no more than one statement in this time. */
 const SAVE_AFTER_MS = 1_000
-/** Where nothing more is known of the call. */
+/** The reason where nothing more is known of the call. */
 const REASONS: Record<number, string> = {
   400: 'The body is not a JSON object: have the gateway send JSON',
   413: 'The body is larger than 1 MiB',
@@ -19,7 +19,7 @@ const REASONS: Record<number, string> = {
 
 const COMPRESSED = 'The body is compressed: have the gateway, or the proxy, send it as it is'
 
-/** Of a call, once its body has been read. */
+/** What is known of a call once its body has been read. */
 type Known = { lender: string; eventType: string | null; reason?: string }
 
 export type WebhookCalls = ReturnType<typeof openWebhookCalls>
@@ -27,7 +27,7 @@ export type WebhookCalls = ReturnType<typeof openWebhookCalls>
 /** Keeps the last calls, in memory for a moment and then in a table that all processes share. */
 export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   const known = new WeakMap<FastifyRequest, Known>()
-  /** Stored and refused ones of each gateway apart, and by address, so that no flood pushes out the calls of others. */
+  /** Calls are apart by gateway, by stored or refused, and by address, so that no flood pushes out the calls of others. */
   const waiting = new Map<string, Map<string, WebhookCall[]>>()
   let timer: NodeJS.Timeout | undefined
   let saving = Promise.resolve()
@@ -39,7 +39,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
       wait(callOf(gateway, request, reply))
       timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
     },
-    /** What is still in memory is lost: a stop must not wait for a connection that an upload may hold. */
+    /** Calls that are still in memory are lost: a stop must not wait for a connection that an upload may have. */
     async close(): Promise<void> {
       clearTimeout(timer)
       await saving

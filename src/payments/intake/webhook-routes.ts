@@ -28,7 +28,7 @@ const InvalidSignature = createError(
   401,
 )
 
-// A literal of a boolean does not compile in every generator's Java.
+// A boolean literal does not compile in every generator's Java.
 const ReceivedEvent = Type.Object(
   { received: Type.Unsafe<true>(Type.Boolean()) },
   { title: 'ReceivedEvent' },
@@ -45,7 +45,7 @@ type Context = {
   webhookCalls: WebhookCalls
 }
 
-/** Needs no token: a signature proves the sender. */
+/** The webhooks' routes need no token: a signature proves the sender. */
 export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, boss, config, metrics, watch, webhookCalls: calls } = context
   const { lenders } = config

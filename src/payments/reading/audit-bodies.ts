@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 
 type Read = { gateway: string; gateway_payment_id: string; kind: string }
 
-/** Bodies and headers name the payer. Called before they are read: what cannot be recorded is not shown. */
+/** Bodies and headers name the payer. Call this before they are read: a reading that cannot be audited shows nothing. */
 export function auditBodies(db: Database, asker: Asker, payment: Read): Promise<void> {
   const { gateway, gateway_payment_id: id, kind } = payment
   const detail = { kind, bodies: true }

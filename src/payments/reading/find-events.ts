@@ -37,7 +37,7 @@ export async function findEvents(db: Database, payment: PaymentKey, query: Event
   return { events, next_cursor }
 }
 
-/** One more than a page has. An index orders the events that were set aside, however many there are. */
+/** The places of one more event than a page has. An index orders the events that were set aside, however many there are. */
 async function findPlaces(db: Database, payment: PaymentKey, cursor?: string): Promise<Place[]> {
   const { gateway, gateway_payment_id: id, kind } = payment
   const newest = (condition: RawBuilder<unknown>) => sql`
@@ -85,7 +85,7 @@ function howManyFit(places: Place[], rows: Map<string, Row & Size>): number {
   return tooMany === -1 ? EVENTS_PER_PAGE : Math.min(Math.max(tooMany, 1), EVENTS_PER_PAGE)
 }
 
-/** Without headers and bodies: `bytes` is what they would take in a response. */
+/** Rows without headers and bodies: `bytes` is what these would take in a response. */
 const findRows = (db: Database, places: Place[]) =>
   ofEachSource(places, (source, ids) =>
     sql<Row & Size>`

@@ -20,7 +20,7 @@ type PaymentRow = { id: string }
 /** Only the view can tell these states apart; there are few such rows. */
 const IN_PROGRESS = ['waiting', 'posting']
 
-/** Newest first; if filtered by day, by time of payment, so that only those days are read. */
+/** Payments, newest first; if filtered by day, by time of payment, so that only those days are read. */
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
   const { state = '', limit, cursor } = query
   const ofDays = isOfDays(query)

@@ -11,7 +11,7 @@ const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })
 
 export const paymentFilter = {
-  // As the event named it, even if no loan can have that name.
+  // The name that the event has, even if no loan can have it.
   loan: Type.Optional(text(200, 'a loan’s name of 1 to 200 characters')),
   lender: Type.Optional(text(40, 'a lender’s code, or UNKNOWN')),
   gateway: Type.Optional(oneOf(GATEWAYS)),
@@ -52,7 +52,10 @@ export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || t
 
 const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
 
-/** PostgreSQL assumes each state is rare and would read all of it, so this excludes the others per day. */
+/**
+ * The condition on a state of some days. PostgreSQL assumes each state is rare and would read all of it, so this
+ * excludes the others per day.
+ */
 function ofDaysIn(state: string): RawBuilder<unknown> {
   if (state !== 'posted') return inState(state)
   const others = STATES.filter(other => other !== state).map(other => sql.lit(other))

@@ -2,7 +2,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Trx } from '../../database/database.ts'
 import { loanSubject } from '../../engine/operation.ts'
 
-/** Under its loan, so that the loan's timeline shows it. */
+/** Audits a change of a reference under its loan, so that the loan's timeline shows it. */
 export function auditReference(
   trx: Trx,
   asker: Asker,

@@ -7,7 +7,7 @@ import { auditReference } from './audit-reference.ts'
 import { lockReference } from './lock-references.ts'
 import type { Period, ReferenceName } from './reference-record.ts'
 
-/** With all its periods. */
+/** Deletes a reference with all its periods. */
 export function deleteReference(db: Database, name: ReferenceName, asker: Asker): Promise<void> {
   const { gateway, kind, value } = name
   return inTransaction(db, async trx => {

@@ -17,7 +17,7 @@ export function matchingReferences({ loan, gateway, kind }: ReferenceFilter) {
   return sql.join(where, sql` and `)
 }
 
-/** Newest first. */
+/** References, newest first. */
 export async function findReferences(db: Database, { limit, cursor, ...filter }: Query) {
   const before = cursor === undefined ? sql`true` : sql`id < ${idBefore(cursor)}`
   const { rows } = await sql<{ id: string }>`

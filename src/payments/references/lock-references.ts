@@ -3,7 +3,7 @@ import type { Trx } from '../../database/database.ts'
 import { LOCKS } from '../../database/locks.ts'
 import type { ReferenceName } from './reference-record.ts'
 
-/** One change of a value at a time; changes of other values go on. */
+/** Locks one value: it has one change at a time, while changes of other values go on. */
 export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
   await sql`
     select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),
@@ -12,7 +12,10 @@ export async function lockReference(trx: Trx, { gateway, kind, value }: Referenc
   )
 }
 
-/** For a part of a file: a lock for each of its values would take more of them than PostgreSQL has room for. */
+/**
+ * Locks all values, for a part of a file: a lock for each of its values would take more of them than PostgreSQL has
+ * room for.
+ */
 export async function lockAllReferences(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS.references)})`.execute(trx)
 }

@@ -50,7 +50,7 @@ export function putReference(
 
 export const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
 
-/** The day before this one begins. */
+/** Ends the references of other loans on the day before this one begins. */
 async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
   const { gateway, kind, value, external_loan_id: loan } = reference
   const { valid_from: from = null, valid_until: until = null } = reference

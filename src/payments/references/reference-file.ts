@@ -11,7 +11,7 @@ import { ExternalId } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { type NewReference, PERIOD_RULE, ReferenceParams } from './reference-record.ts'
 
-/** Some two million rows. */
+/** A file has some two million rows. */
 export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 MiB' }
 
 export const referenceFile: FileKind = {
@@ -34,7 +34,7 @@ const Row = Type.Object({ ...ReferenceParams.properties, external_loan_id: Exter
 const compiled = TypeCompiler.Compile(Row)
 const DAYS = ['valid_from', 'valid_until'] as const
 
-/** @returns the reference, and why it is none if there are errors */
+/** @returns the reference, and the errors that keep the row from being one */
 export function checkRow(fields: CsvFields): { reference: NewReference; errors: string[] } {
   const { valid_from: _, valid_until: __, reason: ___, ...row } = fields
   const errors = [

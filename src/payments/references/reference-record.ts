@@ -5,7 +5,7 @@ import { nullable, oneOf } from '../../http/schemas.ts'
 import { TAKE, trimText } from '../../http/take-values.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
-/** The first four name the loan; the others only suggest it. */
+/** The first four kinds name the loan; the others only suggest it. */
 export const REFERENCE_KINDS = [
   'virtual_account',
   'mandate',

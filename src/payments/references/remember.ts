@@ -4,7 +4,7 @@ import type { Trx } from '../../database/database.ts'
 import { putReference } from './put-reference.ts'
 import type { ReferenceKind, ReferenceName } from './reference-record.ts'
 
-/** Stores the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan */
+/** Saves the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan */
 export async function remember(
   trx: Trx,
   { payment, loan, kinds }: { payment: string; loan: string; kinds: ReferenceKind[] },

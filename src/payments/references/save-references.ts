@@ -3,15 +3,15 @@ import type { Trx } from '../../database/database.ts'
 import type { NewReference } from './reference-record.ts'
 
 type Outcome = {
-  /** Why it was not stored: the value belongs to this loan in that time. */
+  /** Why the reference was not saved: the value belongs to this loan in that time. */
   other: string | null
   is_new: boolean
-  /** It has the value of one before it, after which it can be stored. */
+  /** The reference has the value of one before it, after which it can be saved. */
   is_later: boolean
 }
 
 /**
- * Call it with the lock for these values. The next batch looks again at their payments.
+ * Saves references. Call it with the lock for their values. The next batch looks again at their payments.
  * @returns what became of each, in order
  */
 export async function saveReferences(trx: Trx, references: NewReference[], actor: string) {

@@ -17,7 +17,7 @@ import { checkRow, referenceFile } from './reference-file.ts'
 import type { NewReference } from './reference-record.ts'
 import { saveReferences } from './save-references.ts'
 
-/** Some 50 ms of work: other changes wait meanwhile. */
+/** A batch takes some 50 ms, in which other changes wait. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 const MAX_LISTED = 100
 
@@ -25,7 +25,7 @@ type Line = { line: number; reference: NewReference }
 type Refused = { line: number; reason: string }
 type Place = { others: FileType[]; templateUrl: string }
 
-/** A file may be larger than what a proposal can hold. @throws Conflict */
+/** Refuses a file where `bulk` needs approval: it may be larger than what a proposal can have. @throws Conflict */
 export function refuseCoveredFile({ APPROVALS }: Pick<Config, 'APPROVALS'>): void {
   if (APPROVALS.some(({ act }) => act === 'reference.write'))
     throw new Conflict(
@@ -33,7 +33,7 @@ export function refuseCoveredFile({ APPROVALS }: Pick<Config, 'APPROVALS'>): voi
     )
 }
 
-/** Stores each valid row as a call of its own would, in the order of the file; repeating it changes nothing. */
+/** Saves each valid row as a call of its own would, in the order of the file; repeating the upload changes nothing. */
 export async function uploadReferences(
   db: Database,
   { others, templateUrl }: Place,
@@ -62,7 +62,7 @@ export async function uploadReferences(
     })
     if (counts.rows === 0) throw noRows()
   } finally {
-    // An interrupted file has stored its first rows, too.
+    // The rows before an interruption of a file are saved, too.
     const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
     if (counts.valid_rows > 0) await auditAlone(db, { ...entry, detail: counts })
   }
