@@ -2,10 +2,13 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
 
-/** About 50 ms of work: nobody waits longer for our locks, and even twenty million rows never run into a timeout. */
+/**
+ * So many rows take about 50 ms: nobody waits longer for our locks, and even twenty million rows never run into a
+ * timeout.
+ */
 const ROWS_AT_ONCE = 10_000
 
-/** `sweepUploads` deletes what a crash or a stop leaves. */
+/** Deletes the rows of a migration. `sweepUploads` deletes what a crash or a stop leaves. */
 export async function deleteRows(
   db: Database,
   migrationId: string,
@@ -15,7 +18,7 @@ export async function deleteRows(
 }
 
 /**
- * A range, so that concurrent deletions lock the rows in the same order.
+ * Deletes a range of lines, so that concurrent deletions lock the rows in the same order.
  * @returns the last line deleted, null at the end
  */
 async function deleteNext(db: Database, id: string, after: number): Promise<number | null> {

@@ -34,7 +34,7 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
   const { rows } = await sql<object>`
     select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
            v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at, v.file_name, v.file_sha256, v.same_as,
-           -- Dry runs from before this count was kept lack it.
+           -- Dry runs of earlier versions lack this count.
            ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
            round(speed.per_second, 2)::float8 as rate_per_second,
            case when v.status = 'running' and speed.per_second > 0
@@ -43,7 +43,7 @@ async function select(db: Database, condition: RawBuilder<unknown>, limit: numbe
       join loanops.migration m on m.id = v.migration_id
      cross join lateral (
        select case when m.is_dry_run then m.looked_at else m.done + m.failed + m.stopped end as ended) e
-     -- The recent rate while it runs, the average once it has ended.
+     -- The rate is the recent one while the migration runs, and the average once it has ended.
      cross join lateral (
        select case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_at
                    else m.started_at end as since,

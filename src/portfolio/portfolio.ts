@@ -19,7 +19,7 @@ import { upload } from './upload/upload.ts'
 
 /** A file of 1 GiB has twenty million rows, and one statement checks them against each other. */
 const UPLOAD_STATEMENT_MS = 15 * 60_000
-/** Each may occupy a core of PostgreSQL for minutes. */
+/** Each upload may occupy a core of PostgreSQL for minutes. */
 const MAX_CONCURRENT_UPLOADS = 4
 /** Runs, retries, cancels and downloads have their own pool, because they must not wait for an upload to finish. */
 const MAX_CONCURRENT_RUN_CALLS = 2
@@ -27,7 +27,7 @@ const MAX_CONCURRENT_RUN_CALLS = 2
 export type Portfolio = {
   kinds: Kinds
   limitLongCalls: onRequestAsyncHookHandler
-  /** @param templates where the caller finds them. @returns the migration's id */
+  /** @param templates where the caller finds the templates @returns the migration's id */
   upload(request: FastifyRequest, asker: Asker, templates: string): Promise<string>
   calls: PortfolioCalls
   cancel(id: string, asker: Asker): Promise<RunState>

@@ -12,7 +12,10 @@ export async function sweepUploads(db: Database, stopping?: AbortSignal): Promis
   for (const id of await withoutMigration(db)) await deleteRows(db, id, stopping)
 }
 
-/** A migration is committed before its rows, so rows without one are left over. Takes one index step per id. */
+/**
+ * The migrations of which rows are left over: a migration is committed before its rows. This takes one index step per
+ * id.
+ */
 async function withoutMigration(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive of_rows (id) as (

@@ -6,7 +6,7 @@ import type { Row } from '../database/row.ts'
 import { withinBytes } from './within-bytes.ts'
 
 const ROWS_AT_ONCE = 1_000
-/** A range, because a plan without one may read the whole table for each page of rows. */
+/** Rows are read by a range of lines, because a plan without one may read the whole table for each page of rows. */
 const LINES_AT_ONCE = 10_000
 
 export type Layout = { id: string; columns: string[]; delimiter: string }
@@ -15,7 +15,7 @@ export type UploadedRow = Row<
   'line' | 'cells' | 'state' | 'reason' | 'finding' | 'finding_reason'
 >
 
-/** A few at a time, in the order of the file. */
+/** The rows of a file, read a few at a time, in the order of the file. */
 export async function* uploadedRows(
   db: Database,
   id: string,
@@ -39,14 +39,14 @@ async function lastLine(db: Database, id: string): Promise<number> {
   return rows[0]?.line ?? 0
 }
 
-/** Without the column of reasons, which an errors file has when it is uploaded again. */
+/** The cells as they were uploaded, without the column of reasons, which an errors file has when it is uploaded again. */
 export function cellsAsUploaded({ columns }: Layout) {
   const reasonAt = columns.indexOf(REASON)
   const ofData = reasonAt === -1 ? columns : columns.toSpliced(reasonAt, 1)
 
   return {
     columns: ofData,
-    /** As many as there are columns, or more, safe to be opened in a spreadsheet. */
+    /** The cells of a row, as many as there are columns, or more, safe to be opened in a spreadsheet. */
     cellsOf(row: Pick<UploadedRow, 'cells'>): string[] {
       const cells = withoutReason(JSON.parse(row.cells) as string[])
       const missing = Array<string>(Math.max(0, ofData.length - cells.length)).fill('')

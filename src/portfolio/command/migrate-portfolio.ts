@@ -23,12 +23,15 @@ const TOKEN_FILE = '.data/internal-token'
 /** The rows are client data, so only the file's owner may read them. */
 const ROWS_MODE = 0o600
 
-/** Longer than the service takes to check the rows of a 1 GiB file against each other. */
+/** The service takes less time to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
 
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
-/** Stops at the first failure, because the next files depend on it. @throws Error with a message for the user */
+/**
+ * Migrates files, and stops at the first failure, because the next files depend on it.
+ * @throws Error with a message for the user
+ */
 export async function migratePortfolio(
   env: NodeJS.ProcessEnv,
   files: string[],
@@ -148,7 +151,7 @@ function keptToken(): string {
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }
 
-/** The one with which the header has the most columns in common; the service says what is wrong with the others. */
+/** The type with which the header has the most columns in common; the service says what is wrong with the others. */
 async function typeOf(file: string): Promise<string> {
   const stream = createReadStream(file)
   try {

@@ -42,7 +42,7 @@ export async function dryRun(
         return lookUntilRead(runner, { loan, kind, rows }, stopping)
       }),
     )
-    // Thrown only after all have settled, so that none goes on reading in the background.
+    // An error is thrown only after all looks have settled, so that none goes on reading in the background.
     const findings = looks.flatMap(one => {
       if (one.status === 'rejected') throw one.reason
       return one.value

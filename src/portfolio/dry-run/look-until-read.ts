@@ -15,7 +15,7 @@ export async function lookUntilRead(
     } catch (error) {
       if (stopping.aborted) throw error
       await setTimeout(retryAfterOf(error), undefined, { signal: stopping })
-      // In a slot, because a probe is a call like any other.
+      // The probe takes a slot, because it is a call like any other.
       if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === READ_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }

@@ -10,7 +10,7 @@ const ROWS_AT_ONCE = 1_000
 
 type PortfolioFile = { id: string; kind: ReadyKind; columns: string[] }
 
-/** In the order in which a run takes them. */
+/** The rows of a loan, in the order in which a run takes them. */
 export async function rowsOfLoan(
   db: Database,
   { id, kind, columns }: PortfolioFile,
@@ -37,7 +37,7 @@ function copied(steps: NewOperation[]): NewOperation[] {
   return JSON.parse(JSON.stringify(steps)) as NewOperation[]
 }
 
-/** Otherwise there may be more. */
+/** Whether these rows are the loan's last; if not, there may be more. */
 function isEnd(rows: NextRow[]): boolean {
   const bytes = rows.reduce((sum, { cells }) => sum + Buffer.byteLength(cells), 0)
   return rows.length < ROWS_AT_ONCE && bytes < BYTES_AT_ONCE
@@ -67,7 +67,7 @@ async function comingLoanOf(
       join loanops.migration f
         on f.type = any(${buildsOn}) and (f.status = 'running' and not f.is_dry_run or f.id = any(m.dry_run_after))
      cross join lateral (
-             -- One state at a time, because each has its own index.
+             -- States are looked up one at a time, because each has its own index.
              select line, disbursed_on, cells,
                     case when f.status = 'running' and not f.is_dry_run then 'new' else finding end as finding
                from loanops.migration_row

@@ -13,7 +13,7 @@ export function findEffect(
     reference: looker.reference,
     id,
     origin: 'migration',
-    // Unused, because nothing is written.
+    // The key is unused, because nothing is written.
     key: '',
     takesEqualAsDone: true,
     mayStillRun: false,

@@ -33,7 +33,7 @@ export type RowKind = {
   rules: Rule[]
   /** Only rows can create these operations, not callers. */
   operations: Operation[]
-  /** Called once per process, because it compiles the schemas of the operations. */
+  /** The reader is made once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<RowFinding[]>
 }

@@ -7,7 +7,7 @@ import { repayments } from './repayments/repayments.ts'
 
 export const kinds: RowKind[] = [loans, repayments]
 
-/** For those who take other files. */
+/** The types of portfolios, for those who take other files. */
 export const portfolioTypes = (remedy: (type: string) => string): FileType[] =>
   kinds.map(({ type, isHeader }) => ({
     title: `a file of ${type}`,

@@ -23,13 +23,13 @@ export type RowToLookAt = {
 /** A row of the file that creates the loan, before this one. */
 export type ComingLoan = {
   line: number
-  /** As far as its own dry run can tell. */
+  /** Whether the row would be refused, as far as its own dry run can tell. */
   isRefused: boolean
   disbursedOn: string | null
   lender: string | null
 }
 
-/** `refused`: as far as reads can tell. `unknown`: its loan could not be read. */
+/** `refused`: as far as reads can tell. `unknown`: the row's loan could not be read. */
 export type Finding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null

@@ -1,6 +1,9 @@
 import type { Reference } from '../../ledger/reference.ts'
 
-/** Until somebody has defined it, a run waits, because the ledger would drop the receipt number. */
+/**
+ * Why there is no payment type. Until somebody has defined it, a run waits, because the ledger would drop the receipt
+ * number.
+ */
 export async function noPaymentType(reference: Reference): Promise<string[]> {
   return (await reference.hasPaymentType())
     ? []

@@ -1,7 +1,7 @@
 import type { Ledger, Reading } from '../../ledger/client.ts'
 import type { LedgerPath } from '../../ledger/path.ts'
 
-/** For one look, whose steps or rows need the same client and loan: nothing is read twice. */
+/** A ledger for one look, whose steps or rows need the same client and loan: nothing is read twice. */
 export function remembering(ledger: Ledger): Ledger {
   const readings = new Map<LedgerPath, Promise<Reading<unknown>>>()
   return {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Rule } from './kind.ts'
 
-/** Groups first, so that hardly any of a million rows is left to sort. */
+/** The rows whose value comes twice. The query groups first, so that hardly any of a million rows is left to sort. */
 export const twice =
   (columns: RawBuilder<unknown>, subject: string): Rule =>
   id =>

@@ -5,7 +5,7 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Rows that are written or in progress stay. @throws NotFound, Conflict */
+/** Cancels a run. Rows that are written or in progress stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return db.transaction().execute(async trx => {
     await lockRun(trx, id)
@@ -21,7 +21,7 @@ export async function cancelRun(db: Database, id: string, asker: Asker): Promise
   })
 }
 
-/** Removes operations not tried yet. Locks rows before operations, as the end of an operation does. */
+/** Removes operations that were not tried yet. Rows are locked before operations, as when an operation ends. */
 async function takeBack(trx: Trx, id: string) {
   await sql`
     select from loanops.migration_row

@@ -11,9 +11,9 @@ import { markProgress } from '../mark-progress.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
 import { tryLockRun } from './run-lock.ts'
 
-/** One transaction, which holds up the intake of their loans and clients for some milliseconds. */
+/** So many rows are one transaction, which delays the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
-/** A few seconds of work for the ledger, and few enough for a quick cancel. */
+/** So many operations are a few seconds of work for the ledger, and few enough for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
@@ -21,7 +21,8 @@ type NextRow = Row<'loanops.migration_row', 'line' | 'cells'>
 
 /** @returns whether there may be more to do right away */
 export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
-  // Outside the transaction: rows that end are locked before their migration, so locking it first could deadlock.
+  // The progress is marked outside the transaction: rows that end are locked before their migration, so locking it first
+  // could deadlock.
   await markProgress(db, id)
   return db.transaction().execute(async trx => {
     if (!(await tryLockRun(trx, id))) return false
@@ -133,8 +134,8 @@ async function clientsOfEarlierRuns(
 }
 
 /**
- * Derived from the row and the run, so that a second attempt adds nothing. All loans of a client share its
- * operation.
+ * The id of a step, derived from the row and the run, so that a second attempt adds nothing. All loans of a client
+ * share its operation.
  */
 function stepId(
   { id, run }: PortfolioRun,

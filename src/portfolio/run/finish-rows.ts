@@ -24,7 +24,10 @@ export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState
   return counts
 }
 
-/** A failed row changes others, which a cancel or the next feed may be locking in an order of their own. */
+/**
+ * Locks the runs of rows. A failed row changes others, which a cancel or the next feed may be locking in an order of
+ * their own.
+ */
 async function lockRunsOf(trx: Trx, operationIds: string[]): Promise<void> {
   if (operationIds.length === 0) return
   const { rows } = await sql<{ id: string }>`
@@ -46,7 +49,7 @@ async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
         from json_to_recordset(${JSON.stringify(ends)}) as e (id uuid, error text)
         join loanops.migration_step s on s.operation_id = e.id
     ), locked as (
-      -- As a cancel locks them.
+      -- Rows are locked in the order in which a cancel locks them.
       select r.migration_id, r.line
         from ended join loanops.migration_row r using (migration_id, line)
        where r.state = 'running'
@@ -92,7 +95,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
          set state = 'stopped', reason = 'not tried, because line ' || failed.line || ' of the same loan failed'
         from failed
        cross join lateral (
-         -- One state at a time, because each has its own index.
+         -- States are looked up one at a time, because each has its own index.
          select line from loanops.migration_row
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'valid'
          union all
@@ -100,7 +103,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
           where migration_id = failed.migration_id and loan_external_id = failed.external_id and state = 'running') other
        where failed.subject like 'loan:%' and r.migration_id = failed.migration_id and r.line = other.line
          and r.state in ('valid', 'running')
-         -- Those before a row that was cancelled do not depend on it.
+         -- Rows before one that was cancelled do not depend on it.
          and (coalesce(r.on_date, 'infinity'), r.line) > (coalesce(failed.on_date, 'infinity'), failed.line)
          and not ${isBegun}
       returning r.migration_id as "migrationId", r.line, r.state
@@ -127,7 +130,7 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
        order by o.id for update of o))`.execute(trx)
 }
 
-/** Last, because others wait for the lock on the migration's row until we commit. */
+/** Counts rows. Call it last, because others wait for the lock on the migration's row until we commit. */
 async function count(trx: Trx, finished: FinishedRow[]) {
   if (finished.length === 0) return
   await sql`

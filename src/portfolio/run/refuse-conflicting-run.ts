@@ -20,7 +20,7 @@ export async function refuseConflictingRun(trx: Trx, id: string, type: string): 
       `Migration ${other.id} is running ${other.type} on the same loans: wait until it ends`,
     )
 
-  /** One pair of states at a time, because each state has its own index. */
+  /** Pairs of states are looked up one at a time, because each state has its own index. */
   function shareLoan(mine: string, theirs: string) {
     return sql`exists (
       select from loanops.migration_row mine

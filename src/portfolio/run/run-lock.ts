@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { LOCKS } from '../../database/locks.ts'
 
-/** Not a lock on the migration's row, because operations that end update the counts there. */
+/** Locks a run, but not the migration's row, because operations that end update the counts there. */
 export async function lockRun(trx: Trx, id: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 0))`.execute(trx)
 }

@@ -17,7 +17,7 @@ type RunRequest = {
 }
 export type RunState = Static<typeof Started>
 
-/** A completed migration stays as it is. @throws NotFound, Conflict */
+/** Starts a run; a completed migration stays as it is. @throws NotFound, Conflict */
 export async function startRun(db: Database, request: RunRequest, asker: Asker): Promise<RunState> {
   const { migrationId: id, isDryRun, skipInvalid, after } = request
   return inTransaction(db, async trx => {
@@ -62,7 +62,7 @@ export async function stateOf(trx: Trx, id: string) {
 }
 
 async function prepareDryRun(trx: Trx, id: string, after: string[]) {
-  // Only its own dry run can tell which of its loans would be created.
+  // Only a file's own dry run can tell which of its loans would be created.
   const { rows: notLookedAt } = await sql<{ id: string }>`
     select id from unnest(${after}::uuid[]) as named (id)
      where not exists (select from loanops.migration m where m.id = named.id and m.dry_run is not null)`.execute(

@@ -16,7 +16,7 @@ const EVERY_MS = 200
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
-/** Not a queued job: the state of a run is in its rows, so nothing has to be woken after a crash. */
+/** Works migrations without a queue: the state of a run is in its rows, so nothing has to be woken after a crash. */
 export function workMigrations(
   { db, patient }: Databases,
   boss: PgBoss,
@@ -24,7 +24,7 @@ export function workMigrations(
   log: Pick<Log, 'error'>,
 ): Job {
   const restsUntil = new Map<string, number>()
-  // Separate loops, because a dry run waits for the ledger while a run only has to be fed.
+  // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
     again(signal => inTurn(false, signal, id => feed(patient, boss, runner.kinds, id))),
     again(signal => inTurn(true, signal, id => dryRun(patient, runner, id, signal))),

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Database } from '../../database/database.ts'
 import { deleteRows } from '../delete-rows.ts'
 
-/** In the background, because deleting the rows of a large file takes minutes. */
+/** Deletes rows in the background, because those of a large file take minutes. */
 export function backgroundDeletion(db: Database, log: FastifyBaseLogger) {
   const stopping = new AbortController()
   let deletions = Promise.resolve()

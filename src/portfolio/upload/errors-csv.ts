@@ -7,7 +7,7 @@ import { cellsAsUploaded, type Layout, uploadedRows } from '../uploaded-rows.ts'
 
 const isBad = sql`state in ('invalid', 'failed', 'stopped')`
 
-/** To be corrected and uploaded again. */
+/** The invalid rows of a file, to be corrected and uploaded again. */
 export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, delimiter } = layout
   const { columns, cellsOf } = cellsAsUploaded(layout)

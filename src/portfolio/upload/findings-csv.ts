@@ -10,7 +10,7 @@ const COLUMNS = ['line', 'stage', 'finding', REASON]
 const STAGES: Record<string, string> = { invalid: 'upload', failed: 'run', stopped: 'run' }
 const BAD_FINDINGS = ['differs', 'refused', 'unknown']
 
-/** What a dry run found is settled once its row is done. */
+/** A dry run's finding is settled once its row is done. */
 const isWrong = sql`(state = any(${Object.keys(STAGES)}) or finding = any(${BAD_FINDINGS}) and state <> 'done')`
 
 /** A list to read, with a line for each stage that found something; to correct rows, there is the errors file. */
@@ -20,7 +20,7 @@ export const findingsType: FileType = {
   isHeader: columns => COLUMNS.every((name, at) => columns[at] === name),
 }
 
-/** All that is wrong with the rows, whichever stage found it. */
+/** Everything that is wrong with the rows, whichever stage found it. */
 export async function* findingsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
   const { id, delimiter } = layout
   const { columns, cellsOf } = cellsAsUploaded(layout)

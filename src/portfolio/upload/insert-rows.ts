@@ -4,7 +4,10 @@ import type { CheckedRow } from '../kinds/kind.ts'
 
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
-/** An array per column is what PostgreSQL reads fastest. @param isAgain whether rows may be there already */
+/**
+ * Inserts rows as one array per column, which PostgreSQL reads fastest.
+ * @param isAgain whether rows may be there already
+ */
 export async function insertRows(
   db: Database,
   migrationId: string,
@@ -33,7 +36,7 @@ const reasonOf = ({ errors }: NewRow) => (errors.length === 0 ? null : errors.jo
 const SPECIAL = /["\\]/
 const EACH_SPECIAL = /["\\]/g
 
-/** PostgreSQL's text format of an array, because pg builds its own more slowly, one value at a time. */
+/** An array in PostgreSQL's text format, because pg builds its own more slowly, one value at a time. */
 function arrayLiteral(values: (string | null | undefined)[]): string {
   let text = '{'
   for (let i = 0; i < values.length; i++) {

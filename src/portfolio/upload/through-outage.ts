@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isTransient } from '../../database/transient.ts'
 
-/** Longer than a failover takes. After that, the caller gets the error. */
+/** A failover takes less time. After this, the caller gets the error. */
 const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 

@@ -24,17 +24,17 @@ import { findingsType } from './findings-csv.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
 import { throughOutage } from './through-outage.ts'
 
-/** For one insert: PostgreSQL gets no faster with more rows. Two batches are in memory, each in several forms. */
+/** One insert has so many rows: PostgreSQL gets no faster with more. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
-/** Often enough that a live upload never looks abandoned. */
+/** The beats are so frequent that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
 
 type Place = {
   kind: ReadyKind
-  /** What else may be uploaded by mistake. */
+  /** The types of files that may be uploaded by mistake. */
   others: FileType[]
-  /** Where the caller finds them. */
+  /** Where the caller finds the templates. */
   templates: string
 }
 
@@ -71,7 +71,7 @@ async function beat(db: Database, id: string) {
   )
 }
 
-/** If its answer was lost, it may be called again, and then changes nothing. */
+/** Checks the rows against each other. If its answer was lost, it may be called again, and then changes nothing. */
 async function check(
   trx: Trx,
   kind: ReadyKind,
@@ -134,7 +134,8 @@ async function saveRows(
   return rows
 
   function checked({ line, cells: came }: CsvRow): NewRow {
-    // In every file, because an errors file may come back without its column of reasons.
+    // Empty columns at the end are dropped in every file, because an errors file may come back without its column of
+    // reasons.
     const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
     const misfit = misfitOf(cells, columns)
     if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
@@ -152,7 +153,7 @@ function refuseOthers(header: string[], { kind, others }: Place) {
   refuseOtherTypes(header, wanted, isOwn ? [findingsType] : [findingsType, ...siblings, ...others])
 }
 
-/** A transaction per batch, so that a slow caller does not hold a connection while it sends. */
+/** Inserts a batch in a transaction of its own, so that a slow caller does not hold a connection while it sends. */
 async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
   await db.transaction().execute(async trx => {
     // The final check notices rows that a crash of PostgreSQL has lost, and its commit makes all rows durable.
@@ -161,12 +162,12 @@ async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: bo
   })
 }
 
-/** Otherwise the planner assumes that there are no new rows, and there may be a million. */
+/** Without new statistics the planner assumes that there are no new rows, and there may be a million. */
 async function analyze(db: Database) {
   await sql`select loanops.analyze_migration_rows()`.execute(db)
 }
 
-/** The migration goes first: if it was committed after all, the rows stay. */
+/** The migration is deleted before its rows: if it was committed after all, the rows stay. */
 async function forget(db: Database, id: string) {
   const { numAffectedRows } = await sql`
     delete from loanops.migration where id = ${id} and status = 'uploading'`.execute(db)

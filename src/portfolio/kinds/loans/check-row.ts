@@ -6,14 +6,14 @@ import type { CheckedRow } from '../kind.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 
-/** Texts, even if they consist of digits only. */
+/** Codes are texts, even if they consist of digits only. */
 const CODES = {
   ids: ['utr_payment_id'],
   telephones: ['client_mobile_no'],
   externalIds: ['client_external_id', 'loan_external_id'],
 }
 const MAX_ID_CHARACTERS = 100
-/** In chronological order; each may equal the one before. */
+/** The days in chronological order; each may equal the one before. */
 const DAYS = [
   'client_activation_date',
   'submitted_on_date',
@@ -38,7 +38,7 @@ export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
   }
 }
 
-/** A longer one is not a valid external id, and may be too long for PostgreSQL's index. */
+/** The id, if it can be indexed: a longer one is not a valid external id, and may be too long for PostgreSQL's index. */
 const indexable = (id: string | undefined) =>
   id === undefined || id.length > MAX_ID_CHARACTERS ? null : id
 

@@ -24,7 +24,7 @@ export const loans: RowKind = {
   look: lookAtLoans,
 }
 
-/** Always filled in, so that the disbursement can be compared with the ledger's. */
+/** The amount is always filled in, so that the disbursement can be compared with the ledger's. */
 const withAmount = (fields: CsvFields): CsvFields => ({
   ...fields,
   disbursed_amount: fields.disbursed_amount ?? (fields.principal as string),

@@ -87,7 +87,7 @@ function refusalsOf(steps: NewOperation[], toWrite: NewOperation[], facts: Facts
 
 type Found = { product: LoanProduct; isCopied: boolean }
 
-/** What only an operator can correct: until then, a run waits. */
+/** The product of a row. Only an operator can correct its absence: until then, a run waits. */
 async function productOf(
   { reference, lenders }: Looker,
   { data }: NewOperation,

@@ -3,7 +3,7 @@ import type { NewOperation } from '../../../engine/accept.ts'
 import { clientsWithMobile, findClient } from '../../../ledger/client-record.ts'
 import type { Looker } from '../looker.ts'
 
-/** Whose mobile number the ledger will not give to a new client. */
+/** Why the ledger will not give this mobile number to a new client. */
 export async function numberTaken(
   { db, ledger }: Pick<Looker, 'db' | 'ledger'>,
   { externalId, data }: NewOperation,
@@ -16,7 +16,7 @@ export async function numberTaken(
   if (atLedger !== undefined) return [taken(atLedger.entityExternalId ?? atLedger.entityId)]
   for (const { client, isComing } of await ownClients(number)) {
     if (isComing) return [`client_mobile_no: client ${client} is about to have this number`]
-    // It may have changed since, and the ledger's search may not be there.
+    // The number may have changed since, and the ledger's search may not be there.
     if ((await findClient(ledger, client))?.mobileNo === number) return [taken(client)]
   }
   return []

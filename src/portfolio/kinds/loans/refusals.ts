@@ -17,7 +17,7 @@ export type Facts = {
   isClientInactive: boolean
   /** Why a disbursement cannot keep its UTR. */
   noPaymentType: string[]
-  /** Undefined if the row creates it. */
+  /** The loan; undefined if the row creates it. */
   loan: LedgerLoan | undefined
 }
 
@@ -137,7 +137,10 @@ function beyondLimits(product: LoanProduct, wanted: Application): string[] {
   })
 }
 
-/** The ledger then takes the product's number of periods between repayments, whatever a request says. */
+/**
+ * Refuses another rhythm where the product forbids it: the ledger takes the product's number of periods between
+ * repayments, whatever a request says.
+ */
 function otherRhythm(product: LoanProduct, wanted: Application): string[] {
   const { repaymentEvery, allowAttributeOverrides } = product
   if (repaymentEvery === undefined || allowAttributeOverrides?.repaymentEvery !== false) return []
@@ -156,7 +159,7 @@ function longerGrace({ product, isCopied }: Facts, repayments: number): string[]
   const grace = Math.max(
     isPrescribed ? Number(product.graceOnPrincipalPayment ?? 0) : 0,
     isPrescribed ? Number(product.graceOnInterestPayment ?? 0) : 0,
-    // As many as there are repayments are accepted.
+    // The ledger accepts this grace for as many periods as there are repayments.
     isCopied ? Number(product.graceOnInterestCharged ?? 0) - 1 : 0,
   )
   return repayments > grace

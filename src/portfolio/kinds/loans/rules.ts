@@ -17,7 +17,7 @@ const sharedMobileNumber: Rule = id => sql`
   select line, 'client_mobile_no: line ' || other || ' has this number for another client'
     from (${unlike(id, sql`client_fields[3]`, sql`client_external_id`)}) unlike`
 
-/** Handles each row a fixed number of times, because every row may have the same placeholder. */
+/** This rule handles each row a fixed number of times, because every row may have the same placeholder. */
 const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknown>) => sql`
   select line, said, case when said = first_said then first_other else first_line end as other
     from (select line, said, first_said, first_line,

@@ -5,7 +5,7 @@ import { remembering } from '../remembering.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 import { comingLoanRefusals, repaymentRefusals } from './refusals.ts'
 
-/** In the order in which a run takes the rows, because it does not try those after one that fails. */
+/** Looks at repayments in the order in which a run takes the rows, because it does not try those after one that fails. */
 export async function lookAtRepayments(
   looker: Looker,
   rows: RowToLookAt[],

@@ -21,7 +21,7 @@ import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 /** The external ids of payments that came through no gateway, so that no other loan can have them. */
 export const OF_NO_GATEWAY = 'migration-'
 
-/** Callers cannot request it, because only the runner's catalogue has it. */
+/** Callers cannot request this operation, because only the runner's catalogue has it. */
 export const migratedRepayment = operation({
   name: 'MIGRATED_REPAYMENT',
   summary: 'Posts a repayment from an uploaded file',
