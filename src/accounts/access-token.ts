@@ -13,7 +13,7 @@ import { type Account, ROLES, type Role } from './account.ts'
 import { tokenKeys } from './token-keys.ts'
 
 const ISSUER = 'loanops'
-/** Pinned: a token with another algorithm, or none, is refused whatever its signature. */
+/** The algorithm is pinned: a token with another one, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
 export type Claims = {
@@ -40,7 +40,7 @@ declare module 'fastify' {
     mustChangePassword: boolean
   }
   interface FastifyContextConfig {
-    /** Open to an account whose password was reset. */
+    /** Whether the call is open to an account whose password was reset. */
     isForOneTimePassword?: boolean
   }
 }
@@ -94,7 +94,7 @@ export function issueToken(app: FastifyInstance, account: Account): string {
   return app.jwt.sign({ sub: id, name: username, role, gen: tokenGeneration, jti: newId() })
 }
 
-/** Only claims we issue: anything else matches no account and would make PostgreSQL raise an error. */
+/** Only the claims that we issue: anything else matches no account and would make PostgreSQL raise an error. */
 const OwnClaims = TypeCompiler.Compile(
   Type.Object({
     sub: Type.String({ pattern: UUID }),
@@ -104,7 +104,7 @@ const OwnClaims = TypeCompiler.Compile(
   }),
 )
 
-/** Checked on each use, so that disabling an account, or a logout, ends its tokens at once. */
+/** The account of a token, checked on each use, so that disabling an account, or a logout, ends its tokens at once. */
 async function validAccount(
   db: Database,
   claims: unknown,

@@ -20,8 +20,11 @@ export function requireNeeds({ method, url, config }: RouteOptions): void {
     throw new Error(`${method} ${url} does not declare what it needs`)
 }
 
-/** For calls whose token, and whose account if they name one, is known. A path without a route needs no more. */
-export function holdToNeeds(scope: FastifyInstance, keptForPersons: readonly Act[]): void {
+/**
+ * Applies needs to calls whose token, and whose account if they name one, is known. A path without a route needs no
+ * more.
+ */
+export function applyNeeds(scope: FastifyInstance, keptForPersons: readonly Act[]): void {
   const requirePerson = ({ user }: FastifyRequest, acts: readonly Act[]) => {
     const kept = user === null && acts.find(act => keptForPersons.includes(act))
     if (kept) throw new PersonRequired(kept)

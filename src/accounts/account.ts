@@ -10,14 +10,14 @@ export type Role = (typeof ROLES)[number]
 export type Account = {
   id: string
   username: string
-  /** Null for an account of single sign-on. */
+  /** The hash; null for an account of single sign-on. */
   passwordHash: string | null
   role: Role
   tokenGeneration: number
   createdAt: Date
   disabledAt: Date | null
   mustChangePassword: boolean
-  /** By create-admin, for whoever cannot use single sign-on. */
+  /** Whether create-admin made the account, for a person who cannot use single sign-on. */
   madeByCommand: boolean
 }
 
@@ -42,7 +42,10 @@ export async function knownAccount(db: Database, username: string): Promise<Acco
   return account
 }
 
-/** Of the person whom an issuer knows by this subject; locked, so that its role changes once at a time. */
+/**
+ * The account of the person whom an issuer knows by this subject; it is locked, so that its role changes once at a
+ * time.
+ */
 export async function lockAccountOf(
   trx: Trx,
   { issuer, subject }: { issuer: string; subject: string },

@@ -22,7 +22,7 @@ type PasswordChange = { username: string; old: string; password: string; keptTok
 export type Accounts = {
   logIn: Login
   calls: AccountCalls
-  /** What is asked for when an account is to be registered: without its password. */
+  /** What a registration asks for, without the account's password. */
   wanted(account: NewAccount): Promise<Wanted>
   changePassword(asker: Asker, change: PasswordChange): Promise<void>
 }
@@ -49,7 +49,7 @@ export function openAccounts(db: Database): Accounts {
       const account = await check(username, old, asker)
       const newHash = await hash(password)
       const isChanged = await changePassword(db, asker, account, { newHash, keptToken })
-      // It was changed in the meantime: the given password is no longer the current one.
+      // The password was changed in the meantime: the given one is not the current one.
       if (!isChanged) throw new InvalidCredentials()
     },
   }

@@ -21,7 +21,7 @@ const PasswordMustBeChanged = createError(
 )
 
 export function askerOf(request: FastifyRequest): Asker {
-  // Null where no access token was sent.
+  // The account; null where no access token was sent.
   const account: Claims | null = request.user
   return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
@@ -30,7 +30,7 @@ export function askerOf(request: FastifyRequest): Asker {
 export async function refuseFalseCredentials(request: FastifyRequest): Promise<void> {
   const { authorization } = request.headers
   if (authorization === undefined) return
-  // Of two headers, Node would keep the first.
+  // Node would keep the first of two headers.
   const { authorization: all } = request.raw.headersDistinct
   if (!/^bearer\b/i.test(authorization) || all?.length !== 1) throw new Unauthenticated()
   if (request.routeOptions.config.needs !== 'nothing') await verified(request)

@@ -1,7 +1,7 @@
 import { Unavailable } from '../database/unavailable.ts'
 import { addressKey } from '../http/address-key.ts'
 
-/** A quarter of those who may wait for a hash: nobody fills the line alone. */
+/** A quarter of the callers that may wait for a hash: nobody fills the line alone. */
 const MAX_OF_ONE_ADDRESS = 25
 
 type AddressLine = <T>(address: string | null, task: () => Promise<T>) => Promise<T>

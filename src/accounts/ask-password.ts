@@ -14,7 +14,7 @@ async function firstLine(): Promise<string> {
 }
 
 async function askTwice(): Promise<string> {
-  // Swallows the echo.
+  // This stream swallows the echo.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true })
   terminal.on('SIGINT', () => process.exit(130))

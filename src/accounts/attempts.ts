@@ -7,11 +7,11 @@ import { attemptStore } from './attempt-store.ts'
 import { TooManyAttempts } from './too-many-attempts.ts'
 
 const WINDOW_SECONDS = 900
-/** Of one name from one address. People mistype a few times; an attacker gets 480 guesses a day. */
+/** The failures of one name from one address. People mistype a few times; an attacker gets 480 guesses a day. */
 const FAILURES_PER_PAIR = 5
 /** Many people may share an office's address. */
 const FAILURES_PER_ADDRESS = 50
-/** Beyond it, attempts are slowed down and not refused: anybody may fail in anybody's name. */
+/** Beyond this, attempts are slowed down and not refused: anybody may fail in anybody's name. */
 const FAILURES_PER_NAME = 20
 const KNOWN_SECONDS = 30 * 86_400
 
@@ -66,7 +66,7 @@ export function openAttempts(db: Database): Attempts {
   }
 }
 
-/** Of all addresses, in all processes. */
+/** Forgets a name's failures from all addresses, in all processes. */
 export async function forgetFailures(trx: Trx, username: string): Promise<void> {
   const name = nameKey(username)
   await sql`
@@ -76,7 +76,7 @@ export async function forgetFailures(trx: Trx, username: string): Promise<void> 
 
 type Count = { key: string; points: number; seconds: number }
 
-/** All in one statement: a flood of throttled attempts must cost little. */
+/** The counts of all keys, in one statement: a flood of throttled attempts must cost little. */
 async function countsOf(db: Database, keys: string[]): Promise<(Count | undefined)[]> {
   const { rows } = await sql<Count>`
     select key, points, ceil(expire / 1000.0 - extract(epoch from now()))::integer as seconds

@@ -7,7 +7,7 @@ export type Asker = {
   caller: string | null
   address: string | null
   requestId: string | null
-  /** Of what a second person approved. */
+  /** The approval of an act that a second person approved. */
   approval?: { approval_id: string; approved_by: string }
 }
 type AuditEntry = Asker & {
@@ -18,7 +18,7 @@ type AuditEntry = Asker & {
   detail?: object
 }
 
-/** In the transaction that does it: neither exists without the other. */
+/** Audits an act in the transaction that does it: neither exists without the other. */
 export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
   const { actor, caller, action, subject, address, requestId, detail, approval } = entry
   await sql`
@@ -27,7 +27,10 @@ export async function audit(trx: Trx, entry: AuditEntry): Promise<void> {
             ${JSON.stringify({ ...detail, ...approval })})`.execute(trx)
 }
 
-/** Does not wait for the disk: only a crash of PostgreSQL could lose it, with everything committed after it. */
+/**
+ * Audits an act by itself, without waiting for the disk: only a crash of PostgreSQL could lose the entry, with
+ * everything committed after it.
+ */
 export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
   return db.transaction().execute(async trx => {
     await sql`set local synchronous_commit = off`.execute(trx)
@@ -35,7 +38,7 @@ export function auditAlone(db: Database, entry: AuditEntry): Promise<void> {
   })
 }
 
-/** A file may hold the personal data of many. Templates, which hold none, are no export. */
+/** Audits an export: a file may contain the personal data of many. Templates, which contain none, are no export. */
 export function auditExport(db: Database, asker: Asker, file: string, filter: object) {
   return auditAlone(db, { ...asker, action: 'list.export', subject: file, detail: filter })
 }

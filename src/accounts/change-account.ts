@@ -58,7 +58,7 @@ export async function disableAccount(
   })
 }
 
-/** Ends all tokens of the account, and its lock. */
+/** Sets a new password, and ends all tokens of the account, and its lock. */
 export async function resetPassword(
   db: Database,
   asker: Asker,
@@ -103,7 +103,10 @@ export async function unlockAccount(
   })
 }
 
-/** Locks all of them: two who disable each other at the same moment must not both succeed. */
+/**
+ * Refuses to disable the last administrator. All administrators are locked: two who disable each other at the same
+ * moment must not both succeed.
+ */
 async function refuseLastAdmin(trx: Trx, id: string): Promise<void> {
   const { rows: enabled } = await sql<Row<'loanops.account', 'id'>>`
     select id from loanops.account where role = 'admin' and disabled_at is null order by id for update`.execute(

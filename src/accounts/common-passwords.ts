@@ -1,6 +1,9 @@
 let known: Promise<Set<string>> | undefined
 
-/** Loaded when the first password is chosen, because most processes never see one. All of them are in lower case. */
+/**
+ * The passwords are loaded when the first password is chosen, because most processes never see one. All of them are
+ * in lower case.
+ */
 export function commonPasswords(): Promise<Set<string>> {
   known ??= load()
   return known

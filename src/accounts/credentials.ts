@@ -21,7 +21,10 @@ export const NewPassword = Type.String({
   examples: ['a long pass phrase'],
 })
 
-/** Checks only what is true of every username or password, so that a refusal reveals nothing about any account. */
+/**
+ * A field that checks only what is true of every username or password, so that a refusal reveals nothing about any
+ * account.
+ */
 export const attemptedText = (example: string) =>
   Type.String({
     [WHY]: whyText({ max, allowed: NOT_NUL }),

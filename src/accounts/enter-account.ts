@@ -30,7 +30,7 @@ export async function enterAccount(db: Database, asker: Asker, person: Person): 
   return account
 }
 
-/** Who fails to log in is nobody yet. */
+/** The actor of the audit: a person who fails to log in is nobody yet. */
 const by = ({ disabledAt, username }: Account) => (disabledAt === null ? { actor: username } : {})
 
 async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Account> {
@@ -50,7 +50,7 @@ async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Accou
   return made
 }
 
-/** Its tokens end: each holds the role that it was issued for. */
+/** Sets the account's role and ends its tokens: each has the role that it was issued for. */
 async function setRole(
   trx: Trx,
   asker: Asker,

@@ -5,12 +5,12 @@ import { hashPassword } from './password.ts'
 import { refuseWeakTyped } from './refuse-weak.ts'
 import { registerAccount } from './register.ts'
 
-/** An existing account of that name keeps its password. */
+/** Makes the first administrator. An existing account of that name keeps its password. */
 export async function ensureFirstAdmin(db: Database, config: Config): Promise<void> {
   const { ADMIN_USERNAME: username, ADMIN_PASSWORD: password } = config
   if (username === undefined || password === undefined) return
   if ((await findAccount(db, username)) !== undefined) return
-  // The name as the password is only warned of.
+  // A password that is the name is only warned of.
   if (password.toLowerCase() !== username.toLowerCase())
     await refuseWeakTyped({ username, password }, 'ADMIN_PASSWORD')
   const passwordHash = await hashPassword(password)

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { notFound } from '../http/problem.ts'
 import { closeQuery } from '../http/validator.ts'
-import { holdToNeeds } from './access.ts'
+import { applyNeeds } from './access.ts'
 import { accessTokens } from './access-token.ts'
 import { refuseFalseCredentials } from './actor.ts'
 import { requireInternalToken } from './internal-token.ts'
@@ -17,9 +17,9 @@ export async function forCallers(
   scope.decorateRequest('tokenRole', null)
   scope.addHook('onRequest', requireInternalToken(config.INTERNAL_TOKEN))
   scope.addHook('onRequest', refuseFalseCredentials)
-  holdToNeeds(scope, config.PERSON_REQUIRED)
+  applyNeeds(scope, config.PERSON_REQUIRED)
   scope.addHook('onRoute', closeQuery)
-  // Set again in this scope, so that unknown paths under it require the token too.
+  // The handler is set again in this scope, so that unknown paths under it require the token too.
   scope.setNotFoundHandler(notFound)
   await scope.register(accessTokens(db, config))
 }

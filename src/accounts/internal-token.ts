@@ -8,9 +8,9 @@ const Unauthorized = createError('UNAUTHORIZED', 'X-Internal-Token is missing or
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The name of the token that it carries; absent on a page of the console, which carries none. */
+    /** The name of the token that the request carries; absent on a page of the console, which carries none. */
     caller?: string | null
-    /** Null, of its token, if that may make every call. */
+    /** The token's role; null if the token may make every call. */
     tokenRole: TokenRole | null
   }
 }
@@ -33,7 +33,10 @@ export function callerOf(request: FastifyRequest): string | null {
 
 type Known = Omit<InternalToken, 'token'> & { hash: Buffer }
 
-/** Compares with every token, each in constant time, so that the duration reveals nothing about any of them. */
+/**
+ * The token that was given. Every token is compared, each in constant time, so that the duration reveals nothing
+ * about any of them.
+ */
 function matchOf(known: Known[], given: Buffer): Known | undefined {
   return known.filter(({ hash }) => timingSafeEqual(hash, given))[0]
 }

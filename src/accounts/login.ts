@@ -22,7 +22,7 @@ const PasswordsAreOff = createError(
   401,
 )
 
-/** Contains a space, so no account can have this name. */
+/** The name contains a space, so no account can have it. */
 export const NO_ACCOUNT = 'no account'
 
 /** @param mayEnter whether an account whose password is right may use it here; any may by default */

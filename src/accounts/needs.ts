@@ -7,7 +7,7 @@ import type { Role } from './account.ts'
  * account that makes it, if one does or must.
  */
 export const NEEDS = {
-  /** As a login: nobody is known yet. */
+  /** Nothing, as for a login: nobody is known yet. */
   nothing: who(TOKEN_ROLES, 'viewer'),
   any: who(TOKEN_ROLES, 'viewer'),
   own: who(TOKEN_ROLES, 'viewer', true),
@@ -20,11 +20,11 @@ export type Needs = keyof typeof NEEDS
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Every route under /api and /console says it. */
+    /** Every route under /api and /console says what it needs. */
     needs?: Needs
-    /** What it may do, of what can be kept for persons. */
+    /** The acts that the call may do, of those that can be kept for persons. */
     acts?: readonly Act[]
-    /** Which of these a valid body asks for; without it, all. */
+    /** Which of these acts a valid body asks for; without this function, all. */
     actsIn?(body: never): readonly Act[]
   }
 }

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 
-/** Without the letters and digits that people take for each other. */
+/** The alphabet lacks the letters and digits that people take for each other. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
-/** About a hundred bits. */
+/** So many groups have about a hundred bits. */
 const GROUPS = 4
 const GROUP_LETTERS = 5
 
-/** Read out over the telephone, and typed once. */
+/** A password that is read out over the telephone, and typed once. */
 export function oneTimePassword(): string {
   return Array.from({ length: GROUPS }, group).join('-')
 }

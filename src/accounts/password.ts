@@ -26,7 +26,10 @@ const normalized = (password: string) => password.normalize('NFKC')
 
 let nobodys: Promise<string> | undefined
 
-/** Created by the first login, because hashing is slow and most processes never see a login. */
+/**
+ * The hash of nobody's password. The first login creates it, because hashing is slow and most processes never see a
+ * login.
+ */
 function nobodysHash(): Promise<string> {
   nobodys ??= hashPassword('nobody').catch(error => {
     nobodys = undefined

@@ -26,7 +26,7 @@ export function personOf(
   { roleClaim, usernameClaim, roles }: SignOnSettings,
 ): Person {
   const given = [claimOf(claims, roleClaim)].flat().map(value => roles.get(String(value)))
-  // From the highest to the lowest.
+  // The roles are in order, from the highest to the lowest.
   const role = ROLES.find(one => given.includes(one))
   if (role === undefined) throw new NoRole(roleClaim)
   const username = claimOf(claims, usernameClaim)

@@ -4,22 +4,22 @@ import { addressKey } from '../http/address-key.ts'
 import { addressOf } from './address.ts'
 import { slowFailures } from './slow-failures.ts'
 
-/** Webhooks count their signatures, and log them, themselves. */
+/** Webhooks count and log wrong signatures themselves. */
 const OF_WEBHOOKS = '/api/webhooks/'
 const REASONS: Record<number, string> = { 401: 'unauthorized', 403: 'forbidden', 429: 'throttled' }
 /** One line for all further refusals of an address in this time: a flood must not fill the log. */
 const QUIET_MS = 60_000
-/** Beyond it, lines name no new addresses until the next minute. */
+/** Beyond this number, lines name no new addresses until the next minute. */
 const MAX_ADDRESSES = 1_000
 
 type Seen = { further: number }
 
-/** An onSend hook, and for the answers that no hook sees. It may take a while. */
+/** An onSend hook, which is also called for the answers that no hook sees. It may take a while. */
 type NoteAnswer = (request: FastifyRequest, statusCode: number) => Promise<void>
 
 /**
- * Counts calls that were refused for who made them, logs each without what it sent, and answers late whoever keeps
- * failing.
+ * Counts calls that were refused because of who made them, logs each without what it sent, and answers late whoever
+ * keeps failing.
  */
 export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
   const refused = new Counter({

@@ -5,13 +5,13 @@ import { Agent, fetch, type RequestInit } from 'undici'
 import type { SignOnSettings } from '../config/sign-on-settings.ts'
 import { turns } from './turns.ts'
 
-/** Of each call; a login makes three at most. */
+/** The time of each call; a login makes three at most. */
 const TIMEOUT_SECONDS = 3
 /** A set of keys and an ID token have some kilobytes. */
 const MAX_ANSWER_BYTES = 1_000_000
 const MAX_CONCURRENT_CALLS = 8
 const MAX_WAITING_CALLS = 100
-/** As much as clocks that are synchronised badly differ. */
+/** Clocks that are synchronised badly differ by as much. */
 const CLOCK_TOLERANCE_SECONDS = 60
 /** An issuer's keys are asked for more often, whenever one is unknown. */
 const METADATA_MS = 3_600_000
@@ -101,7 +101,7 @@ function anotherIssuer(error: unknown): AnotherIssuer | undefined {
   return cause?.attribute === 'issuer' ? new AnotherIssuer(String(cause.body?.issuer)) : undefined
 }
 
-/** Asks once for all who log in at the same time, and again after an hour or a failure. */
+/** The issuer's metadata, asked for once for all who log in at the same time, and again after an hour or a failure. */
 function knownIssuer(settings: SignOnSettings): () => Promise<openid.Configuration> {
   let known: { until: number; configuration: Promise<openid.Configuration> } | undefined
   return () => {
@@ -131,7 +131,10 @@ async function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
   return configuration
 }
 
-/** The library takes an issuer of many tenants, such as Entra's `common`, each of which could give itself roles here. */
+/**
+ * The library would take an issuer of many tenants, such as Entra's `common`, each of which could give itself roles
+ * here.
+ */
 class AnotherIssuer extends Error {
   readonly code = 'ANOTHER_ISSUER'
   constructor(issuer: string) {
@@ -151,7 +154,7 @@ function boundedFetch(): openid.CustomFetch {
   }
 }
 
-/** Everything else is the issuer's or the library's refusal. */
+/** Whether the issuer is out of reach; everything else is the issuer's or the library's refusal. */
 function isOutage(error: unknown): boolean {
   if (error instanceof openid.ResponseBodyError) return error.status >= 500
   const { code = '' } = error as { code?: string }
@@ -165,7 +168,7 @@ const OUTAGES = [
   'OAUTH_PARSE_ERROR',
 ]
 
-/** Never the message or the cause, which may repeat claims. */
+/** The reason of an error, never its message or cause, which may repeat claims. */
 function reasonOf(error: unknown): string {
   if (error instanceof openid.ResponseBodyError) return error.error
   const { code, name } = error as { code?: string; name: string }

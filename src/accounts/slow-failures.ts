@@ -3,15 +3,18 @@ import type { FastifyRequest } from 'fastify'
 import { addressKey } from '../http/address-key.ts'
 import { addressOf } from './address.ts'
 
-/** A misconfigured caller repeats a few calls; beyond, somebody guesses. */
+/** A misconfigured caller repeats a few calls; with more, somebody guesses. */
 const FREE_FAILURES = 20
 const WINDOW_MS = 60_000
 const DELAY_MS = 1_000
-/** The refusals held back at the same time: each takes some memory. Together they are the guesses that a second allows. */
+/**
+ * The refusals that are delayed at the same time: each takes some memory. Together they are the guesses that a second
+ * allows.
+ */
 const MAX_WAITING = 1_000
 const MAX_ADDRESSES = 10_000
 
-/** Holds back the refusals of an address that keeps failing. Calls that succeed never come here. */
+/** Delays the refusals of an address that keeps failing. Calls that succeed never come here. */
 export function slowFailures(): (request: FastifyRequest) => Promise<void> {
   const failures = new Map<string, { count: number; until: number }>()
   let waiting = 0

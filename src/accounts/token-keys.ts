@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Enough to tell a handful of keys apart, too little to reveal anything about them. */
+/** So many digits tell a handful of keys apart, and reveal nothing about them. */
 const KEY_ID_DIGITS = 12
 
 /** The first secret signs; a token's key id says which secret signed it. */
@@ -9,7 +9,7 @@ export function tokenKeys(secrets: string[]) {
   return { kid: keyId(signing), signing, keys: new Map(secrets.map(one => [keyId(one), one])) }
 }
 
-/** Derived from the secret, so that it is the same in every process and after every start. */
+/** The key id is derived from the secret, so that it is the same in every process and after every start. */
 function keyId(secret: string): string {
   return createHash('sha256').update(`key id of ${secret}`).digest('hex').slice(0, KEY_ID_DIGITS)
 }

@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 
-/** The error handler sends its seconds as `Retry-After`. */
+/** The error handler sends the error's seconds as `Retry-After`. */
 export class TooManyAttempts extends createError(
   'TOO_MANY_ATTEMPTS',
   'Too many failed attempts: try again in %s seconds',

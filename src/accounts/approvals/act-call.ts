@@ -12,13 +12,13 @@ export type Facts = {
   parts: Part[]
   amount: string | null
   currency: string | null
-  /** For who decides. */
+  /** What the person who decides is shown. */
   shown: Record<string, unknown>
-  /** Once it is another one, a proposal is stale. */
+  /** Once the state is another one, a proposal is stale. */
   state: unknown
 }
 
-/** Of an act that moves no amount of its own. */
+/** The facts of an act that moves no amount of its own. */
 export function factsAbout(
   act: Act,
   subject: string,
@@ -30,21 +30,21 @@ export function factsAbout(
 
 export type Answer = { status: number; body: unknown }
 
-/** A call that does what a second person may have to approve. It does not know whether one did. */
+/** A call that does what a second person may have to approve. The call does not know whether one did. */
 export type ActCall<Request extends object, Looked, Result> = {
-  /** An approval finds it again by this name. */
+  /** An approval finds the call again by this name. */
   name: string
-  /** Where its transactions may take long. */
+  /** The database for a call whose transactions may take long. */
   db?: Database
   actsOf(request: Request): Act[]
   /** Locks what the request is about. */
   factsOf(trx: Trx, request: Request): Promise<Facts>
-  /** What must not hold locks, such as a call to the ledger; what it saw is checked again by the act. */
+  /** Does what must not hold locks, such as a call to the ledger; the act checks again what it saw. */
   look?(request: Request, asker: Asker, signal?: AbortSignal): Promise<Looked>
   act(db: Database, asker: Asker, request: Request, looked: Looked): Promise<Result>
-  /** As the act, where trying it out would count something that a rollback does not take back. */
+  /** Does the same as the act, where trying it out would count something that a rollback does not take back. */
   tryOut?(db: Database, asker: Asker, request: Request): Promise<unknown>
-  /** After the commit; it may be repeated, or never come. */
+  /** Runs after the commit; it may be repeated, or never run. */
   finish?(request: Request): Promise<void>
   answer(request: Request, result: Result): Promise<Answer>
 }

@@ -46,7 +46,10 @@ export const Proposal = Type.Object(
   { title: 'Proposal', description: 'Nothing is done yet: somebody else must approve it' },
 )
 
-/** The answer with status 202 of a call that has one of its own. Not a union: nothing in it would tell the two apart. */
+/**
+ * The answer with status 202 of a call that has one of its own. It is not a union: nothing in it would tell the two
+ * apart.
+ */
 export const orProposal = <P extends TProperties>(own: TObject<P>) =>
   Type.Partial(Type.Composite([own, Proposal]), {
     title: `${own.title}OrProposal`,

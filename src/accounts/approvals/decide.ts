@@ -30,7 +30,7 @@ type Decision = {
   id: string
   note?: string | undefined
   asker: Asker
-  /** Of the API's callers. */
+  /** The role of the token of the API's callers. */
   tokenRole?: TokenRole | null
   signal?: AbortSignal
 }
@@ -82,7 +82,7 @@ async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<bool
   try {
     return fingerprintOf(await call.factsOf(trx, open.request)).equals(open.fingerprint)
   } catch (error) {
-    // What it was about is gone.
+    // What the proposal was about is gone.
     if ((error as { statusCode?: number }).statusCode === 404) return false
     throw error
   }
@@ -102,7 +102,7 @@ export function withdraw(db: Database, decision: Decision): Promise<void> {
   })
 }
 
-/** In the transaction that disables an account. */
+/** Withdraws all proposals of an account, in the transaction that disables it. */
 export async function withdrawAllOf(trx: Trx, username: string, asker: Asker): Promise<void> {
   const { rows } = await sql<{ approval_id: string; act: string; subject: string }>`
     update loanops.approval
@@ -139,7 +139,8 @@ async function lockOpen(trx: Trx, { id, asker, tokenRole = null }: Decision): Pr
   // A token that may not make the call itself may not decide about it.
   refuseToken(needsOf(stored.act), tokenRole)
   await requirePerson(trx, asker, stored.act)
-  // A statement of its own: the one that waited for the lock would not see what was decided meanwhile.
+  // The state is read in a statement of its own: the one that waited for the lock would not see what was decided
+  // meanwhile.
   const { state } = await findApproval(trx, id)
   if (state === 'expired') throw new Expired()
   if (state !== 'proposed') throw new Conflict(`The proposal is ${state} already`)

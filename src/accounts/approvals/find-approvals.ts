@@ -12,7 +12,7 @@ type Item = Static<typeof Approval>
 const columns = sql`v.approval_id, v.act, v.subject, trim_scale(v.amount)::text as amount, v.currency, v.state, v.proposed_by,
   v.proposed_at, v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.request - 'password_hash' as request, a.facts`
 
-/** Newest first. */
+/** Approvals, newest first. */
 export async function findApprovals(
   db: Database,
   { state = null, act = null, limit, cursor }: ApprovalQuery,

@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import type { ApprovalRule } from '../../config/approval-rules.ts'
 import type { Part } from './act-call.ts'
 
-/** What has no known amount is above any. */
+/** Whether a rule covers a part: one without a known amount is above any amount. */
 export function isCovered(rules: ApprovalRule[], parts: Part[]): boolean {
   return parts.some(({ act, amount }) =>
     rules.some(

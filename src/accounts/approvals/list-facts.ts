@@ -2,7 +2,10 @@ import { hash } from 'node:crypto'
 import { Decimal } from 'decimal.js'
 import type { Facts } from './act-call.ts'
 
-/** Of a call with a list: what each of its items is about, and all together. @param what such as `payments.assign` */
+/**
+ * The facts of a call with a list: what each of its items is about, and all together.
+ * @param what such as `payments.assign`
+ */
 export async function listFacts<Item>(
   what: string,
   items: Item[],

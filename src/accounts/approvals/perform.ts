@@ -38,7 +38,7 @@ export async function perform<Request extends object, Looked, Result>(
     if (!isCovered(rules, facts.parts))
       return { result: await call.act(trx, asker, request, looked) }
     await requirePerson(trx, asker, facts.act)
-    // What would be refused now is not proposed: the act is tried, and taken back.
+    // An act that would be refused now is not proposed: it is tried, and taken back.
     await sql`savepoint before_trying`.execute(trx)
     await (call.tryOut ?? call.act)(trx, asker, request, looked)
     await sql`rollback to savepoint before_trying`.execute(trx)

@@ -9,7 +9,7 @@ import type { Asker } from '../audit.ts'
 import { needsOf } from '../needs.ts'
 
 /**
- * Locks the account, so that it is not disabled, nor given another role, until this is done.
+ * The account of a person, locked, so that it is not disabled, nor given another role, until this is done.
  * @throws PersonRequired, Unauthenticated, or a refusal of its role
  */
 export async function requirePerson(trx: Trx, { actor }: Asker, act: Act): Promise<void> {

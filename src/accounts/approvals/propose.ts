@@ -12,7 +12,7 @@ import type { Proposal } from './approval-record.ts'
 export type Proposed = Static<typeof Proposal>
 type Wanted = { call: { name: string }; request: object; facts: Facts; hours: number }
 
-/** @throws Conflict while the same act on the same subject is open */
+/** Saves a proposal. @throws Conflict while the same act on the same subject is open */
 export async function propose(
   trx: Trx,
   { call, request, facts, hours }: Wanted,
@@ -41,7 +41,10 @@ export function fingerprintOf({ act, subject, state }: Facts): Buffer {
   return hash('sha256', JSON.stringify([act, subject, state]), 'buffer')
 }
 
-/** One that is over makes room for the next. Whoever decides about it at this moment holds it. */
+/**
+ * Ends a proposal that is over, so that the next one can be made. Whoever decides about it at this moment holds its
+ * lock.
+ */
 async function endDue(trx: Trx, { act, subject }: Facts): Promise<void> {
   await sql`
     update loanops.approval a set state = v.state, request = request - 'password_hash', decided_at = coalesce(v.decided_at, now())

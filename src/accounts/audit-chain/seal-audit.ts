@@ -6,10 +6,10 @@ import { startLoop } from '../../queue/loop.ts'
 import { auditHead } from './audit-head.ts'
 
 const EVERY_MS = 60_000
-/** Even on a busy machine they take less than the time that a statement has. */
+/** Even on a busy machine so many rows take less than the time that a statement has. */
 const ROWS_PER_STATEMENT = 500
 
-/** Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */
+/** Seals the audit. Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */
 export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
   let loggedOn = ''
   return startLoop(

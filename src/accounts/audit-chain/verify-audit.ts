@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { AuditHead } from './audit-head.ts'
 
-/** Whatever the length of the audit, no more are read at once. */
+/** Whatever the length of the audit, no more rows are read at once. */
 const ROWS_PER_STATEMENT = 10_000
 
 const WRONG = {
@@ -17,7 +17,7 @@ type Page = AuditHead & Wrong & { position: string; rows: number }
 type Verified = { sealed: number; unsealed: number; head: AuditHead | undefined }
 
 /**
- * Independent of every function that the owner could replace.
+ * Verifies the audit, independent of every function that the owner could replace.
  * @param kept a head that was kept elsewhere
  * @returns how many rows there are, or the first one that is not as it was sealed, in words
  */
