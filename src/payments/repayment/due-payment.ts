@@ -16,9 +16,9 @@ type CapturedEvent = Sender & { namesLoan: boolean; day: string | null }
 /** The fee that the payer paid on top of the order's amount. */
 type PayerFee = {
   fee: string
-  /** What was left out so far; null if nothing was. */
+  /** How much of the fee was left out so far; null if nothing was. */
   kept: string | null
-  /** Less what went back. */
+  /** The captured amount, less what went back. */
   captured: string
   /** Whether order and fee add up to the payment. */
   addsUp: boolean
@@ -26,10 +26,10 @@ type PayerFee = {
 
 export type DuePayment = {
   gateway: Gateway
-  /** In the currency's units, with every digit. */
+  /** The amount in the currency's units, with every digit. */
   amount: string
   currency: string | null
-  /** Null if there is none, or an operator has decided what to post. */
+  /** The payer's fee; null if there is none, or an operator has decided what to post. */
   payerFee: PayerFee | null
   /** An operator's decision, which overrides everything else; null if the events decide. */
   decided: { day: string; capturedAmount: string | null } | null
@@ -37,7 +37,7 @@ export type DuePayment = {
   receiptNumber: string
   events: CapturedEvent[]
   overruled: string[]
-  /** Null once an attempt may have arrived, or if an operator has decided. */
+  /** The objection; null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
   /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
   twin: string | null
@@ -98,7 +98,7 @@ export async function otherLoansTried(db: Database, id: string, loan: string): P
   return rows.map(row => row.loan)
 }
 
-/** The same whether a webhook or a file brings the payment, so that the ledger accepts it once. */
+/** The external id is the same whether a webhook or a file brings the payment, so that the ledger accepts it once. */
 export function repaymentExternalId(gateway: string, paymentId: string, postingNumber = 1): string {
   const isPlain = /^[A-Za-z0-9_]{1,64}$/.test(paymentId)
   const name = isPlain ? paymentId : hash('sha256', paymentId).slice(0, 32)

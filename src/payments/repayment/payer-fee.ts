@@ -18,14 +18,14 @@ export function lessPayerFee(
   // Lenders that share a product have the same setting.
   const holder = [...lenders.values()].find(({ products }) => products.includes(product))
   const wanted = holder?.[gateway].payerFee ?? 'deduct'
-  // Assignment counts as review.
+  // The assignment of a payment counts as its review.
   const feeToSee = overruled.length === 0 && (wanted === 'review' || !found.addsUp)
   const feeToKeep = wanted === 'credit' || !found.addsUp ? null : found.fee
   const amount = new Decimal(found.captured).minus(feeToKeep ?? 0).toFixed()
   return { ...payment, amount, feeToSee, feeToKeep }
 }
 
-/** Before the repayment is sent: a look for it, the books and the read-back go by what was sent. */
+/** Saves the fee before the repayment is sent: a look for it, the books and the read-back go by what was sent. */
 export async function keepPayerFee(db: Database, id: string, payment: Taken): Promise<void> {
   const { payerFee, feeToKeep } = payment
   if (payerFee === null || payerFee.kept === feeToKeep) return

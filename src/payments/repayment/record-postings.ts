@@ -9,14 +9,14 @@ import { REFUSED_REASONS } from './repayment-refusal.ts'
 
 /** A later batch may succeed: the loan may be created or disbursed by then, or the ledger or our settings corrected. */
 const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
-/** The operator who ended its repayment may have booked the payment by hand: only an operator sends it again. */
+/** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
-/** Once the gateway has confirmed it, the same batch posts it after all. */
+/** Once the gateway has confirmed the payment, the same batch posts it after all. */
 const UNCONFIRMED = 'unconfirmed'
-/** Nothing was ever sent, and this refuses no payment: its events decide what it is. */
+/** For these reasons nothing was ever sent, and no payment is refused: its events decide what it is. */
 const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
 
-/** In the transaction that ends the repayments, so that no payment misses its result. */
+/** Records results in the transaction that ends the repayments, so that no payment misses its result. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
   const results = ended
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)
@@ -70,7 +70,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
     ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
-       -- As whoever settles payments of several gateways locks them.
+       -- Rows are locked in the order in which settling locks those of several gateways.
        order by t.gateway, t.gateway_payment_id for update of t
     ), changed as (
       update core.transaction t
@@ -89,7 +89,7 @@ async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
        where t.id = result.id
       returning t.gateway, t.gateway_payment_id, t.state, t.objection
     )
-    -- A refund that came too late to stop it may be booked now: the next batch looks.
+    -- A refund that came too late to stop the payment may be booked now: the next batch looks.
     insert into core.unjudged_payment (gateway, gateway_payment_id)
     select gateway, gateway_payment_id from changed
      where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
@@ -111,7 +111,7 @@ export async function countForEndedRuns(
        where id = any(${results.map(({ id }) => id)}::uuid[]) and operation_id = any(${results.map(one => one.operation_id)}::uuid[])
        group by batch_id
     ), run as (
-      -- The lock decides whether a run that is just ending still counts these, or we add them.
+      -- The lock decides whether a run that is just ending still counts these payments, or we add them.
       select id, status from core.batch_run where id in (select id from late) order by id for key share
     )
     update core.batch_run b set posted = b.posted + late.posted, suspended = b.suspended + late.suspended

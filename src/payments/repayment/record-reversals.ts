@@ -8,7 +8,7 @@ import { countForEndedRuns } from './record-postings.ts'
 import { REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
-/** In the transaction that ends the reversals, as their payments must change at the same moment. */
+/** Records results in the transaction that ends the reversals, as their payments must change at the same moment. */
 export async function recordReversals(
   trx: Trx,
   ended: Final[],
@@ -25,7 +25,7 @@ export async function recordReversals(
   return { booked: results.length - refused, refused }
 }
 
-/** Those that undid a repayment, whatever kept them from posting what is left of it: the ledger, or an operator. */
+/** The reversals that undid a repayment, whatever kept them from posting what is left of it: the ledger, or an operator. */
 async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
   const failed = ended.filter(({ decision }) => decision.status === 'failed')
   const { rows } = await sql<{ id: string }>`
@@ -49,10 +49,10 @@ function resultOf({ claim, decision }: Final, isHalfDone: boolean) {
     operation_id: claim.id,
     posted: remainder === null ? null : resourceId,
     failure: isHalfDone ? null : (failed?.errorMessage ?? null),
-    // Nothing was ever sent: it is as before.
+    // After a deadline nothing was ever sent: the payment is as before.
     isRefused: failed !== null && failed.reason !== 'deadline',
     refusal: isHalfDone ? (failed?.errorMessage ?? null) : null,
-    // An operator may have booked it by hand.
+    // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
     isRetried: failed?.reason === REFUSED,
   }
 }

@@ -26,7 +26,7 @@ type RefusalReason = (typeof OWN_REASONS | typeof PASSING_REASONS)[number]
 const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
-  // Of newer ledgers, which may be set up so.
+  // Newer ledgers, which may be set up so, refuse with this code.
   'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid': 'loan_not_active',
 }
 

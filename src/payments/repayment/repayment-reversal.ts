@@ -84,7 +84,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
 type Progress = {
   repayment: LedgerTransaction | undefined
   remainder: LedgerTransaction | undefined
-  /** By us; undone by hand, it is not. */
+  /** Whether we undid the repayment, not somebody by hand. */
   isUndone: boolean
 }
 
@@ -116,10 +116,13 @@ async function findPosted(
   return isOurs ? numbered : undefined
 }
 
-/** It is recorded before the remainder is sent for the first time, and never before the undo has ended. */
+/**
+ * Whether the remainder may have been sent: the payment type is recorded before the remainder is sent for the first
+ * time, and never before the undo has ended.
+ */
 const isRemainderSent = ({ kept }: Attempt) => kept.paymentTypeId !== undefined
 
-/** Undefined until all has arrived. */
+/** The result; undefined until both writes have arrived. */
 function resultOf({ repayment, remainder, isUndone }: Progress, reversal: Reversal) {
   if (repayment === undefined || isNotReversed(repayment)) return undefined
   if (reversal.remainder === null) return isUndone ? resultWith(repayment) : undefined

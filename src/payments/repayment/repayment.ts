@@ -57,7 +57,8 @@ export function repayment(db: Database, config: Config): Operation {
           : withReason(found)
       }
       const loan: PayableLoan = found.body
-      // Before the payment is read, which happens as late as possible: an event that arrived meanwhile may stop it.
+      // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
+      // may stop it.
       const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
       if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
@@ -155,7 +156,7 @@ function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: Payabl
   return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)
 }
 
-/** Perhaps booked by a person or a file. An equal one counts as ours; a different one forbids posting. */
+/** A person or a file may have booked the payment. An equal repayment counts as ours; a different one forbids posting. */
 function bookedOn(
   loan: PayableLoan,
   wanted: DuePayment & LedgerRepayment,
@@ -174,7 +175,10 @@ function bookedOn(
     : undefined
 }
 
-/** An equal one is ours, from an earlier try or a migration. An undone one keeps its external id reserved. */
+/**
+ * The repayment of which ours is a duplicate. An equal one is ours, from an earlier try or a migration. An undone one
+ * keeps its external id reserved.
+ */
 async function duplicate(
   run: Attempt,
   payment: DuePayment,
@@ -189,7 +193,7 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever its amount and day, its external id stays reserved: another repayment needs a new one.
+  // Whatever the repayment's amount and day, its external id stays reserved: another repayment needs a new one.
   if (!isNotReversed(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(run.ledger, loanId)
@@ -200,7 +204,10 @@ function postedRepayment(run: Attempt, payment: DuePayment, loanId: string) {
   return findRepayment<Repayment>(run, loanId, payment)
 }
 
-/** On any event's day: one that arrived after the repayment was sent may name an earlier one. */
+/**
+ * Whether the booked repayment is equal, on any event's day: an event that arrived after the repayment was sent may
+ * name an earlier one.
+ */
 function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
   const days = (decided === null ? events : [decided]).flatMap(({ day }) => day ?? [])
   return repaymentDifferences(booked, { amount, days }).length === 0

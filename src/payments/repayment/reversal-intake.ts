@@ -1,14 +1,14 @@
 import { loanSubject, type Operation } from '../../engine/operation.ts'
 
 export type Reversal = {
-  /** Of the refund or the chargeback, in `core.transaction`. */
+  /** The id of the refund or the chargeback in `core.transaction`. */
   transaction_id: string
   external_loan_id: string
   /** The payment's id, which the remainder keeps. */
   receipt_number: string
   /** The repayment that stands. By its number, one is found that somebody else booked, or whose external id the ledger lost. */
   repayment: { external_id: string; amount: string; ledger_transaction_id?: number | null }
-  /** What is left of it, under the next suffix. */
+  /** What is left of the repayment, under the next suffix. */
   remainder: { external_id: string; amount: string } | null
 }
 

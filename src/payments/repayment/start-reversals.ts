@@ -13,12 +13,12 @@ type Standing = {
   postingNumber: number
   ledgerTransactionId: number | null
   stands: string
-  /** Null if nothing is. */
+  /** The amount that is left; null if nothing is. */
   left: string | null
 }
 type Start = { batch: string | null; traceparent: string | null }
 
-/** What this batch has not tried yet, one per payment: the next one is of what that leaves. */
+/** The reversals that this batch has not tried yet, one per payment: the next one is of what that one leaves. */
 export async function dueReversals(trx: Trx, batch: string, most: number): Promise<string[]> {
   const { rows } = await sql<{ id: string; payment: string }>`
     select r.id, p.id as payment
@@ -32,7 +32,10 @@ export async function dueReversals(trx: Trx, batch: string, most: number): Promi
   return [...new Map(rows.toReversed().map(({ id, payment }) => [payment, id])).values()]
 }
 
-/** Of refunds and chargebacks whose payments are posted and locked; what is to be restored is marked as such. */
+/**
+ * Starts reversals of refunds and chargebacks whose payments are posted and locked; what is to be restored is marked
+ * as such.
+ */
 export async function startReversals(
   trx: Trx,
   boss: PgBoss,

@@ -32,7 +32,7 @@ export function checkTrust(
 ): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(({ products }) => products.includes(product))
   if (holders.length === 0) {
-    // Its lender's checks are not known, so only an operator may have the payment posted.
+    // The lender's checks are not known, so only an operator may have the payment posted.
     if (!overruled.includes('lender_mismatch')) {
       const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
       return { reason: 'lender_mismatch', message }
@@ -40,7 +40,7 @@ export function checkTrust(
     holders.push(unconfiguredLender(config.gateways, product))
   }
   const checked = events.map(event => {
-    // If lenders share a product: the one that the event named, otherwise all of them.
+    // If lenders share a product, the one that the event named counts, otherwise all of them.
     const named = holders.filter(({ code }) => code === event.lender)
     const asked = named.length > 0 ? named : holders
     const reason = asked
@@ -51,7 +51,7 @@ export function checkTrust(
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const day = trusted.find(event => event.day !== null)?.day
   if (day && trusted.some(({ namesLoan }) => namesLoan)) {
-    // Lenders that share a product have the same setting. Assignment counts as review.
+    // Lenders that share a product have the same setting. The assignment of a payment counts as its review.
     const needsReview = holders.some(lender => lender[gateway].posting === 'review')
     return needsReview && overruled.length === 0 ? distrust('awaiting_review') : { day }
   }
@@ -76,7 +76,7 @@ function* reasonsToDistrust(
   const { validateSignature, confirm } = lender[gateway]
   if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
-  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
+  // An event that was fetched with another lender's credentials is confirmed too, and is that lender's.
   if (confirm && !isVerified && !(isFetched && named !== UNKNOWN)) yield 'unconfirmed'
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
