@@ -1,4 +1,5 @@
 import type { Lender } from '../../config/lenders.ts'
+import { attemptOutside } from '../../engine/attempt/attempt-outside.ts'
 import type { Attempt, Data } from '../../engine/operation.ts'
 import { failureMessage, type Refusal } from '../../engine/refusal.ts'
 import { newId } from '../../ids.ts'
@@ -110,19 +111,6 @@ const reasonOf = (answer: Outcome) =>
 
 /** Nobody else writes on what has just been made, so nothing needs to be remembered. */
 function attemptWith(ledger: Ledger, reference: Attempt['reference']): Attempt {
-  return {
-    ledger,
-    reference,
-    id: newId(),
-    origin: 'api',
-    key: newId(),
-    takesEqualAsDone: false,
-    mayStillRun: false,
-    kept: {},
-    keep: (_name, read) => read(),
-    seen: null,
-    remember: async () => undefined,
-    passedOn: undefined,
-    passOn: () => undefined,
-  }
+  const own = { id: newId(), key: newId(), origin: 'api', takesEqualAsDone: false } as const
+  return attemptOutside({ ...own, ledger, reference })
 }

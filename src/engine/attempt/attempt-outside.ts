@@ -1,0 +1,17 @@
+import type { Attempt } from '../operation.ts'
+
+type Own = Pick<Attempt, 'ledger' | 'reference' | 'id' | 'origin' | 'key' | 'takesEqualAsDone'>
+
+/** For calls of an operation's functions without a claim, where no earlier attempt left anything. */
+export function attemptOutside(own: Own): Attempt {
+  return {
+    ...own,
+    mayStillRun: false,
+    kept: {},
+    keep: (_name, read) => read(),
+    seen: null,
+    remember: async () => undefined,
+    passedOn: undefined,
+    passOn: () => undefined,
+  }
+}
