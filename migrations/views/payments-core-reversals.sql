@@ -147,21 +147,14 @@ $$;
 -- Copies from the settings whose refunds are booked automatically. If that has changed, the refunds concerned are settled
 -- again.
 create or replace function core.take_reversing(settings jsonb) returns void language plpgsql as $$
-declare
-  wanted core.reversing[] := array(select c from jsonb_populate_recordset(null::core.reversing, settings) c);
 begin
-  if not exists (select from core.reversing c where c <> all(wanted))
-     and (select count(*) from core.reversing) = cardinality(wanted) then
-    return;
+  if core.copy_settings('core.reversing', settings) is not null then
+    insert into core.unjudged_payment (gateway, gateway_payment_id)
+    select distinct gateway, of_payment_id from core.transaction
+     where kind <> 'payment' and of_payment_id is not null
+       and (state = 'waiting' or state = 'suspense' and reason in ('refund', 'chargeback'))
+    on conflict do nothing;
   end if;
-  perform core.lock_settling();
-  delete from core.reversing;
-  insert into core.reversing select * from unnest(wanted);
-  insert into core.unjudged_payment (gateway, gateway_payment_id)
-  select distinct gateway, of_payment_id from core.transaction
-   where kind <> 'payment' and of_payment_id is not null
-     and (state = 'waiting' or state = 'suspense' and reason in ('refund', 'chargeback'))
-  on conflict do nothing;
 end
 $$;
 

@@ -192,22 +192,12 @@ $$;
 -- again.
 create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
 declare
-  wanted core.confirming[] := array(select c from jsonb_populate_recordset(null::core.confirming, settings) c);
-  gone core.confirming[];
+  gone jsonb := core.copy_settings('core.confirming', settings);
 begin
-  if not exists (select from core.confirming c where c <> all(wanted))
-     and (select count(*) from core.confirming) = cardinality(wanted) then
-    return;
-  end if;
-  perform core.lock_settling();
-  -- Another process may have copied its settings meanwhile.
-  select coalesce(array_agg(c), '{}') into gone from core.confirming c where c <> all(wanted);
-  delete from core.confirming;
-  insert into core.confirming select * from unnest(wanted);
   insert into core.unjudged_payment (gateway, gateway_payment_id)
   select distinct gateway, gateway_payment_id
     from core.event
-   where is_unproved and gateway in (select c.gateway from unnest(gone) c)
+   where is_unproved and gateway in (select g ->> 'gateway' from jsonb_array_elements(gone) g)
   on conflict do nothing;
 end
 $$;

@@ -164,18 +164,10 @@ $$;
 -- Copies the networks from the settings. If they have changed, everything whose events were or may now be outside them is
 -- settled again.
 create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
-declare
-  -- One network may be written in several ways.
-  wanted core.allowed_network[] := array(
-    select distinct n from jsonb_populate_recordset(null::core.allowed_network, networks) n);
 begin
-  if not exists (select from core.allowed_network n where n <> all(wanted))
-     and (select count(*) from core.allowed_network) = cardinality(wanted) then
+  if core.copy_settings('core.allowed_network', networks) is null then
     return;
   end if;
-  perform core.lock_settling();
-  delete from core.allowed_network;
-  insert into core.allowed_network select * from unnest(wanted);
   delete from core.loan_product;
   insert into core.unjudged_payment (gateway, gateway_payment_id)
   select gateway, gateway_payment_id from core.event where set_aside = 'too_many'
