@@ -41,27 +41,27 @@ t.test('each of several calls has a connection of its own, even if HTTP/2 is off
   t.equal(connections.size, 3)
 })
 
-t.test('no write waits for the trial call of a half-open circuit', async t => {
+t.test('no write waits for the first call of a half-open circuit', async t => {
   let isDown = true
-  const trials: (() => void)[] = []
+  const firstCalls: (() => void)[] = []
   const written: string[] = []
   const server = createServer((request, response) => {
     if (request.method === 'POST') written.push(String(request.headers['idempotency-key']))
     if (isDown) response.writeHead(503).end()
-    else trials.push(() => response.end('[]'))
+    else firstCalls.push(() => response.end('[]'))
   })
   const ledger = await ledgerAt(t, server, 'http')
   for (let n = 0; n < FAILING_WRITES; n++) await ledger.write({ ...post, key: 'before' })
   t.equal(ledger.breaker.isOpen(), true)
   isDown = false
-  const trial = until(async () => {
+  const probing = until(async () => {
     await ledger.probe()
-    return trials.length > 0
+    return firstCalls.length > 0
   })
-  await until(async () => trials.length > 0, 'the trial call arrives')
+  await until(async () => firstCalls.length > 0, 'the first call arrives')
   t.match(await ledger.write({ ...post, key: 'paused meanwhile' }), { outcome: 'not_arrived' })
-  for (const answer of trials) answer()
-  await trial
+  for (const answer of firstCalls) answer()
+  await probing
   t.notOk(written.includes('paused meanwhile'))
 })
 
