@@ -24,8 +24,6 @@ import { bulkQueue, liveQueue } from './engine/queue.ts'
 import { startJobs } from './engine/start-jobs.ts'
 import { checkLedgerRegularly } from './operations/check-ledger/job.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
-import { runPurges } from './operations/purge-job.ts'
-import { purgeQueue } from './operations/queue.ts'
 import type { Ask } from './ops/health.ts'
 import type { Metrics } from './ops/metrics.ts'
 import { runBatches } from './payments/batch/batch-job.ts'
@@ -34,6 +32,8 @@ import { paymentsFeature } from './payments/payments-feature.ts'
 import { batchQueue, deadEventQueue, eventQueue } from './payments/queue.ts'
 import { portfolioFeature } from './portfolio/portfolio-feature.ts'
 import { runMigrations } from './portfolio/run/migration-job.ts'
+import { runPurges } from './purge/purge-job.ts'
+import { purgeQueue } from './purge/queue.ts'
 import type { Job } from './queue/job.ts'
 import { type WorkerServices, workerContext } from './worker-context.ts'
 
@@ -45,11 +45,8 @@ const FEATURES: Feature[] = [
   { crashPoints: APPROVAL_CRASH_POINTS },
   { jobs: [sealAudit] },
   { ...consoleFeature, jobs: [runBulks] },
-  {
-    ...operationsFeature,
-    queues: [purgeQueue],
-    jobs: [runPurges, checkLedgerRegularly],
-  },
+  { queues: [purgeQueue], jobs: [runPurges] },
+  { ...operationsFeature, jobs: [checkLedgerRegularly] },
   {
     ...paymentsFeature,
     // The dead letters' queue comes before the one that names it.

@@ -13,7 +13,7 @@ const LAW = [
   ['callbacks'],
   ['portfolio', 'books'],
   ['payments'],
-  ['operations'],
+  ['operations', 'purge'],
   ['engine'],
   ['ledger'],
   ['accounts', 'ops'],

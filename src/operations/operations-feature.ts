@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
 import { measure } from '../ops/measured.ts'
 import { ledgerFindingsGauges } from './ledger-findings-gauges.ts'
-import { purgeOperations } from './purge.ts'
+import { purgeOperations } from './purge-operations.ts'
 
 export const operationsFeature: Feature = {
   gauges: [measure([ledgerFindingsGauges])],
