@@ -14,14 +14,15 @@ import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats, words } from '../frame/formats.ts'
+import { amount, type Formats } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { approvalPath, paymentPath } from '../frame/paths.ts'
+import { actInWords, words } from '../frame/words.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
-import { paymentPath } from '../payments/payments-page.ts'
-import { type ApprovalItem, actInWords, approvalState, subjectOf } from './approvals-page.ts'
+import { type ApprovalItem, approvalState, subjectOf } from './approvals-page.ts'
 
 const params = Type.Object({ id: Type.String({ pattern: UUID }) })
 const pageSchema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
@@ -29,7 +30,7 @@ const decideSchema = { params, body: Type.Object({ note: Type.Optional(Note) }, 
 
 export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
-  const back = (id: string, done: DoneKey) => donePath(`/console/approvals/${id}`, done)
+  const back = (id: string, done: DoneKey) => donePath(approvalPath(id), done)
   return async app => {
     app.get('/approvals/:id', { schema: pageSchema, config: read }, async (request, reply) => {
       const approval = await findApproval(db, request.params.id)
@@ -122,7 +123,7 @@ function forms(
   { name, role }: { name: string; role: string },
 ): Html {
   if (role === 'viewer') return nothing
-  const path = `/console/approvals/${id}`
+  const path = approvalPath(id)
   if (isSame(proposed_by, name))
     return html`<h2>Actions</h2><form class="box" method="post" action="${path}/withdraw">
 <p>Somebody else must approve it.</p><button type="submit" class="secondary">Withdraw</button></form>`

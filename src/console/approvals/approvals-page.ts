@@ -2,8 +2,10 @@ import { html } from 'hono/html'
 import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
 import { approvalFilters } from '../../accounts/approvals/routes.ts'
 import { subjectLink } from '../audit/subject-link.ts'
-import { amount, words } from '../frame/formats.ts'
+import { amount } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
+import { approvalPath } from '../frame/paths.ts'
+import { actInWords } from '../frame/words.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -12,9 +14,6 @@ import type { PageContext } from '../page-context.ts'
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'][number]
 
 export const approvalsPage = (context: PageContext) => listRoutes(context.db, approvalList(context))
-
-/** `payment.post` becomes "payment post". */
-export const actInWords = (act: string) => words(act).replace('.', ' ')
 
 export function approvalState(state: string): Html {
   const look = { proposed: 'wait', approved: 'good' }[state] ?? 'bad'
@@ -37,8 +36,7 @@ function approvalList({ db, formats }: PageContext): List<typeof approvalFilters
       {
         name: 'act',
         title: 'Act',
-        cell: row =>
-          html`<a href="/console/approvals/${row.approval_id}">${actInWords(row.act)}</a>`,
+        cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
       },
       {
         name: 'subject',

@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { firstOf } from '../frame/first-of.ts'
-import { type Formats, words } from '../frame/formats.ts'
+import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { actInWords } from '../frame/words.ts'
 import { detailOf } from './audit-page.ts'
 
 const MAX_SHOWN = 50
@@ -24,5 +25,5 @@ export async function actionsOn(db: Database, subject: string, formats: Formats)
 
 /** For example: payment assign by asha.rao: “named by the branch”. */
 export function inWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
-  return html`<strong>${words(action).replace('.', ' ')}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
+  return html`<strong>${actInWords(action)}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
 }

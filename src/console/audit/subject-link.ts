@@ -1,8 +1,16 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import { clientPath, loanPath, operationPath, paymentSubjectPath } from '../frame/subject-path.ts'
+import {
+  bulkPath,
+  callbackPath,
+  clientPath,
+  loanPath,
+  migrationPath,
+  operationPath,
+  paymentSubjectPath,
+  statementPath,
+} from '../frame/paths.ts'
 
-const statementPath = (id: string) => `/console/books/statements/${encodeURIComponent(id)}`
 /** The page of a subject, by the action or what the action begins with. */
 const PAGES: Record<string, (subject: string) => string> = {
   'gateway.statement': statementPath,
@@ -11,17 +19,14 @@ const PAGES: Record<string, (subject: string) => string> = {
   loan: loanPath,
   reference: subject => loanPath(subject.replace(/^loan:/, '')),
   client: clientPath,
-  migration: subject => `/console/portfolio/${encodeURIComponent(subject)}`,
+  migration: migrationPath,
   batch: () => '/console/batches',
   source: () => '/console/sources',
   queue: () => '/console/sources',
   gateway: () => '/console/backfills',
   statement: statementPath,
-  bulk: subject => `/console/bulk/${subject}`,
-  callback: subject =>
-    subject === 'callbacks'
-      ? '/console/callbacks'
-      : `/console/callbacks/${encodeURIComponent(subject)}`,
+  bulk: bulkPath,
+  callback: subject => (subject === 'callbacks' ? '/console/callbacks' : callbackPath(subject)),
 }
 
 export function subjectLink(action: string, subject: string): Content {

@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import { BUCKETS, type Bucket } from '../../books/reconciliation/buckets.ts'
 import type { findDays } from '../../books/reconciliation/find-days.ts'
-import { amount, count, words } from '../frame/formats.ts'
+import { amount, count } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { words } from '../frame/words.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { ListColumn } from '../lists/list.ts'
 

@@ -10,9 +10,9 @@ import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { firstOf } from '../frame/first-of.ts'
 import { amount, count } from '../frame/formats.ts'
+import { paymentPath } from '../frame/paths.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
-import { paymentPath } from '../payments/payments-page.ts'
 
 const schema = {
   params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),

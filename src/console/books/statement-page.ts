@@ -13,9 +13,11 @@ import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { fileFacts } from '../frame/file-facts.ts'
-import { count, ofAll, words } from '../frame/formats.ts'
+import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
+import { statementPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 
@@ -33,7 +35,7 @@ export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
       const body = html`<h1>${title}</h1>
 ${doneNotice(request.query.done)}
 ${facts([
-  ...fileFacts(file, one => `/console/books/statements/${one}`),
+  ...fileFacts(file, statementPath),
   ['Gateway', words(file.gateway)],
   ['Lender', file.lender],
   ['Rows', count(file.rows)],
@@ -60,7 +62,7 @@ ${await actionsOn(db, id, formats)}
         const asked = { gateway, id: statement_id }
         const performed = await perform(context, withdrawCall(context), askerOf(request), asked)
         const done = doneAs(performed, 'withdrawn')
-        return reply.redirect(donePath(`/console/books/statements/${statement_id}`, done), 303)
+        return reply.redirect(donePath(statementPath(statement_id), done), 303)
       },
     )
   }
@@ -79,7 +81,7 @@ ${table(columns, errors, 'Invalid rows')}`
 function withdrawForm(id: string, role: Role): Html {
   if (role === 'viewer') return nothing
   return html`<h2>Actions</h2><div class="forms">
-<form method="post" action="/console/books/statements/${id}/withdraw"><h3>Withdraw</h3>
+<form method="post" action="${statementPath(id)}/withdraw"><h3>Withdraw</h3>
 <p>Removes its rows. Rows that it had replaced do not come back, and its days are no longer complete because of it.</p>
 <button type="submit" class="secondary">Withdraw</button></form></div>`
 }

@@ -2,15 +2,14 @@ import { html } from 'hono/html'
 import { findStatements } from '../../books/statements/find-statements.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
-import { words } from '../frame/formats.ts'
+import { statementPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const filters = { gateway: paymentFilter.gateway }
-
-const pathOf = (id: string) => `/console/books/statements/${id}`
 
 type Row = Awaited<ReturnType<typeof findStatements>>['statements'][number]
 
@@ -31,9 +30,9 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
         title: 'File',
         isId: true,
         cell: row =>
-          html`<a href="${pathOf(row.statement_id)}">${row.file_name ?? 'without a name'}</a>`,
+          html`<a href="${statementPath(row.statement_id)}">${row.file_name ?? 'without a name'}</a>`,
       },
-      ...fileColumns<Row>(pathOf),
+      ...fileColumns<Row>(statementPath),
       { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
       { name: 'lender', title: 'Lender' },
       number('rows', 'Rows'),

@@ -9,6 +9,7 @@ import { Note } from '../../http/text-fields.ts'
 import { newId, UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { donePath } from '../frame/notice.ts'
+import { bulkPath } from '../frame/paths.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import type { PageContext } from '../page-context.ts'
@@ -80,7 +81,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
         const performed = await perform(context, call, askerOf(request), bulk)
         const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
         const isProposed = 'proposal' in performed
-        return reply.redirect(isProposed ? donePath(list, 'proposed') : `/console/bulk/${id}`, 303)
+        return reply.redirect(isProposed ? donePath(list, 'proposed') : bulkPath(id), 303)
       },
     )
 
@@ -92,7 +93,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post('/bulk/:id/stop', { schema: ofOne, config: operate() }, async (request, reply) => {
       await stopBulk(db, request.params.id, askerOf(request))
-      return reply.redirect(`/console/bulk/${request.params.id}`, 303)
+      return reply.redirect(bulkPath(request.params.id), 303)
     })
   }
 }

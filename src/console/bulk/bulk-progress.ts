@@ -4,6 +4,7 @@ import { facts } from '../frame/facts.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live } from '../frame/live.ts'
+import { bulkPath } from '../frame/paths.ts'
 import type { Bulk } from './bulk-store.ts'
 import { DECISIONS } from './decisions.ts'
 
@@ -25,7 +26,7 @@ ${facts([
 ${reasons.length === 0 ? nothing : html`<h2>Why some were refused</h2><dl class="figures box">${reasons.map(one => html`<dt>${one.reason}</dt><dd>${count(one.count)}</dd>`)}</dl>`}
 ${
   isRunning && request.user.role !== 'viewer'
-    ? html`<form method="post" action="/console/bulk/${bulk.id}/stop"><button type="submit" class="secondary">Stop</button></form>`
+    ? html`<form method="post" action="${bulkPath(bulk.id)}/stop"><button type="submit" class="secondary">Stop</button></form>`
     : nothing
 }`
   return html`<h1>Bulk action</h1>${live(request.url, isRunning ? {} : { refresh: 'off' }, content)}`

@@ -18,6 +18,7 @@ import { UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { doneAs, donePath } from '../frame/notice.ts'
+import { callbackPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 
 const Replay = Type.Object(
@@ -40,7 +41,7 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       async (request, reply) => {
         const { id } = request.params
         await resendCallback(db, id, askerOf(request))
-        return reply.redirect(donePath(`/console/callbacks/${id}`, 'resent'), 303)
+        return reply.redirect(donePath(callbackPath(id), 'resent'), 303)
       },
     )
 

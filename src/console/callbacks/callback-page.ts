@@ -10,6 +10,7 @@ import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { callbackPath } from '../frame/paths.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -35,7 +36,7 @@ ${live(request.url, request.query, html`${factsOf(callback)}<p class="bar">${ref
 ${
   request.user.role === 'viewer'
     ? ''
-    : html`<h2>Actions</h2><form class="box" method="post" action="/console/callbacks/${id}/resend">
+    : html`<h2>Actions</h2><form class="box" method="post" action="${callbackPath(id)}/resend">
 <p>Sends it again under the same id, whatever became of it.</p><button type="submit">Resend</button></form>`
 }
 <h2>Body</h2><pre tabindex="0">${JSON.stringify(callback.body, null, 2)}</pre>`

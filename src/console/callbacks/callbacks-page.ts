@@ -8,6 +8,7 @@ import { Time } from '../../http/day-fields.ts'
 import { oneOf } from '../../http/schemas.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import type { Html } from '../frame/html.ts'
+import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -58,7 +59,7 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
       name: 'callback_id',
       title: 'Callback',
       isId: true,
-      cell: row => html`<a href="/console/callbacks/${row.callback_id}">${row.type}</a>`,
+      cell: row => html`<a href="${callbackPath(row.callback_id)}">${row.type}</a>`,
     },
     { name: 'subject', title: 'Subject', isId: true, cell: row => subjectOf(row.subject) },
     { name: 'state', title: 'State', cell: row => callbackState(row.state) },

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Content } from '../frame/html.ts'
-import { clientPath, loanPath, paymentSubjectPath } from '../frame/subject-path.ts'
+import { clientPath, loanPath, migrationPath, paymentSubjectPath } from '../frame/paths.ts'
 
 export function subjectOf(subject: string): Content {
   const [kind = '', ...rest] = subject.split(':')
@@ -12,6 +12,6 @@ export function subjectOf(subject: string): Content {
 const PATHS: Record<string, (id: string) => string> = {
   loan: loanPath,
   client: clientPath,
-  migration: id => `/console/portfolio/${encodeURIComponent(id)}`,
+  migration: migrationPath,
   payment: paymentSubjectPath,
 }

@@ -5,8 +5,8 @@ import { formCookie } from '../session/cookie.ts'
 import { nextPath } from '../session/next-path.ts'
 import { sessionIn } from '../session/session.ts'
 import { facts } from './facts.ts'
-import { words } from './formats.ts'
 import type { Html } from './html.ts'
+import { words } from './words.ts'
 
 /** Every form that changes something has a field of this name. */
 export const FORM_TOKEN = 'form_token'

@@ -13,8 +13,8 @@ import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
-import { placeBefore } from './place-before.ts'
 import { typedInto, withRefusedForm } from './refused-form.ts'
+import { placeBefore } from './url.ts'
 
 type Problem = {
   status: number

@@ -56,8 +56,3 @@ export function count(value: number | string | null): string {
 export function ofAll(shown: number, all: number): string {
   return `${count(shown)} of ${count(all)}`
 }
-
-/** `no_loan_named` becomes "no loan named". */
-export function words(name: string | null): string {
-  return (name ?? '').replaceAll('_', ' ')
-}

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Content, Html } from './html.ts'
+import { urlWith } from './url.ts'
 
 const LIVE_ID = 'live'
 const EVERY = 'every 5s'
@@ -9,22 +10,16 @@ const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'o
 
 export function live(url: string, query: { refresh?: string | undefined }, content: Content): Html {
   if (!isLive(query)) return html`<div id="${LIVE_ID}">${content}</div>`
-  return html`<div id="${LIVE_ID}" hx-get="${withoutNotice(url)}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
+  return html`<div id="${LIVE_ID}" hx-get="${urlWith(url, WITHOUT_NOTICE)}" hx-trigger="${EVERY}" hx-select="#${LIVE_ID}" hx-swap="outerMorph">${content}</div>`
 }
 
-/** The URL without the notice, which must bypass the cache once, not on every refresh. */
-function withoutNotice(url: string): string {
-  const target = new URL(url, 'http://console')
-  target.searchParams.delete('done')
-  return `${target.pathname}${target.search}`
-}
+/** The notice must bypass the cache once, not on every refresh. */
+const WITHOUT_NOTICE = { done: null }
 
 /** Without JavaScript nothing refreshes by itself, and the link reloads the page. */
 export function refreshLink(url: string): Html {
-  const target = new URL(url, 'http://console')
-  const isOn = isLive({ refresh: target.searchParams.get('refresh') ?? undefined })
-  if (isOn) target.searchParams.set('refresh', 'off')
-  else target.searchParams.delete('refresh')
+  const { searchParams } = new URL(url, 'http://console')
+  const isOn = isLive({ refresh: searchParams.get('refresh') ?? undefined })
   const label = isOn ? 'Stop refreshing' : 'Refresh every 5 s'
-  return html`<a class="quiet" href="${target.pathname}${target.search}">${label}</a>`
+  return html`<a class="quiet" href="${urlWith(url, { refresh: isOn ? 'off' : null })}">${label}</a>`
 }

@@ -1,14 +1,27 @@
-export const loanPath = (externalId: string) => `/console/loans/${encodeURIComponent(externalId)}`
-export const clientPath = (externalId: string) =>
-  `/console/clients/${encodeURIComponent(externalId)}`
-export const operationPath = (trackingId: string) =>
-  `/console/operations/${encodeURIComponent(trackingId)}`
+type PaymentName = { gateway: string; gateway_payment_id: string; kind: string }
+
+const under = (page: string) => (id: string) => `/console/${page}/${encodeURIComponent(id)}`
+
+export const loanPath = under('loans')
+export const clientPath = under('clients')
+export const operationPath = under('operations')
+export const migrationPath = under('portfolio')
+export const statementPath = under('books/statements')
+export const settlementPath = under('settlements')
+export const callbackPath = under('callbacks')
+export const approvalPath = under('approvals')
+export const bulkPath = under('bulk')
+
+export function paymentPath({ gateway, gateway_payment_id: id, kind }: PaymentName): string {
+  const query = kind === 'payment' ? '' : `?kind=${kind}`
+  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(id)}${query}`
+}
 
 /** @param named `<gateway>/<payment id>`, where the id may contain slashes too */
 export function paymentSubjectPath(named: string): string {
   const slash = named.indexOf('/')
   const [gateway, id] = [named.slice(0, slash), named.slice(slash + 1)]
-  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(id)}`
+  return paymentPath({ gateway, gateway_payment_id: id, kind: 'payment' })
 }
 
 export function subjectPath(operationType: string, externalId: string): string {

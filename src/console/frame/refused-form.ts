@@ -5,8 +5,9 @@ import type { FieldError } from '../../http/problem.ts'
 import { FORM_TOKEN } from './ended-form.ts'
 import { facts } from './facts.ts'
 import { reasonOf } from './field-error.ts'
-import { words } from './formats.ts'
 import type { Html } from './html.ts'
+import { urlWith } from './url.ts'
+import { words } from './words.ts'
 
 type Refusal = {
   status: number
@@ -68,11 +69,7 @@ function leadsTo(form: HTMLElement, url: string): boolean {
   )
 }
 
-function placeOf(url: string): string {
-  const { pathname, searchParams } = new URL(url, 'http://console')
-  searchParams.delete(FORM_TOKEN)
-  return `${pathname}?${searchParams}`
-}
+const placeOf = (url: string) => urlWith(url, { [FORM_TOKEN]: null })
 
 const controlsOf = (form: HTMLElement) => form.querySelectorAll('input, textarea, select')
 

@@ -7,7 +7,7 @@ import type { Database } from '../../database/database.ts'
 import { isUuid } from '../../ids.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { FORM_TOKEN as FIELD, keepFormOf } from './ended-form.ts'
-import { placeBefore } from './place-before.ts'
+import { placeBefore } from './url.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,6 +1,8 @@
 import { html } from 'hono/html'
-import { count, type Formats, words } from '../frame/formats.ts'
+import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { migrationPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { countText } from '../lists/count.ts'
 import type { Runs } from './last-runs.ts'
 import { ledgerTile } from './ledger-tile.ts'
@@ -70,6 +72,6 @@ function runsTile({ batch, readback, backfill, migration }: Runs, formats: Forma
 ${line('Batch', batch, '/console/batches', `${batch?.status}, ${count(batch?.posted ?? 0)} posted`)}
 ${line('Read-back', readback, '/console/readbacks', `${readback?.status}, ${count(readback?.found ?? 0)} found`)}
 ${line('Fetch', backfill, '/console/backfills', `${backfill?.status}, ${count(backfill?.missed ?? 0)} missed`)}
-${migration === null ? nothing : html`<dt>Portfolio of ${migration.type}</dt><dd><a href="/console/portfolio/${migration.id}">${count(migration.done)} of ${count(migration.valid_rows)}</a></dd>`}
+${migration === null ? nothing : html`<dt>Portfolio of ${migration.type}</dt><dd><a href="${migrationPath(migration.id)}">${count(migration.done)} of ${count(migration.valid_rows)}</a></dd>`}
 </dl></section>`
 }

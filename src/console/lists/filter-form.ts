@@ -1,7 +1,7 @@
 import type { TProperties, TSchema } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { words } from '../frame/words.ts'
 
 export function filterForm(
   path: string,

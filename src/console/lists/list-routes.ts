@@ -15,6 +15,7 @@ import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
+import { urlWith } from '../frame/url.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
@@ -134,13 +135,7 @@ ${rows}
 ${next_cursor === null ? nothing : html`<a href="${withCursor(request.url, next_cursor)}" rel="next">Next page</a>`}</p>`
 }
 
-function withCursor(url: string, cursor: string | null): string {
-  const target = new URL(url, 'http://console')
-  target.searchParams.delete('done')
-  if (cursor === null) target.searchParams.delete('cursor')
-  else target.searchParams.set('cursor', cursor)
-  return `${target.pathname}${target.search}`
-}
+const withCursor = (url: string, cursor: string | null) => urlWith(url, { done: null, cursor })
 
 function inWords(total: number | null, shown: number): string {
   if (total === null) return `${inDigits(shown)} shown, and more`

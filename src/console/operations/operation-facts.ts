@@ -3,7 +3,7 @@ import type { operationWithAttempts } from '../../operations/find-operations.ts'
 import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { operationPath, subjectPath } from '../frame/subject-path.ts'
+import { operationPath, subjectPath } from '../frame/paths.ts'
 import { statusOf, utc } from './operations-page.ts'
 import { WAYS_OUT } from './ways-out.ts'
 

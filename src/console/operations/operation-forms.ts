@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { RESOLVABLE } from '../../engine/operation.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { operationPath } from '../frame/subject-path.ts'
+import { operationPath } from '../frame/paths.ts'
 import type { Operation } from './operation-facts.ts'
 
 export function operationForms(operation: Operation, role: Role): Html {

@@ -2,8 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { html } from 'hono/html'
 import type { findEvents } from '../../payments/reading/find-events.ts'
 import { facts } from '../frame/facts.ts'
-import { type Formats, words } from '../frame/formats.ts'
+import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { urlWith } from '../frame/url.ts'
+import { words } from '../frame/words.ts'
 
 type Events = Awaited<ReturnType<typeof findEvents>>
 type Shown = { withBodies: boolean; url: string }
@@ -16,10 +18,10 @@ export function eventList(
   const more =
     next_cursor === null
       ? nothing
-      : html`<p><a href="${changed(url, 'cursor', next_cursor)}">Older events</a></p>`
+      : html`<p><a href="${urlWith(url, { done: null, cursor: next_cursor })}">Older events</a></p>`
   return html`<h2 id="events">Events</h2>
 ${events.length === 0 ? html`<p class="hint">No event is kept any more. What they said is above.</p>` : nothing}
-${withBodies || events.length === 0 ? nothing : html`<p><a href="${changed(url, 'bodies', 'true')}#events">Show headers and bodies</a></p>`}
+${withBodies || events.length === 0 ? nothing : html`<p><a href="${urlWith(url, { done: null, bodies: 'true' })}#events">Show headers and bodies</a></p>`}
 <ul class="timeline">${events.map(
     event => html`<li>${formats.time(event.received_at)} <strong>${event.event_type ?? 'no type'}</strong>
 ${event.counts === true ? html`<span class="good">counts</span>` : html`<span class="wait">does not count: ${words(event.counts)}</span>`}
@@ -39,11 +41,4 @@ function contentOf(headers: object | null, base64: string): Html {
     : [`Body, ${bytes.length} bytes in base64`, base64]
   return html`<details><summary>Headers</summary><pre tabindex="0">${JSON.stringify(headers, null, 2)}</pre></details>
 <p>${title}</p><pre tabindex="0">${text}</pre>`
-}
-
-function changed(url: string, name: string, value: string): string {
-  const target = new URL(url, 'http://console')
-  target.searchParams.delete('done')
-  target.searchParams.set(name, value)
-  return `${target.pathname}${target.search}`
 }

@@ -15,8 +15,8 @@ import { RESOLUTION_ACTS, resolutionValidator } from '../../payments/decisions/r
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
+import { paymentPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
-import { paymentPath } from './payments-page.ts'
 
 const text = Type.Optional(Type.String({ maxLength: 1_000 }))
 const assignSchema = {

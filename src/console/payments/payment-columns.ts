@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { amount } from '../frame/formats.ts'
-import { loanPath } from '../frame/subject-path.ts'
+import { loanPath } from '../frame/paths.ts'
 import type { ListColumn } from '../lists/list.ts'
 
 type Paid = { amount: string | null; currency: string | null; external_loan_id: string | null }

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import { facts } from '../frame/facts.ts'
-import { amount, type Formats, words } from '../frame/formats.ts'
+import { amount, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { loanPath, operationPath } from '../frame/subject-path.ts'
+import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
 import type { PaymentContext } from './payment-context.ts'
-import { type PaymentItem, paymentPath, stateOf } from './payments-page.ts'
+import { type PaymentItem, stateOf } from './payments-page.ts'
 import { REASONS_IN_WORDS } from './reasons-in-words.ts'
 
 export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
@@ -55,7 +56,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
       'Settlement',
       payment.settlement_id === null
         ? null
-        : html`<a href="/console/settlements/${encodeURIComponent(payment.settlement_id)}">${payment.settlement_id}</a>`,
+        : html`<a href="${settlementPath(payment.settlement_id)}">${payment.settlement_id}</a>`,
     ],
     ['First event', `${payment.raw_table} ${payment.raw_id}`],
   ])}

@@ -3,11 +3,12 @@ import type { Role } from '../../accounts/account.ts'
 import { isAssignable } from '../../payments/decisions/assign.ts'
 import { isReversible } from '../../payments/decisions/check-resolution.ts'
 import { etagOf } from '../../payments/precondition.ts'
-import { words } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { paymentPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { countText } from '../lists/count.ts'
 import type { PaymentContext } from './payment-context.ts'
-import { type PaymentItem, paymentPath } from './payments-page.ts'
+import type { PaymentItem } from './payments-page.ts'
 
 export function paymentForms(
   payment: PaymentItem,

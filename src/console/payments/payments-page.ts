@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import { findPayments } from '../../payments/reading/find-payments.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
-import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { paymentPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -17,15 +18,6 @@ import { suspenseFirst } from './suspense-first.ts'
 export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
 
 export const paymentsPage = (context: PageContext) => listRoutes(context.db, paymentList(context))
-
-export function paymentPath({
-  gateway,
-  gateway_payment_id,
-  kind,
-}: Pick<PaymentItem, 'gateway' | 'gateway_payment_id' | 'kind'>): string {
-  const query = kind === 'payment' ? '' : `?kind=${kind}`
-  return `/console/payments/${encodeURIComponent(gateway)}/${encodeURIComponent(gateway_payment_id)}${query}`
-}
 
 export function stateOf({
   state,

@@ -2,8 +2,9 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { PaymentFilter } from '../../payments/reading/payment-filter.ts'
-import { amount, count, words } from '../frame/formats.ts'
+import { amount, count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { words } from '../frame/words.ts'
 
 type Sum = {
   reason: string

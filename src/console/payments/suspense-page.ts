@@ -4,11 +4,12 @@ import { sql } from 'kysely'
 import { read } from '../../accounts/needs.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
-import { amount, words } from '../frame/formats.ts'
+import { amount } from '../frame/formats.ts'
+import { paymentPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
-import { paymentPath } from './payments-page.ts'
 
 const MAX_SHOWN = 50
 

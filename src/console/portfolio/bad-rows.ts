@@ -6,7 +6,7 @@ import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { firstOf } from '../frame/first-of.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { loanPath } from '../frame/subject-path.ts'
+import { loanPath, migrationPath } from '../frame/paths.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { table } from '../lists/table.ts'
 
@@ -49,7 +49,7 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
     { name: 'reason', title: 'Reason', isId: true },
   ]
   return html`<h2>Rows with errors</h2>
-<p class="bar"><a href="/console/portfolio/${id}/errors.csv" download>Rows with errors as CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
+<p class="bar"><a href="${migrationPath(id)}/errors.csv" download>Rows with errors as CSV</a><span>all of them, each with its reason, to be corrected and uploaded again</span></p>
 <dl class="figures box">${reasons.shown.map(group => html`<dt>${group.reason}</dt><dd>${count(group.rows)}${rows.length === MAX_COUNTED ? '+' : ''}</dd>`)}</dl>${reasons.rest}
 <p>${ofAll(shown.length, invalid_rows + failed + stopped)} rows with errors are shown.</p>
 ${table(columns, shown, 'Rows with errors')}`

@@ -11,6 +11,7 @@ import { closed, oneOf } from '../../http/schemas.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/migration-record.ts'
 import { doneAs, donePath } from '../frame/notice.ts'
+import { migrationPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 
 const runSchema = {
@@ -18,7 +19,6 @@ const runSchema = {
   body: Type.Optional(Type.Object({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) }, closed)),
 }
 
-const pathOf = (id: string) => `/console/portfolio/${id}`
 export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { portfolio } = context
   const longCall = (...acts: Act[]) => ({
@@ -31,7 +31,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
 
     app.post('/portfolio/upload', longCall(), async (request, reply) => {
       const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
-      return reply.redirect(donePath(pathOf(id), 'uploaded'), 303)
+      return reply.redirect(donePath(migrationPath(id), 'uploaded'), 303)
     })
 
     const start = (path: string, isDryRun: boolean) =>
@@ -44,7 +44,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
           const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
           const performed = await perform(context, runCall, askerOf(request), asked)
           const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
-          return reply.redirect(donePath(pathOf(id), done), 303)
+          return reply.redirect(donePath(migrationPath(id), done), 303)
         },
       )
     start('/portfolio/:id/run', false)
@@ -54,7 +54,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const { id } = request.params
       const performed = await perform(context, retryCall, askerOf(request), { id })
-      return reply.redirect(donePath(pathOf(id), doneAs(performed, 'retried')), 303)
+      return reply.redirect(donePath(migrationPath(id), doneAs(performed, 'retried')), 303)
     })
 
     app.post(
@@ -63,7 +63,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       async (request, reply) => {
         const { id } = request.params
         await portfolio.cancel(id, askerOf(request))
-        return reply.redirect(donePath(pathOf(id), 'runCancelled'), 303)
+        return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
       },
     )
 

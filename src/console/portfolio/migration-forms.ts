@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { migrationPath } from '../frame/paths.ts'
 
 export function migrationForms(migration: MigrationRecord, role: Role): Html {
   if (role === 'viewer') return nothing
@@ -16,15 +17,15 @@ ${(status === 'uploaded' || status === 'cancelled') && !wasRun ? form(id, 'disca
 }
 
 function runForm({ migration_id: id, status, valid_rows, invalid_rows }: MigrationRecord): Html {
-  return html`<form method="post" action="/console/portfolio/${id}/run"><h3>Run</h3>
+  return html`<form method="post" action="${migrationPath(id)}/run"><h3>Run</h3>
 <p>${valid_rows} rows are valid, ${invalid_rows} are not.</p>
 <label><input type="checkbox" name="skip_invalid" value="true"> skip invalid rows</label>
 <p><small>A dry run only reads: it says what the run would do.</small></p>
-<p class="bar">${status === 'uploaded' ? html`<button type="submit" class="secondary" formaction="/console/portfolio/${id}/dry-run">Dry run</button>` : nothing}
+<p class="bar">${status === 'uploaded' ? html`<button type="submit" class="secondary" formaction="${migrationPath(id)}/dry-run">Dry run</button>` : nothing}
 <button type="submit">Run</button></p></form>`
 }
 
 function form(id: string, verb: string, title: string, what: string, label: string): Html {
-  return html`<form method="post" action="/console/portfolio/${id}/${verb}"><h3>${title}</h3>
+  return html`<form method="post" action="${migrationPath(id)}/${verb}"><h3>${title}</h3>
 <p>${what}</p><button type="submit" class="secondary">${label}</button></form>`
 }

@@ -10,6 +10,7 @@ import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { migrationPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 import { badRows, findBadRows } from './bad-rows.ts'
 import { dryRunFindings } from './dry-run-findings.ts'
@@ -47,5 +48,5 @@ function findingsLink({ migration_id: id, ...migration }: MigrationRecord): Html
   const { invalid_rows, failed, stopped, dry_run } = migration
   const found = dry_run === null ? 0 : dry_run.differs + dry_run.refused + dry_run.unknown
   if (invalid_rows + failed + stopped + found === 0) return nothing
-  return html`<p class="bar"><a href="/console/portfolio/${id}/findings.csv" download>All findings as CSV</a><span>what the upload, the dry run and the run found wrong, line by line</span></p>`
+  return html`<p class="bar"><a href="${migrationPath(id)}/findings.csv" download>All findings as CSV</a><span>what the upload, the dry run and the run found wrong, line by line</span></p>`
 }

@@ -7,6 +7,7 @@ import { MigrationStatus, MigrationTypeName } from '../../portfolio/migration-re
 import { UPLOAD_LIMIT } from '../../portfolio/upload/take-upload.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import type { Html } from '../frame/html.ts'
+import { migrationPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -14,8 +15,6 @@ import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
-
-const pathOf = (id: string) => `/console/portfolio/${id}`
 
 type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
 
@@ -35,9 +34,9 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
         name: 'migration_id',
         title: 'File',
         cell: row =>
-          html`<a href="${pathOf(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
+          html`<a href="${migrationPath(row.migration_id)}">${row.file_name ?? 'without a name'}</a><br><small>${row.type}, ${formats.time(row.uploaded_at)}</small>`,
       },
-      ...fileColumns<Row>(pathOf),
+      ...fileColumns<Row>(migrationPath),
       {
         name: 'status',
         title: 'Status',

@@ -4,6 +4,7 @@ import { facts } from '../frame/facts.ts'
 import { fileFacts } from '../frame/file-facts.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { migrationPath } from '../frame/paths.ts'
 
 export function progressOf(migration: MigrationRecord, formats: Formats): Html {
   const { status, is_dry_run, valid_rows, done, failed, stopped, looked_at } = migration
@@ -16,7 +17,7 @@ export function progressOf(migration: MigrationRecord, formats: Formats): Html {
       : nothing
   }
 ${facts([
-  ...fileFacts(migration, id => `/console/portfolio/${id}`),
+  ...fileFacts(migration, migrationPath),
   ['Status', isRunning && is_dry_run ? 'dry run in progress' : status],
   ['Rows', count(migration.rows)],
   ['Valid', count(valid_rows)],

@@ -3,8 +3,8 @@ import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import type { ReferenceFilter } from '../../payments/references/find-references.ts'
 import { REFERENCE_LIMIT } from '../../payments/references/reference-file.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
-import { words } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { words } from '../frame/words.ts'
 
 /** @param chosen what the list is filtered by, which the forms begin with */
 export function referenceForms({ loan, gateway, kind }: ReferenceFilter): Html {

@@ -12,6 +12,7 @@ import { invalidField } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
+import { statementPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 
 const TEMPLATE = '/statements/template.csv'
@@ -51,7 +52,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
           return uploadStatement(db, { ...place, gateway, lender }, file, askerOf(request))
         },
       )
-      return reply.redirect(donePath(`/console/books/statements/${statement_id}`, 'uploaded'), 303)
+      return reply.redirect(donePath(statementPath(statement_id), 'uploaded'), 303)
     })
 
     app.get(TEMPLATE, { config: read }, async (_, reply) =>

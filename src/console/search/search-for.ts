@@ -3,8 +3,16 @@ import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
-import { clientPath, loanPath, operationPath } from '../frame/subject-path.ts'
-import { paymentPath } from '../payments/payments-page.ts'
+import {
+  callbackPath,
+  clientPath,
+  loanPath,
+  migrationPath,
+  operationPath,
+  paymentPath,
+  settlementPath,
+  statementPath,
+} from '../frame/paths.ts'
 
 const MAX_HITS_PER_KIND = 20
 const SHA256 = /^[0-9a-f]{64}$/i
@@ -95,7 +103,7 @@ async function settlements(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql`
     select from core.statement where settlement_id = ${q}
     union all select from core.settlement_row where settlement_id = ${q} limit 1`.execute(db)
-  const path = `/console/settlements/${encodeURIComponent(q)}`
+  const path = settlementPath(q)
   return rows.length === 0 ? [] : [{ title: `Settlement ${q}`, path }]
 }
 
@@ -124,9 +132,9 @@ const hitOf = ({ kind, id }: Found): Hit => ({
 })
 
 const PATHS: Record<string, (id: string) => string> = {
-  migration: id => `/console/portfolio/${id}`,
-  callback: id => `/console/callbacks/${id}`,
+  migration: migrationPath,
+  callback: callbackPath,
   operation: operationPath,
-  statement: id => `/console/books/statements/${id}`,
+  statement: statementPath,
   batch: () => '/console/batches',
 }

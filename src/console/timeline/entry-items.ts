@@ -3,12 +3,13 @@ import type { Role } from '../../accounts/account.ts'
 import { RESOLVABLE } from '../../engine/operation.ts'
 import { inWords } from '../audit/actions-on.ts'
 import { callbackState } from '../callbacks/callbacks-page.ts'
-import { amount, type Formats, words } from '../frame/formats.ts'
+import { amount, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { operationPath } from '../frame/subject-path.ts'
+import { callbackPath, operationPath, paymentPath } from '../frame/paths.ts'
+import { words } from '../frame/words.ts'
 import { statusOf } from '../operations/operations-page.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
-import { paymentPath, stateOf } from '../payments/payments-page.ts'
+import { stateOf } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
 import type { ActionEntry, CallbackEntry, Entry, OperationEntry, PaymentEntry } from './entries.ts'
 
@@ -67,7 +68,7 @@ ${events.length === 0 ? nothing : html`<ol>${events.map(one => html`<li>${format
 }
 
 function callbackItem({ callback_id, type, state, attempts, last_error }: CallbackEntry): Html {
-  return html`callback <a href="/console/callbacks/${callback_id}">${type}</a> ${callbackState(state)} <small>${attempts} attempts ${last_error}</small>`
+  return html`callback <a href="${callbackPath(callback_id)}">${type}</a> ${callbackState(state)} <small>${attempts} attempts ${last_error}</small>`
 }
 
 const actionItem = ({ subject, ...action }: ActionEntry): Html =>

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import { clientSubject } from '../../engine/operation.ts'
 import { firstOf } from '../frame/first-of.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { loanPath } from '../frame/subject-path.ts'
+import { loanPath } from '../frame/paths.ts'
 import { table } from '../lists/table.ts'
 
 /** A client has far fewer loans than this. */
