@@ -37,9 +37,10 @@ export function applyNeeds(scope: FastifyInstance, keptForPersons: readonly Act[
     if (request.user !== null) refuseAccount(needs, request.user.role)
     else if (NEEDS[needs].isPersonal) throw new Unauthenticated()
   })
-  scope.addHook('preHandler', async request =>
-    requirePerson(request, request.routeOptions.config.actsIn?.(request.body as never) ?? []),
-  )
+  scope.addHook('preHandler', async request => {
+    const { body, query, routeOptions } = request
+    requirePerson(request, routeOptions.config.actsIn?.(body as never, query as never) ?? [])
+  })
 }
 
 export function refuseToken(needs: Needs, role: TokenRole | null): void {

@@ -24,8 +24,8 @@ declare module 'fastify' {
     needs?: Needs
     /** The acts that the call may do, of those that can be kept for persons. */
     acts?: readonly Act[]
-    /** Which of these acts a valid body asks for; without this function, all. */
-    actsIn?(body: never): readonly Act[]
+    /** Which of these acts a valid call asks for; without this function, all. */
+    actsIn?(body: never, query: never): readonly Act[]
   }
 }
 

@@ -249,14 +249,15 @@ t.test('an act kept for persons is refused to the token alone, and to no person'
   }
 })
 
-t.test('which act is asked for depends on the body', async t => {
+t.test('which act is asked for depends on the body, or the query', async t => {
   const { call } = await startTestService(t, {
     ROLE: 'api',
     ...SETTINGS,
     PERSON_REQUIRED: 'payment.dismiss,reference.write,portfolio.run,callback.replay',
   })
   const isKept = async (path: string, body: object) => {
-    const answer = await call('POST', `/api/${path}`, body, elsewhere())
+    const method = path.startsWith('references') ? 'PUT' : 'POST'
+    const answer = await call(method, `/api/${path}`, body, elsewhere())
     return answer.body.code === 'PERSON_REQUIRED'
   }
   const payment = 'payments/gateway_a/pay_1'
@@ -278,6 +279,9 @@ t.test('which act is asked for depends on the body', async t => {
     ['migration/run', { ...run, dry_run: true }, false],
     ['callbacks/replay', replay, true],
     ['callbacks/replay', { ...replay, dry_run: true }, false],
+    ['references/gateway_a/order/order_1', loan, true],
+    ['references/gateway_a/order/order_1?dry_run=false&replace=true', loan, true],
+    ['references/gateway_a/order/order_1?dry_run=true', loan, false],
   ] as const)
     t.equal(await isKept(path, body), kept, `${path} ${JSON.stringify(body)}`)
 })

@@ -82,7 +82,7 @@ t.test('payments, references and batches in any order end as if all came at once
             valid_from: from,
             valid_until: until,
           }
-          const preview = await put(reference, { replace, dryRun: true })
+          const preview = await put(reference, { replace, dry_run: true })
           const stored = await put(reference, { replace })
           if (stored === undefined) continue
           t.equal(preview?.stored.waiting, stored.stored.waiting, 'the preview counts the same')

@@ -18,26 +18,26 @@ import { saveReferences } from './save-references.ts'
 /** Counting more would make the caller wait. */
 const MAX_COUNTED = 1_000
 
-type How = { replace?: boolean; dryRun?: boolean }
+export type How = { replace?: boolean | undefined; dry_run?: boolean | undefined }
 
 /** @throws Conflict if the value belongs to another loan in that time, unless `replace` ends that */
 export function putReference(
   db: Database,
   reference: NewReference,
   asker: Asker,
-  { replace = false, dryRun = false }: How = {},
+  { replace = false, dry_run: isDryRun = false }: How = {},
 ) {
   refuseEmptyPeriod(reference)
   const { external_loan_id: loan } = reference
   return inTransaction(db, async trx => {
     await lockReference(trx, reference)
     // A preview stores the reference, counts, and takes it back: the two cannot count differently.
-    if (dryRun) await sql`savepoint preview`.execute(trx)
+    if (isDryRun) await sql`savepoint preview`.execute(trx)
     const replaced = replace ? await endOthers(trx, reference) : []
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.other != null) throw new Conflict(belongsTo(outcome.other))
     const stored = await withWaiting(trx, reference)
-    if (dryRun) await sql`rollback to savepoint preview`.execute(trx)
+    if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)
     else {
       const also = replaced.length > 0 && { replaced }
       await auditReference(trx, asker, 'put', { ...reference, ...also })

@@ -1,19 +1,21 @@
 import { sql } from 'kysely'
 import { type ActCall, type Facts, factsAbout } from '../../accounts/approvals/act-call.ts'
+import type { Act } from '../../config/acts.ts'
 import type { Trx } from '../../database/database.ts'
 import { deleteReference } from './delete-reference.ts'
 import { lockReference } from './lock-references.ts'
-import { putReference } from './put-reference.ts'
+import { type How, putReference } from './put-reference.ts'
 import type { NewReference, ReferenceName } from './reference-record.ts'
 
-type Put = NewReference & { replace: boolean }
+type Put = NewReference & How
 type Stored = Awaited<ReturnType<typeof putReference>>
 
 export const putCall: ActCall<Put, undefined, Stored> = {
   name: 'reference.put',
-  actsOf: () => ['reference.write'],
+  actsOf: actsOfPut,
   factsOf: referenceFacts,
-  act: (db, asker, { replace, ...reference }) => putReference(db, reference, asker, { replace }),
+  act: (db, asker, { replace, dry_run, ...reference }) =>
+    putReference(db, reference, asker, { replace, dry_run }),
   answer: async (_, { isNew, stored }) => ({ status: isNew ? 201 : 200, body: stored }),
 }
 
@@ -23,6 +25,11 @@ export const deleteCall: ActCall<ReferenceName, undefined, void> = {
   factsOf: referenceFacts,
   act: (db, asker, name) => deleteReference(db, name, asker),
   answer: async () => ({ status: 204, body: null }),
+}
+
+/** A dry run stores nothing. */
+export function actsOfPut({ dry_run }: How): Act[] {
+  return dry_run ? [] : ['reference.write']
 }
 
 async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {

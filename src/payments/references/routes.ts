@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
@@ -16,14 +16,14 @@ import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { findReferences } from './find-references.ts'
-import { putReference } from './put-reference.ts'
-import { deleteCall, putCall } from './reference-calls.ts'
+import { actsOfPut, deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { REFERENCE_KINDS, Reference, ReferenceParams } from './reference-record.ts'
 import { refuseCoveredFile, uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
-const flag = Type.Optional(oneOf(['true', 'false']))
+const flag = Type.Optional({ ...oneOf(['true', 'false']), examples: ['false'] })
+const How = Type.Object({ replace: flag, dry_run: flag }, closed)
 const Put = Type.Object(
   {
     ...Reference.properties,
@@ -39,7 +39,7 @@ const putSchema = {
   tags,
   summary: 'Says which loan payments with this id belong to, from the next batch on',
   params: ReferenceParams,
-  querystring: Type.Object({ replace: flag, dry_run: flag }, closed),
+  querystring: How,
   body: Type.Object(
     { external_loan_id: ExternalId, valid_from: optional(IsoDay), valid_until: optional(IsoDay) },
     { ...closed, title: 'PutReferenceRequest' },
@@ -110,6 +110,15 @@ const uploadSchema = {
   },
 }
 
+const howOf = ({ replace, dry_run }: Static<typeof How>) => ({
+  replace: replace === 'true',
+  dry_run: dry_run === 'true',
+})
+const forPut = {
+  ...operate('reference.write'),
+  actsIn: (_: unknown, query: Static<typeof How>) => actsOfPut(howOf(query)),
+}
+
 type Context = ForApprovals & {
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   limits: { longCalls: number }
@@ -127,17 +136,10 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.put(
       '/references/:gateway/:kind/:value',
-      { schema: putSchema, config: operate('reference.write') },
+      { schema: putSchema, config: forPut },
       async (request, reply) => {
-        const { replace, dry_run } = request.query
-        const replaced = { replace: replace === 'true' }
-        const reference = { ...request.params, ...request.body }
-        const asker = askerOf(request)
-        if (dry_run !== 'true')
-          return answerAct(context, putCall, asker, { ...reference, ...replaced }, { reply })
-        const how = { ...replaced, dryRun: true }
-        const { isNew, stored } = await putReference(db, reference, asker, how)
-        return reply.code(isNew ? 201 : 200).send(stored)
+        const asked = { ...request.params, ...request.body, ...howOf(request.query) }
+        return answerAct(context, putCall, askerOf(request), asked, { reply })
       },
     )
 
