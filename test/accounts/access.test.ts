@@ -6,12 +6,14 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { sql } from 'kysely'
 import t from 'tap'
 import { ACTS } from '../../src/config/acts.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { accessTables } from '../support/access-table.ts'
 import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
 import { collectRoutes } from '../support/collect-routes.ts'
 import { loggedIn, startWithConsole, VIEWER } from '../support/console.ts'
 import { exampleRequest, examplesOf } from '../support/contract-examples.ts'
 import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
 import { endpointsOf } from '../support/openapi-requests.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
@@ -286,11 +288,17 @@ t.test('which act is asked for depends on the body, or the query', async t => {
     t.equal(await isKept(path, body), kept, `${path} ${JSON.stringify(body)}`)
 })
 
-t.test('the set-up for a lender with approvers and an auditor runs as printed', async t => {
+/** The blocks of the set-up in docs/security.md, in this language, without their indent. */
+function setUp(language: string): string[] {
   const docs = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
   const [, section = ''] = docs.split('## Five operators, two approvers and an auditor')
-  const blocks = [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n(.*?)```/gs)]
-  const [settings, ...commands] = blocks.map(([, block = '']) => block.replaceAll(/^ {3}/gm, ''))
+  const [own = ''] = section.split('\n## ')
+  const blocks = own.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))
+  return [...blocks].map(([, block = '']) => block.replaceAll(/^ {3}/gm, ''))
+}
+
+t.test('the set-up for a lender with approvers and an auditor runs as printed', async t => {
+  const [settings, ...commands] = setUp('sh')
   const cwd = t.testdir()
   const run = async (script = '') => {
     const env = {
@@ -322,4 +330,33 @@ t.test('the set-up for a lender with approvers and an auditor runs as printed', 
     { role: 'operator', accounts: 7 },
     { role: 'viewer', accounts: 1 },
   ])
+})
+
+t.test('the auditor’s login of the set-up reads what it must, and can do nothing else', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const [statements = ''] = setUp('sql')
+  await sql.raw(statements).execute(db)
+  t.teardown(() => sql`drop owned by loanops_auditor; drop role loanops_auditor`.execute(db))
+  const login = Object.assign(new URL(ownerUrl), { username: 'loanops_auditor', password: '…' })
+  const auditor = openDatabase(login.href, { max: 1, name: 'auditor', onError() {} })
+  t.teardown(() => auditor.destroy())
+  for (const view of ['ops.audit', 'ops.approval'])
+    await t.resolves(sql`select * from ${sql.raw(view)}`.execute(auditor), view)
+  const { rows: allowed } = await sql`
+    select c.oid::regclass::text as name, privilege
+      from pg_class c, unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as privilege
+     where c.relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema')
+       and c.relkind in ('r', 'v', 'm', 'p') and has_table_privilege('loanops_auditor', c.oid, privilege)
+     order by 1`.execute(db)
+  t.same(allowed, [
+    { name: 'ops.approval', privilege: 'select' },
+    { name: 'ops.audit', privilege: 'select' },
+  ])
+  for (const statement of [
+    sql`select ops.redrive('payment-event-dead')`,
+    sql`select ops.reread('lender_02_gateway_a', now())`,
+    sql`create table ops.mine (x text)`,
+    sql`set role loanops_runtime`,
+  ])
+    await t.rejects(statement.execute(auditor), { code: '42501' })
 })
