@@ -34,10 +34,10 @@ export function operationCalls({ boss, onFinal, log }: Context) {
   const resolveEachCall: ActCall<ResolvedEach, undefined, ItemAnswer[]> = {
     name: 'operations.resolve_each',
     actsOf: () => ['bulk', 'operation.resolve'],
-    factsOf: (trx, { tracking_ids, outcome }) =>
-      listFacts(`operations.${outcome}`, tracking_ids, one =>
-        operationFacts(trx, one, 'operation.resolve'),
-      ),
+    factsOf: (trx, { tracking_ids, outcome }) => {
+      const items = tracking_ids.map(tracking_id => ({ tracking_id, outcome }))
+      return listFacts(trx, `operations.${outcome}`, items, resolveCall)
+    },
     act: (db, asker, { tracking_ids, outcome }) =>
       answerEach(log, asker, tracking_ids, 202, one =>
         inSavepoint(db, async () =>

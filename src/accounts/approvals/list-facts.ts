@@ -1,18 +1,20 @@
 import { hash } from 'node:crypto'
 import { Decimal } from 'decimal.js'
-import type { Facts } from './act-call.ts'
+import type { Trx } from '../../database/database.ts'
+import type { ActCall, Facts } from './act-call.ts'
 
 /**
  * The facts of a call with a list: what each of its items is about, and all together.
  * @param what such as `payments.assign`
  */
-export async function listFacts<Item>(
+export async function listFacts<Item extends object>(
+  trx: Trx,
   what: string,
   items: Item[],
-  factsOf: (item: Item) => Promise<Facts>,
+  { factsOf }: Pick<ActCall<Item, never, never>, 'factsOf'>,
 ): Promise<Facts> {
   const all: (Facts | null)[] = []
-  for (const item of items) all.push(await knownFacts(() => factsOf(item)))
+  for (const item of items) all.push(await knownFacts(() => factsOf(trx, item)))
   const known = all.filter(one => one !== null)
   const currencies = new Set(known.map(({ currency }) => currency))
   const isSum = currencies.size === 1 && known.every(({ amount }) => amount !== null)

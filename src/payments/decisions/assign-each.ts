@@ -19,8 +19,7 @@ export function assignEach<Assignment extends One>(
       'bulk',
       ...new Set(assignments.flatMap(one => assignCall.actsOf(one))),
     ],
-    factsOf: (trx, { assignments }) =>
-      listFacts('payments.assign', assignments, one => assignCall.factsOf(trx, one)),
+    factsOf: (trx, { assignments }) => listFacts(trx, 'payments.assign', assignments, assignCall),
     act: (db, asker, { assignments }) =>
       answerEach(log, asker, assignments, 200, one =>
         inSavepoint(db, async () => {
