@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { type Account, insertAccount, lockAccountOf } from './account.ts'
 import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
+import { withdrawAllOf } from './approvals/decide.ts'
 import { type Asker, audit } from './audit.ts'
 import type { Person } from './person.ts'
 
@@ -21,10 +22,10 @@ const Disabled = createError('FORBIDDEN', 'The account %s is disabled', 403)
 export async function enterAccount(db: Database, asker: Asker, person: Person): Promise<Account> {
   const account = await db.transaction().execute(async trx => {
     const found = (await lockAccountOf(trx, person)) ?? (await newAccount(trx, asker, person))
-    if (found.disabledAt === null) await setRole(trx, asker, found, person)
+    const entered = found.disabledAt === null ? await withRole(trx, asker, found, person) : found
     const action = found.disabledAt === null ? 'account.login' : 'account.login_failed'
     await audit(trx, { ...asker, action, subject: found.username, ...by(found) })
-    return { ...found, role: person.role }
+    return entered
   })
   if (account.disabledAt !== null) throw new Disabled(account.username)
   return account
@@ -50,16 +51,20 @@ async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Accou
   return made
 }
 
-/** Sets the account's role and ends its tokens: each has the role that it was issued for. */
-async function setRole(
+/** Sets the account's role. With another one, its tokens and proposals end, and do not come back with the role. */
+async function withRole(
   trx: Trx,
   asker: Asker,
-  { id, username, role: before }: Account,
-  person: Person,
-) {
-  const { role } = person
-  if (role === before) return
-  await sql`update loanops.account set role = ${role} where id = ${id}`.execute(trx)
+  account: Account,
+  { role }: Person,
+): Promise<Account> {
+  const { id, username, role: before, tokenGeneration } = account
+  if (role === before) return account
+  await sql`
+    update loanops.account set role = ${role}, token_generation = token_generation + 1, kept_token = null
+     where id = ${id}`.execute(trx)
+  await withdrawAllOf(trx, username, asker, `The account is ${role} now`)
   const detail = { from: before, to: role, by: 'single sign-on' }
   await audit(trx, { ...asker, action: 'account.role', subject: username, detail })
+  return { ...account, role, tokenGeneration: tokenGeneration + 1 }
 }

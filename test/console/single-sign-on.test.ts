@@ -154,6 +154,8 @@ t.test('each login sets the role, and ends the sessions with the old one', async
     (await audited('moved')).filter(({ action }) => action === 'account.role'),
     [{ detail: { from: 'admin', to: 'viewer' } }],
   )
+  await entered({ sub: 'moved', roles: 'loanops-admins' })
+  t.equal((await before('/console/accounts')).status, 303, 'nor does it come back with the role')
 })
 
 t.test('without a mapped role, a page names the claim and no account is made', async t => {

@@ -102,13 +102,19 @@ export function withdraw(db: Database, decision: Decision): Promise<void> {
   })
 }
 
-/** Withdraws all proposals of an account, in the transaction that disables it. */
-export async function withdrawAllOf(trx: Trx, username: string, asker: Asker): Promise<void> {
+/** Withdraws what an account may no longer propose, in the transaction that disables it or takes its role away. */
+export async function withdrawAllOf(
+  trx: Trx,
+  username: string,
+  asker: Asker,
+  note = 'The account is disabled',
+): Promise<void> {
   const { rows } = await sql<{ approval_id: string; act: string; subject: string }>`
-    update loanops.approval
-       set state = 'withdrawn', request = request - 'password_hash', decided_at = now(), decided_by = ${asker.actor}, decision_note = 'The account is disabled'
-     where lower(proposed_by) = lower(${username}) and state = 'proposed' and expires_at > now()
-    returning id as approval_id, act, subject`.execute(trx)
+    update loanops.approval a
+       set state = 'withdrawn', request = request - 'password_hash', decided_at = now(), decided_by = ${asker.actor}, decision_note = ${note}
+      from ops.approval v
+     where v.approval_id = a.id and lower(a.proposed_by) = lower(${username}) and a.state = 'proposed' and v.state = 'withdrawn'
+    returning a.id as approval_id, a.act, a.subject`.execute(trx)
   for (const { subject, ...detail } of rows)
     await audit(trx, { ...asker, action: 'approval.withdraw', subject, detail })
 }
