@@ -50,9 +50,13 @@ type Pause = Row<'loanops.ledger_pause', 'reason' | 'since' | 'until'>
 /** Makes one change at a time: there is at most one pause under way. */
 function alone<T>(db: Database, change: (trx: Trx) => Promise<T>): Promise<T> {
   return inTransaction(db, async trx => {
-    await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
+    await lockPause(trx)
     return change(trx)
   })
+}
+
+export async function lockPause(trx: Trx): Promise<void> {
+  await sql`lock table loanops.ledger_pause in share row exclusive mode`.execute(trx)
 }
 
 /** Whether the time is over by the clock that ends the pause. */

@@ -1,5 +1,6 @@
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
 import type { Config } from '../../config/config.ts'
+import { lockSettling } from '../../payments/lock-settling.ts'
 import { createBulk, measureItems, type NewBulk } from './bulk-store.ts'
 import { DECISIONS } from './decisions.ts'
 import { type BulkFilter, matchingItems } from './matching-items.ts'
@@ -18,6 +19,8 @@ export function bulkCall({
     name: 'bulk.start',
     actsOf: ({ decision }) => ['bulk', DECISIONS[decision].act],
     async factsOf(trx, request) {
+      // What arrived afterwards would be decided with what was measured.
+      await lockSettling(trx)
       const { count, digest, greatest, sum, currency } = await measureItems(trx, itemsOf(request))
       return {
         act: 'bulk',
