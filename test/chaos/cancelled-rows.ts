@@ -5,6 +5,7 @@ import { booksAt } from '../support/ledger-driver.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { type Cluster, runningApi } from './cluster.ts'
+import type { Decide } from './people.ts'
 
 const LOANS = 12
 const REPAYMENTS_PER_LOAN = 6
@@ -15,7 +16,12 @@ const PATIENCE_MS = 5_000
  * Migrates a portfolio, and cancels rows of its repayments at random while they run.
  * @param connect opens the database, which may be killed meanwhile
  */
-export function cancelRows(cluster: Cluster, connect: () => Database, draw: () => number) {
+export function cancelRows(
+  cluster: Cluster,
+  connect: () => Database,
+  draw: () => number,
+  decide: Decide,
+) {
   const db = connect()
   const done = migrateAndCancel()
   return {
@@ -78,7 +84,7 @@ export function cancelRows(cluster: Cluster, connect: () => Database, draw: () =
     const one = rows[Math.floor(draw() * rows.length)]
     if (one === undefined) return false
     const path = `/api/ledger/operations/${encodeURIComponent(one.id)}/cancel`
-    return (await call('POST', path)).status === 202
+    return (await decide(path)) === 202
   }
 
   function call(method: string, path: string, body?: object) {

@@ -24,11 +24,11 @@ import type { ChaosDatabase } from './single-database.ts'
 const PAUSE_MS: [number, number] = [200, 900]
 /** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000
-/** The same for a batch or a read-back, which is rare, and ends only when the ledger has answered all its calls. */
+/** The same for an approval, a batch or a read-back, which is rare, and ends only when the ledger has answered all its calls. */
 const MEETS_A_BATCH_MS = 12_000
 /** How often to check whether anything is running that is worth killing. */
 const ASK_EVERY_MS = 50
-const POINTS: string[] = [
+export const POINTS: string[] = [
   ...ENGINE_CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
@@ -73,8 +73,13 @@ const DISRUPTIONS: {
   { below: 0.44, name: 'lenders changed', run: changeLenders },
 ]
 
-/** Kills at random until it is stopped. */
-export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () => number) {
+/** Kills at random until it is stopped. @param points at which processes die */
+export function wreakHavoc(
+  cluster: Cluster,
+  database: ChaosDatabase,
+  draw: () => number,
+  points = POINTS,
+) {
   const disruptions: Disruptions = {
     'api killed': 0,
     'worker killed': 0,
@@ -91,7 +96,7 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
   }
   const doomed = new Map<Service, number>()
   let isOver = false
-  let nextPoint = Math.floor(draw() * POINTS.length)
+  let nextPoint = Math.floor(draw() * points.length)
   const done = run()
   return {
     disruptions,
@@ -124,7 +129,7 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
       if (isDone !== false) disruptions[disruption.name]++
       return
     }
-    const point = POINTS[nextPoint++ % POINTS.length] as string
+    const point = points[nextPoint++ % points.length] as string
     if (chance < 0.88) await arm(await pick(isAtTheDoor(point) ? 'api' : 'worker'), point)
     else await kill(await pick(draw() < 0.3 ? 'api' : 'worker'), 'SIGKILL')
   }
@@ -132,7 +137,7 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
   /** Makes the place's next process die at the point. */
   async function arm(place: Place, point: string) {
     const isStop = point === 'stop.handing-back'
-    // A run passes each of its points only once or twice.
+    // A run passes each of its points only once or twice, and approvals are few.
     const most = isStop || isOfRun(point) ? 1 : MAX_PASSINGS
     const passings = 1 + Math.floor(draw() * most)
     cluster.armed.set(place, `${point}:${passings}`)
@@ -167,8 +172,8 @@ export function wreakHavoc(cluster: Cluster, database: ChaosDatabase, draw: () =
   }
 }
 
-const isOfRun = (point: string) => /^(batch|readback|backfill)/.test(point)
-const isAtTheDoor = (point: string) => /^(intake|webhook)/.test(point)
+const isOfRun = (point: string) => /^(batch|readback|backfill|approval)/.test(point)
+const isAtTheDoor = (point: string) => /^(intake|webhook|approval)/.test(point)
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))

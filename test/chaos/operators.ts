@@ -4,6 +4,7 @@ import { PAID_AT_ISO } from '../support/gateway-events.ts'
 import { booksAt, DATES } from '../support/ledger-driver.ts'
 import { requestReadback } from '../support/readback.ts'
 import { type Cluster, runningApi } from './cluster.ts'
+import type { Decide } from './people.ts'
 
 /** Marks the writes that people make at the ledger themselves. */
 export const BY_HAND = 'by-hand-'
@@ -34,6 +35,7 @@ export function actAsOperators(
   { places, ledger }: Cluster,
   connect: () => Database,
   draw: () => number,
+  decideOn: Decide,
 ) {
   const acts = { ...NONE }
   const db = connect()
@@ -129,12 +131,11 @@ export function actAsOperators(
   }
 
   async function runBatch(): Promise<void> {
-    if (await isDone('/api/payments/batch')) acts.batches++
+    if ((await runningApi(places)('POST', '/api/payments/batch')).status < 300) acts.batches++
   }
 
-  async function isDone(path: string, body?: object): Promise<boolean> {
-    const answer = await runningApi(places)('POST', path, body)
-    return answer.status < 300
+  async function isDone(path: string, body: object): Promise<boolean> {
+    return (await decideOn(path, body)) < 300
   }
 
   async function readBack(): Promise<void> {

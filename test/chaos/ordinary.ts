@@ -10,19 +10,19 @@ import { shiftedBy } from '../support/process.ts'
 import { readBack } from '../support/readback.ts'
 import { runCallers } from './callers.ts'
 import { cancelRows } from './cancelled-rows.ts'
-import { startCluster } from './cluster.ts'
+import { type Cluster, startCluster } from './cluster.ts'
 import { booksOf, fetchFromBoth, startCollecting, watchBooks } from './collecting.ts'
 import { changeLenders, LENDERS } from './disrupt.ts'
 import { FAULTS } from './faults.ts'
 import { wreakHavoc } from './havoc.ts'
 import { actAsOperators } from './operators.ts'
+import type { Deciders } from './people.ts'
 import { startReceiver } from './receiver.ts'
 import { settled } from './settle.ts'
 import { startSingleDatabase } from './single-database.ts'
 import { verdictOn } from './verdict.ts'
 
 const CALLERS = 12
-const DECIDED_FOR_MS = 15_000
 /** The clocks of the two workers: one past every deadline, one before the day began. */
 const AHEAD_MS = 25 * 3_600_000
 const BEHIND_MS = -3_600_000
@@ -31,6 +31,7 @@ const BEHIND_MS = -3_600_000
 export async function runOrdinary(
   seed: number,
   least: { operations: number; kills: number },
+  deciders: Deciders,
 ): Promise<boolean> {
   const folder = resolve('.data/chaos-postgres')
   rmSync(folder, { recursive: true, force: true })
@@ -39,12 +40,14 @@ export async function runOrdinary(
   await migrate(database.url, allQueues)
   const collecting = await startCollecting(dice(seed + 5))
   changeLenders({ draw: () => 1 })
-  const settings = { ...receiver.settings, ...collecting.settings, ...LENDERS }
+  const settings = {
+    ...receiver.settings,
+    ...collecting.settings,
+    ...LENDERS,
+    ...deciders.settings,
+  }
   const cluster = await startCluster(database.url, settings)
-  await cluster.add('api')
-  await cluster.add('api')
-  await cluster.add('worker', shiftedBy(AHEAD_MS))
-  await cluster.add('worker', shiftedBy(BEHIND_MS))
+  await addPlaces(cluster)
   await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
 
   const startedAt = Date.now()
@@ -52,8 +55,10 @@ export async function runOrdinary(
   const watch = watchBooks(cluster, dice(seed + 6))
   const connect = () =>
     openDatabase(database.url, { max: 2, name: 'judge', onError: () => undefined })
-  const cancelling = cancelRows(cluster, connect, dice(seed + 7))
-  const havoc = wreakHavoc(cluster, database, dice(seed + 1))
+  const db = connect()
+  const { decide, judge } = await deciders.gather(cluster, db, dice(seed + 8))
+  const cancelling = cancelRows(cluster, connect, dice(seed + 7), decide)
+  const havoc = wreakHavoc(cluster, database, dice(seed + 1), deciders.points)
   const answered = await runCallers(
     cluster.places.filter(({ role }) => role === 'api'),
     {
@@ -65,7 +70,6 @@ export async function runOrdinary(
   )
   await havoc.stop()
   const firedMs = Date.now() - startedAt
-  const db = connect()
   await control(cluster, 'PUT', '/faults', [])
   await collecting.behave()
   await settled(cluster, db)
@@ -81,21 +85,18 @@ export async function runOrdinary(
   const books = await booksOf(cluster)
   const { isHeld, faults, overlaps, report } = await verdictOn(cluster, db, answered)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
+  const approvals = await judge()
   await db.destroy()
-  await cluster.close()
-  await database.close()
-  receiver.close()
-  await collecting.close()
+  for (const one of [cluster, database, receiver, collecting]) await one.close()
 
   const { whole, partly } = report.payments.reversals
   const held =
     isHeld &&
-    whole > 0 &&
-    partly > 0 &&
+    Math.min(whole, partly) > 0 &&
     Object.values(wrongCallbacks).every(count => count === 0) &&
-    [...watch.seen.unsound, ...books.unsound].length === 0 &&
-    books.missing === 0 &&
-    portfolio.wrong.length === 0
+    approvals.isHeld &&
+    [...watch.seen.unsound, ...books.unsound, ...portfolio.wrong].length === 0 &&
+    books.missing === 0
   const perPoint = Object.groupBy(cluster.died, point => point)
   const outcome = {
     seed,
@@ -107,6 +108,7 @@ export async function runOrdinary(
     kills: havoc.kills(),
     disruptions: [havoc.disruptions, later.disruptions],
     operators: later.acts,
+    approvals,
     crashPoints: Object.fromEntries(
       Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
     ),
@@ -126,10 +128,10 @@ export async function runOrdinary(
   async function decideUnderFire() {
     await control(cluster, 'PUT', '/faults', { seed, rules: FAULTS })
     await collecting.misbehave()
-    const havoc = wreakHavoc(cluster, database, dice(seed + 4))
-    const operators = actAsOperators(cluster, connect, dice(seed + 3))
+    const havoc = wreakHavoc(cluster, database, dice(seed + 4), deciders.points)
+    const operators = actAsOperators(cluster, connect, dice(seed + 3), decide)
     await Promise.all([
-      new Promise(resolve => setTimeout(resolve, DECIDED_FOR_MS)),
+      new Promise(resolve => setTimeout(resolve, deciders.decideForMs)),
       answered.refundTheRest(),
     ])
     await operators.stop()
@@ -138,4 +140,11 @@ export async function runOrdinary(
     await collecting.behave()
     return { acts: operators.acts, disruptions: havoc.disruptions }
   }
+}
+
+async function addPlaces(cluster: Cluster): Promise<void> {
+  await cluster.add('api')
+  await cluster.add('api')
+  await cluster.add('worker', shiftedBy(AHEAD_MS))
+  await cluster.add('worker', shiftedBy(BEHIND_MS))
 }
