@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit.ts'
+import { retried } from '../../database/retried.ts'
 import { isTransient } from '../../database/transient.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
@@ -44,16 +44,10 @@ export function openRecordResult(
 
   async function untilRecorded(ended: Ended): Promise<boolean> {
     const lane = laneOf(ended.claim.origin)
-    const until = performance.now() + KEEP_TRYING_MS
     // The ledger may have been written to: the result must not be lost while the database is down.
-    for (;;) {
-      try {
-        return (await finish[lane].submit(ended)) && ended.decision.status !== 'processing'
-      } catch (error) {
-        if (!isOutage(error) || performance.now() > until) throw error
-        await sleep(RETRY_MS)
-      }
-    }
+    const retries = { withinMs: KEEP_TRYING_MS, everyMs: RETRY_MS, mayPass: isOutage }
+    const isRecorded = await retried(() => finish[lane].submit(ended), retries)
+    return isRecorded && ended.decision.status !== 'processing'
   }
 
   function finishGroup(lane: Lane) {
