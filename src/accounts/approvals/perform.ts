@@ -1,10 +1,11 @@
+import { Decimal } from 'decimal.js'
 import type { FastifyReply } from 'fastify'
 import { sql } from 'kysely'
+import type { ApprovalRule } from '../../config/approval-rules.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { Asker } from '../audit.ts'
-import type { ActCall } from './act-call.ts'
-import { isCovered } from './is-covered.ts'
+import type { ActCall, Part } from './act-call.ts'
 import { requirePerson } from './person.ts'
 import { type Proposed, propose } from './propose.ts'
 
@@ -44,6 +45,17 @@ export async function perform<Request extends object, Looked, Result>(
     await sql`rollback to savepoint before_trying`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
   }
+}
+
+/** Whether a rule covers a part: one without a known amount is above any amount. */
+function isCovered(rules: ApprovalRule[], parts: Part[]): boolean {
+  return parts.some(({ act, amount }) =>
+    rules.some(
+      ({ act: covered, above }) =>
+        act === covered &&
+        (above === null || amount === null || new Decimal(amount).greaterThan(above)),
+    ),
+  )
 }
 
 /** The act's own answer, or 202 with the proposal. */

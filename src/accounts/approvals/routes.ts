@@ -15,9 +15,14 @@ import { approve, reject, withdraw } from './decide.ts'
 import { findApproval, findApprovals } from './find-approvals.ts'
 
 const tags = ['approvals']
-const security = [{ internalToken: [], bearer: [] }]
 const params = Type.Object({ id: Id })
 const refusals = ['PERSON_REQUIRED', 'CONFLICT', 'EXPIRED']
+const toDecide = {
+  'x-refusals': refusals,
+  tags,
+  security: [{ internalToken: [], bearer: [] }],
+  params,
+}
 export const approvalFilters = {
   state: Type.Optional(oneOf(APPROVAL_STATES)),
   act: Type.Optional(oneOf(ACTS)),
@@ -43,32 +48,24 @@ const oneSchema = {
 }
 const decisionBody = Type.Object({ note: optional(Note) }, { ...closed, title: 'ApprovalDecision' })
 const approveSchema = {
+  ...toDecide,
   operationId: 'approveProposal',
   'x-refusals': [...refusals, 'OWN_PROPOSAL', 'STALE'],
-  tags,
   summary: 'Does what somebody else proposed, and answers as the call itself does',
   description: 'The status and the body are those of the call that was proposed.',
-  security,
-  params,
   body: decisionBody,
 }
 const rejectSchema = {
+  ...toDecide,
   operationId: 'rejectApproval',
-  'x-refusals': refusals,
-  tags,
   summary: 'Ends a proposal; nothing is done',
-  security,
-  params,
   body: decisionBody,
   response: { 200: Approval },
 }
 const withdrawSchema = {
+  ...toDecide,
   operationId: 'withdrawApproval',
-  'x-refusals': refusals,
-  tags,
   summary: 'Takes back one’s own proposal',
-  security,
-  params,
   response: { 200: Approval },
 }
 
@@ -89,34 +86,25 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/approvals/:id/approve',
       { schema: approveSchema, config: operate() },
       async (request, reply) => {
-        const { note } = request.body
-        const decision = { ...decisionOf(request), note, signal: whileAsked(reply) }
+        const decision = { ...decisionOf(request), signal: whileAsked(reply) }
         const { status, body } = await approve(context, decision)
         return reply.code(status).send(body)
       },
     )
 
-    app.post(
-      '/approvals/:id/reject',
-      { schema: rejectSchema, config: operate() },
-      async request => {
-        await reject(db, { ...decisionOf(request), note: request.body.note })
+    for (const [path, schema, end] of [
+      ['/approvals/:id/reject', rejectSchema, reject],
+      ['/approvals/:id/withdraw', withdrawSchema, withdraw],
+    ] as const)
+      app.post(path, { schema, config: operate() }, async request => {
+        await end(db, decisionOf(request))
         return findApproval(db, request.params.id)
-      },
-    )
-
-    app.post(
-      '/approvals/:id/withdraw',
-      { schema: withdrawSchema, config: operate() },
-      async request => {
-        await withdraw(db, decisionOf(request))
-        return findApproval(db, request.params.id)
-      },
-    )
+      })
   }
 }
 
 function decisionOf(request: FastifyRequest) {
   const { id } = request.params as { id: string }
-  return { id, asker: askerOf(request), tokenRole: request.tokenRole }
+  const { note } = (request.body ?? {}) as { note?: string }
+  return { id, note, asker: askerOf(request), tokenRole: request.tokenRole }
 }

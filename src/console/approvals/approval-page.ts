@@ -62,25 +62,15 @@ ${await eventsOf(approval)}
       },
     )
 
-    app.post(
-      '/approvals/:id/reject',
-      { schema: decideSchema, config: operate() },
-      async (request, reply) => {
+    for (const [path, end, done] of [
+      ['/approvals/:id/reject', reject, 'rejected'],
+      ['/approvals/:id/withdraw', withdraw, 'takenBack'],
+    ] as const)
+      app.post(path, { schema: decideSchema, config: operate() }, async (request, reply) => {
         const { id } = request.params
-        await reject(db, { id, note: request.body.note, asker: askerOf(request) })
-        return reply.redirect(back(id, 'rejected'), 303)
-      },
-    )
-
-    app.post(
-      '/approvals/:id/withdraw',
-      { schema: { params }, config: operate() },
-      async (request, reply) => {
-        const { id } = request.params
-        await withdraw(db, { id, asker: askerOf(request) })
-        return reply.redirect(back(id, 'takenBack'), 303)
-      },
-    )
+        await end(db, { id, note: request.body.note, asker: askerOf(request) })
+        return reply.redirect(back(id, done), 303)
+      })
   }
 
   /** The events of the payment that the proposal is about, as they are now. */
