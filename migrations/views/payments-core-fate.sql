@@ -60,7 +60,6 @@ create or replace function core.fate_of(
       --   condition                                         state       reason                objection
       when decision in ('handled', 'dismiss') and present_state is distinct from 'posted'
                                      then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
-
       when present_state in ('posting', 'posted') or is_booked then array[present_state, present_reason, objection]
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
                                                                is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')

@@ -169,8 +169,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   ), changed as (
     update core.transaction t
        set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan,
-           amount = s.amount, currency = s.currency, paid_at = s.paid_at,
-           is_captured = s.is_captured, is_verified = s.is_verified,
+           amount = s.amount, currency = s.currency, paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified,
            problem = s.problem, disagreement = s.disagrees_about, unconfirmed = s.unconfirmed,
            source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
            refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan,
