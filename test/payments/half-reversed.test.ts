@@ -78,6 +78,18 @@ t.test('what the ledger refuses after the undo says that the undo was made', asy
   t.equal(undone, await undoneTransaction(service))
 })
 
+t.test('what a person books between the two writes is not booked again', async t => {
+  const service = await halfReversed(t)
+  await delay(service, 'loan:L-1')
+  await service.faults([])
+  await service.book('', 650, '2024-02-16')
+  await hurry(service, service.id)
+  const { undone, ...record } = await service.ended(service.id)
+  t.match(record, { status: 'failed', error_message: /another repayment with the receipt number/ })
+  t.equal(undone, await undoneTransaction(service))
+  t.same(await service.standing(), [' 650.00 2024-02-16 pay_1'])
+})
+
 async function undoneTransaction({ books }: Awaited<ReturnType<typeof repaidLoan>>) {
   return String((await books()).transactions.find(one => one.reversed)?.id)
 }

@@ -57,7 +57,11 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
         return refused('404', `The loan has no repayment ${reversal.repayment.external_id}`)
       const mayUndoStillRun = run.mayStillRun && !isRemainderSent(run)
       if (isUndone && mayUndoStillRun) return { ...loan, isFirstOfTwo: true }
-      if (isUndone) return outcomeOf(await postRemainder(run, repayment, reversal), repayment)
+      if (isUndone)
+        return (
+          bookedMeanwhile(at, reversal) ??
+          outcomeOf(await postRemainder(run, repayment, reversal), repayment)
+        )
       // While our own undo may still run, only its key shows whether it was ours.
       if (!isNotReversed(repayment) && !mayUndoStillRun)
         return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
@@ -154,6 +158,13 @@ function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Ref
       `The ledger would round ${remainder.amount} ${currency.code} on this loan`,
     )
   return undefined
+}
+
+/** By a person who saw that nothing stood. The ledger itself refuses only the same external id. */
+function bookedMeanwhile({ remainder }: Progress, reversal: Reversal): Refusal | undefined {
+  if (remainder === undefined || remainder.externalId === reversal.remainder?.external_id) return
+  const { receipt_number: receipt } = reversal
+  return refused('409', `The ledger has another repayment with the receipt number ${receipt}`)
 }
 
 const refused = (httpStatusCode: string, message: string) =>
