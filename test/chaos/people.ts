@@ -20,6 +20,7 @@ const WAITS_MS = 2_000
 const WAITS = 0.3
 const LEFT = 0.1
 const PATIENCE_MS = 5_000
+const ASK_EVERY_MS = 50
 
 /** Does an act that a person decides on. @returns the status of the answer */
 export type Decide = (path: string, body?: object) => Promise<number>
@@ -91,8 +92,10 @@ async function gather({ places, databaseUrl }: Cluster, db: Database, draw: () =
     return list[Math.floor(draw() * list.length)] as T
   }
 
-  function ask(method: string, path: string, authorization: string, body?: object) {
-    const { url } = any(places.filter(({ role, isUp }) => role === 'api' && isUp))
+  async function ask(method: string, path: string, authorization: string, body?: object) {
+    const up = () => places.filter(({ role, isUp }) => role === 'api' && isUp)
+    while (up().length === 0) await sleep(ASK_EVERY_MS)
+    const { url } = any(up())
     const headers = { authorization, 'if-match': '*' }
     const patience = sleep(PATIENCE_MS).then(() => {
       throw new Error('no answer')
