@@ -37,6 +37,24 @@ export async function replaceAmount(db: Database, amount: string): Promise<void>
       from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(db)
 }
 
+let lastId = 0
+
+/** A payment's id and its loan's, which no other test has: for tests that share a service. */
+export function ownIds() {
+  lastId++
+  return { id: `pay_${lastId}`, loan: `L-${lastId}` }
+}
+
+/** The same, after this loan was made at the ledger. */
+export async function ownLoan(
+  service: Pick<PaymentService, 'loan'>,
+  options: Parameters<PaymentService['loan']>[1] = {},
+) {
+  const ids = ownIds()
+  await service.loan(ids.loan, options)
+  return ids
+}
+
 export function withLedger<Service extends TestService>(service: Service) {
   const ledger = driver(service.ledger.url)
   const faults = (rules: object[]) =>
@@ -72,9 +90,12 @@ export function withLedger<Service extends TestService>(service: Service) {
         { kind: 'drop', match: { on: 'writes' }, times: 1 },
         { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
       ]),
-    repayments: async () =>
-      (await booksAt(service.ledger.controlUrl)).transactions.filter(one =>
-        one.externalId?.startsWith('gateway_'),
+    /** Of this loan, or of all. */
+    repayments: async (loan?: string) =>
+      (await booksAt(service.ledger.controlUrl)).transactions.filter(
+        one =>
+          one.externalId?.startsWith('gateway_') &&
+          (loan === undefined || one.loanExternalId === loan),
       ),
   }
 }
