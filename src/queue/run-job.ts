@@ -5,53 +5,63 @@ import type { Job } from './job.ts'
 import { keepClaim, RunLeft } from './keep-claim.ts'
 import { startLoop } from './loop.ts'
 import { type Queue, work } from './queue.ts'
-import { claimRun, type RunClaim, type RunTable, releaseRun } from './run-claim.ts'
+import { type LeasedTable, type RunClaim, releaseRun } from './run-claim.ts'
 
 /** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
 const LOOK_EVERY_MS = 2_000
 
-export type Run = {
-  claim: RunClaim
+export type Run<Claim extends RunClaim = RunClaim> = {
+  claim: Claim
   stopping: AbortSignal
   check(): void
 }
 
-type RunKind = {
-  table: RunTable
+type RunKind<Key, Claim extends RunClaim> = {
+  table: LeasedTable
   queue: Queue<{ trigger?: 'schedule' }>
   cron: string
   timeZone: string
+  /** A worker has one run at a time for each of these. */
+  keys: Key[]
   request(trx: Trx): Promise<unknown>
-  run(run: Run): Promise<void>
+  claim(key: Key): Promise<Claim | undefined>
+  run(run: Run<Claim>, key: Key): Promise<void>
   log: Pick<Log, 'error'>
 }
 
-export async function workRuns({ db }: Databases, boss: PgBoss, kind: RunKind): Promise<Job> {
+export async function workRuns<Key, Claim extends RunClaim>(
+  { db }: Databases,
+  boss: PgBoss,
+  kind: RunKind<Key, Claim>,
+): Promise<Job> {
   const { table, queue, log } = kind
   if (kind.cron === '') await boss.unschedule(queue.name)
   else await boss.schedule(queue.name, kind.cron, { trigger: 'schedule' }, { tz: kind.timeZone })
-  const loop = startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
-    everyMs: LOOK_EVERY_MS,
-    onError: error =>
-      log.error({ err: error, queue: queue.name }, 'run interrupted; it will be resumed'),
-  })
+  const onError = (error: unknown) =>
+    log.error({ err: error, queue: queue.name }, 'run interrupted; it will be resumed')
+  const loops = kind.keys.map(key =>
+    startLoop(async stopping => ((await runNext(key, stopping)) ? 0 : LOOK_EVERY_MS), {
+      everyMs: LOOK_EVERY_MS,
+      onError,
+    }),
+  )
   const waking = await work(boss, queue, async jobs => {
     if (jobs.some(({ data }) => data?.trigger === 'schedule'))
       await db.transaction().execute(kind.request)
-    loop.wake()
+    for (const loop of loops) loop.wake()
   })
   return {
     async stop() {
-      await Promise.all([loop.stop(), waking.stop()])
+      await Promise.all([waking.stop(), ...loops.map(loop => loop.stop())])
     },
   }
 
-  async function runNext(stopping: AbortSignal): Promise<boolean> {
-    const claim = await claimRun(db, table)
+  async function runNext(key: Key, stopping: AbortSignal): Promise<boolean> {
+    const claim = await kind.claim(key)
     if (claim === undefined) return false
     const { check, stop } = keepClaim(db, table, claim, () => stopping.aborted)
     try {
-      await kind.run({ claim, stopping, check })
+      await kind.run({ claim, stopping, check }, key)
       return true
     } catch (error) {
       const isLeft = error instanceof RunLeft

@@ -5,8 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { Job } from '../../queue/job.ts'
-import { startLoop } from '../../queue/loop.ts'
-import { work } from '../../queue/queue.ts'
+import { type Run, workRuns } from '../../queue/run-job.ts'
 import { clientOf } from '../apis/gateway-apis.ts'
 import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-counters.ts'
@@ -16,84 +15,68 @@ import { pendingReader } from './read-pending.ts'
 import { requestScheduled } from './request-backfill.ts'
 import { runBackfill } from './run-backfill.ts'
 
-/** A dead worker sends no signal: with the lease of 10 s, its fetch continues within 13 s. */
-const LOOK_EVERY_MS = 3_000
-
 export async function runBackfills(context: WorkerContext): Promise<Job> {
-  const { db, boss, config } = context
+  const { db, boss, config, log } = context
   const accounts = config.gatewayAccounts
   await noteAccounts(db, accounts)
   if (accounts.length === 0) {
     await boss.unschedule(backfillQueue.name)
     return { stop() {} }
   }
-  await boss.schedule(
-    backfillQueue.name,
-    config.BACKFILL_CRON,
-    { trigger: 'schedule' },
-    { tz: config.LEDGER_TIMEZONE },
-  )
-  const loops = accounts.map(account => fetchFrom(account, context))
-  const waking = await work(boss, backfillQueue, async jobs => {
-    if (jobs.some(({ data }) => data?.trigger === 'schedule'))
-      await db.transaction().execute(trx => requestScheduled(trx, accounts))
-    for (const loop of loops) loop.wake()
+  return workRuns(context, boss, {
+    table: 'core.backfill',
+    queue: backfillQueue,
+    cron: config.BACKFILL_CRON,
+    timeZone: config.LEDGER_TIMEZONE,
+    keys: accounts,
+    claim: account => claimBackfill(db, account),
+    request: trx => requestScheduled(trx, accounts),
+    run: (run, account) => fetchFrom(account, run, context),
+    log,
   })
-  return {
-    async stop() {
-      await Promise.all([waking.stop(), ...loops.map(loop => loop.stop())])
-    },
-  }
 }
 
-function fetchFrom(account: GatewayAccount, context: WorkerContext) {
-  const { db, patient, config, metrics, traces, log } = context
+function fetchFrom(account: GatewayAccount, run: Run<BackfillClaim>, context: WorkerContext) {
+  crashPoint('backfill.claimed')
+  const { gateway } = account
+  const attributes = { 'loanops.backfill_id': run.claim.id, 'loanops.gateway': gateway }
+  return context.traces
+    .at(null)
+    .span({ name: 'backfill', attributes }, trace => fetchOnce(account, run, context, trace))
+}
+
+async function fetchOnce(
+  account: GatewayAccount,
+  run: Run<BackfillClaim>,
+  { patient, config, metrics, log }: WorkerContext,
+  trace: Trace,
+): Promise<void> {
+  const { gateway } = account
   const { missedPayments } = metrics.of(backfillCounters)
-  const { name, title } = config.gateways.find(one => one.name === account.gateway) ?? {
-    name: account.gateway,
-    title: account.gateway,
-  }
-  return startLoop(async stopping => ((await runNext(stopping)) ? 0 : LOOK_EVERY_MS), {
-    everyMs: LOOK_EVERY_MS,
-    onError: error =>
-      log.error({ err: error, gateway: name }, 'payment fetch interrupted; it will be resumed'),
+  const { claim, stopping } = run
+  const api = clientOf(gateway).open({
+    account,
+    version: config.GATEWAY_B_API_VERSION,
+    follower: { trace, during: call => metrics.unanswered.during(gateway, call) },
   })
-
-  async function runNext(stopping: AbortSignal): Promise<boolean> {
-    const claim = await claimBackfill(db, account)
-    if (claim === undefined) return false
-    crashPoint('backfill.claimed')
-    const attributes = { 'loanops.backfill_id': claim.id, 'loanops.gateway': name }
-    return traces
-      .at(null)
-      .span({ name: 'backfill', attributes }, trace => fetchOnce(claim, stopping, trace))
+  const close = () => void api.close()
+  stopping.addEventListener('abort', close)
+  const fetch = {
+    db: patient,
+    api,
+    account,
+    lenders: config.lenders,
+    claim,
+    title: config.gateways.find(({ name }) => name === gateway)?.title ?? gateway,
+    log,
+    readPending: pendingReader(patient, claim.id),
+    onMissed: (count: number) => missedPayments.inc({ gateway }, count),
   }
-
-  async function fetchOnce(claim: BackfillClaim, stopping: AbortSignal, trace: Trace) {
-    const api = clientOf(account.gateway).open({
-      account,
-      version: config.GATEWAY_B_API_VERSION,
-      follower: { trace, during: call => metrics.unanswered.during(name, call) },
-    })
-    const close = () => void api.close()
-    stopping.addEventListener('abort', close)
-    try {
-      return await runBackfill({
-        db: patient,
-        api,
-        account,
-        lenders: config.lenders,
-        claim,
-        title,
-        log,
-        isStopping: () => stopping.aborted,
-        readPending: pendingReader(patient, claim.id),
-        onMissed: count => missedPayments.inc({ gateway: name }, count),
-      })
-    } finally {
-      stopping.removeEventListener('abort', close)
-      await api.close()
-    }
+  try {
+    await runBackfill(fetch, run)
+  } finally {
+    stopping.removeEventListener('abort', close)
+    await api.close()
   }
 }
 

@@ -4,8 +4,8 @@ import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/batch/await-saved.ts'
 import { publicError } from '../../public-error.ts'
-import { keepClaim, RunLeft } from '../../queue/keep-claim.ts'
-import { releaseRun } from '../../queue/run-claim.ts'
+import { RunLeft } from '../../queue/keep-claim.ts'
+import type { Run } from '../../queue/run-job.ts'
 import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
@@ -19,13 +19,11 @@ type BackfillContext = Fetch & {
   /** The gateway's name as people see it. */
   title: string
   log: Log
-  isStopping(): boolean
 }
 
-/** @returns false if another worker continues it */
-export async function runBackfill(context: BackfillContext): Promise<boolean> {
+export async function runBackfill(context: BackfillContext, run: Run): Promise<void> {
   const { db, claim } = context
-  const { check, stop } = keepClaim(db, 'core.backfill', claim, context.isStopping)
+  const { check } = run
   try {
     // A webhook that still waits to be saved does not count as missed.
     await awaitSaved(
@@ -42,11 +40,11 @@ export async function runBackfill(context: BackfillContext): Promise<boolean> {
     })
     crashPoint('backfill.unended')
     await endBackfill(context)
-    return true
   } catch (error) {
-    return await brokenOff(context, error as Error)
-  } finally {
-    stop()
+    // A stop ends the calls to the gateway, which says nothing about it.
+    if (run.stopping.aborted) throw new RunLeft()
+    if (error instanceof RunLeft || isTransient(error)) throw error
+    await fail(context, error as Error)
   }
 }
 
@@ -76,17 +74,8 @@ async function endBackfill({ db, claim, account, title }: BackfillContext): Prom
   })
 }
 
-/** @returns whether the fetch has ended: what the gateway refuses now, it would refuse again */
-async function brokenOff(context: BackfillContext, error: Error): Promise<boolean> {
-  const { db, claim, title, log } = context
-  if (error instanceof RunLeft || context.isStopping()) {
-    await releaseRun(db, 'core.backfill', claim, null)
-    return false
-  }
-  if (isTransient(error)) {
-    await releaseRun(db, 'core.backfill', claim, error)
-    throw error
-  }
+/** What the gateway refuses now, it would refuse again. */
+async function fail({ db, claim, title, log }: BackfillContext, error: Error): Promise<void> {
   if (isOfGateway(error)) {
     const reason = `${title}: ${error.message}`
     log.warn({ reason, backfill: claim.id }, 'payments could not be fetched')
@@ -95,5 +84,4 @@ async function brokenOff(context: BackfillContext, error: Error): Promise<boolea
     log.error({ err: error, backfill: claim.id }, 'payments could not be fetched')
     await failBackfill(db, claim, publicError(error).message)
   }
-  return true
 }

@@ -1,6 +1,7 @@
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { requestRun } from '../../queue/request-run.ts'
+import { claimRun } from '../../queue/run-claim.ts'
 import { workRuns } from '../../queue/run-job.ts'
 import { countFound } from './count-found.ts'
 import { readbackQueue } from './queue.ts'
@@ -14,6 +15,8 @@ export function runReadbacks(context: WorkerContext): Promise<Job> {
     ...runs,
     cron: config.RECONCILE_CRON,
     timeZone: config.LEDGER_TIMEZONE,
+    keys: [null],
+    claim: () => claimRun(context.db, runs.table),
     request: trx => requestRun(trx, boss, runs, 'schedule'),
     run: run => runReadback(readback, run),
     log,

@@ -1,6 +1,7 @@
 import type { WorkerContext } from '../../engine/feature.ts'
 import { findLoan } from '../../ledger/loan-calls.ts'
 import type { Job } from '../../queue/job.ts'
+import { claimRun } from '../../queue/run-claim.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
 import { paymentCounters } from '../payment-counters.ts'
 import { batchQueue } from '../queue.ts'
@@ -30,6 +31,8 @@ export function runBatches(context: WorkerContext, whilePosting: WhilePosting): 
     queue: batchQueue,
     cron: config.REPAYMENT_CRON,
     timeZone: config.LEDGER_TIMEZONE,
+    keys: [null],
+    claim: () => claimRun(context.db, 'core.batch_run'),
     request: trx => requestBatch(trx, boss, 'schedule'),
     run: run => runBatch(batch, run),
     log,
