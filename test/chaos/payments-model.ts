@@ -30,7 +30,7 @@ export type PaymentVerdict = {
     unposted: number
     /** Loans whose balance at the ledger is not what was posted on them less what was reversed. */
     unbalanced: number
-    /** In suspense for want of a loan, although its order is registered. */
+    /** In suspense for want of a loan, although its order is registered, and nobody reopened it. */
     unmatched: number
     /** Still in progress, although everything has ended. */
     unfinished: number
@@ -53,6 +53,8 @@ type Row = {
   paise: string
   /** What has not gone back. */
   standingPaise: string
+  /** It then stays in suspense for the reason that it had, until somebody decides again. */
+  isReopened: boolean
 }
 
 /** Compares each payment's outcome with the gateways' and the ledger's books. */
@@ -63,8 +65,9 @@ export async function judgePayments(
 ): Promise<PaymentVerdict> {
   const { rows } = await sql<Row>`
     select gateway, gateway_payment_id as id, external_loan_id as loan, state, reason, (amount * 100)::bigint::text as paise,
-           ((amount - coalesce(returned_amount, 0)) * 100)::bigint::text as "standingPaise"
-      from ops.payment where kind = 'payment'`.execute(db)
+           ((amount - coalesce(returned_amount, 0)) * 100)::bigint::text as "standingPaise",
+           (select t.decision is null and t.decided_over is not null from core.transaction t where t.id = p.id) as "isReopened"
+      from ops.payment p where kind = 'payment'`.execute(db)
   const books = await booksAt(controlUrl)
   const repayments = Map.groupBy(
     books.transactions.filter(one => one.type === 'repayment' && !one.reversed),
@@ -101,7 +104,9 @@ export async function judgePayments(
       unreversed: await unreversed(db),
       unposted: count(row => row.state !== 'posted' && inBooks(row).length > 0),
       unbalanced: unbalanced(rows, books),
-      unmatched: count(row => row.reason === 'no_loan_named' && byOrder.has(name(row))),
+      unmatched: count(
+        row => row.reason === 'no_loan_named' && byOrder.has(name(row)) && !row.isReopened,
+      ),
       unfinished: count(({ state }) => state === 'posting' || state === 'waiting'),
       unrecorded: await unrecorded(db),
     },
