@@ -17,7 +17,7 @@ async function withNetworks(t: Test, trust: object = {}) {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a } })
   const changes = { LENDERS_FILE, TRUST_PROXY: '127.0.0.1', SECRET_02: 's2' }
   const service = await paymentService(t, changes)
-  await service.loan('L-2', { product: 2 })
+  await service.loan('L-2', { product: 2, principal: 50_000 })
   await service.loan('L-3', { product: 3 })
   const sentFrom =
     (address: string) =>
@@ -41,56 +41,67 @@ async function withNetworks(t: Test, trust: object = {}) {
       await service.batch()
       return (await service.payment(id)).payment
     },
+    /** The repayments of payments whose ids begin like this. */
+    repaid: async (id: string) =>
+      (await service.repayments()).filter(one => one.externalId?.startsWith(`gateway_a-${id}`)),
   }
 }
+
+/** For all tests but those that need other settings or a ledger that is down. */
+const service = await withNetworks(t)
 
 for (const lender of [undefined, 'LENDER_02', 'LENDER_03'])
   t.test(
     `what comes from outside stops no payment, with the lender ${lender ?? 'left out'}`,
     async t => {
-      const service = await withNetworks(t)
+      const pay = `pay_named_${lender}`
+      const [rfnd, disp] = [`rfnd_named_${lender}`, `disp_named_${lender}`] as const
       const forged = {
-        pay_amount: eventA('order.paid', { id: 'pay_amount', loan: 'L-2', amount: 100 }),
-        pay_loan: eventA('order.paid', { id: 'pay_loan', loan: 'L-3' }),
-        pay_refund: refundA({ id: 'rfnd_1', of: 'pay_refund' }),
-        pay_dispute: disputeA('created', { id: 'pay_dispute', loan: 'L-3' }),
+        [`${pay}_amount`]: (id: string) => eventA('order.paid', { id, loan: 'L-2', amount: 100 }),
+        [`${pay}_loan`]: (id: string) => eventA('order.paid', { id, loan: 'L-3' }),
+        [`${pay}_refund`]: (of: string) => refundA({ id: rfnd, of }),
+        [`${pay}_dispute`]: (id: string) => disputeA('created', { id, loan: 'L-3' }, disp),
       }
       for (const [id, event] of Object.entries(forged)) {
         await service.inside(capturedA({ id, loan: 'L-2' }))
-        await service.outside(event, lender === undefined ? {} : { lender })
+        await service.outside(event(id), lender === undefined ? {} : { lender })
       }
       await service.batch()
       for (const id of Object.keys(forged))
         t.match((await service.payment(id)).payment, { state: 'posted', objection: null }, id)
       matchEach(
         t,
-        (await service.repayments()).map(({ loanExternalId, amount }) => ({
+        (await service.repaid(`${pay}_`)).map(({ loanExternalId, amount }) => ({
           loanExternalId,
           amount,
         })),
         Object.keys(forged).map(() => ({ loanExternalId: 'L-2', amount: '1000.00' })),
       )
       const outsider = { state: 'suspense', reason: 'sender_not_allowed' }
-      t.match((await service.payment('rfnd_1')).payment, outsider)
-      t.match((await service.payment('disp_1')).payment, outsider)
+      t.match((await service.payment(rfnd)).payment, outsider)
+      t.match((await service.payment(disp)).payment, outsider)
     },
   )
 
+const refundOfHeld = (status: string) => refundA({ id: 'rfnd_held', of: 'pay_held_refund', status })
+const disputeOfHeld = (status: string) =>
+  disputeA(status, { id: 'pay_held_dispute', loan: 'L-2' }, 'disp_held')
+
 for (const [what, held, released] of [
-  ['refund', refundA({ status: 'created' }), refundA({ status: 'failed' })],
-  ['dispute', disputeA('created', { loan: 'L-2' }), disputeA('won', { loan: 'L-2' })],
+  ['refund', refundOfHeld('created'), refundOfHeld('failed')],
+  ['dispute', disputeOfHeld('created'), disputeOfHeld('won')],
 ] as const)
   t.test(`a held payment is not released by the end of its ${what} from outside`, async t => {
-    const service = await withNetworks(t)
-    await service.inside(capturedA({ loan: 'L-2' }))
+    const id = `pay_held_${what}`
+    await service.inside(capturedA({ id, loan: 'L-2' }))
     await service.inside(held)
     const reason = what === 'refund' ? 'refund' : 'chargeback'
-    t.match(await service.settled(), { state: 'suspense', reason })
+    t.match(await service.settled(id), { state: 'suspense', reason })
     await service.outside(released, { lender: 'LENDER_03' })
-    t.match(await service.settled(), { state: 'suspense', reason })
-    t.equal((await service.repayments()).length, 0)
+    t.match(await service.settled(id), { state: 'suspense', reason })
+    t.equal((await service.repaid(id)).length, 0)
     await service.inside({ ...released, created_at: 1 })
-    t.match(await service.settled(), { state: 'posted' })
+    t.match(await service.settled(id), { state: 'posted' })
   })
 
 /** Of the refund `id`, as one that names another payment would tell of it; null: none. */
@@ -101,13 +112,12 @@ const refundOf = (of: string | null, id: string, status: string) => {
 }
 
 t.test('no refund is taken from its payment by what comes from outside', async t => {
-  const service = await withNetworks(t)
   const ids: string[] = []
   const later: (() => Promise<unknown>)[] = []
   for (const named of [{}, { lender: 'LENDER_02' }])
     for (const other of ['a_payment', 'z_payment', null])
       for (const order of ['before', 'with', 'after']) {
-        const id = `pay_${ids.length}`
+        const id = `pay_refunded_${ids.length}`
         const genuine = async () => {
           await service.inside(capturedA({ id, loan: 'L-2' }), named)
           await service.inside(refundOf(id, `rfnd_${id}`, 'created'), named)
@@ -125,7 +135,7 @@ t.test('no refund is taken from its payment by what comes from outside', async t
   await service.batch()
   for (const id of ids)
     t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'refund' }, id)
-  t.equal((await service.repayments()).length, 0)
+  t.equal((await service.repaid('pay_refunded_')).length, 0)
 })
 
 t.test('no refund is taken from its payment from outside while the ledger is down', async t => {
@@ -146,13 +156,12 @@ t.test('no refund is taken from its payment from outside while the ledger is dow
 })
 
 t.test('what comes from outside one lender’s networks silences no refund of another', async t => {
-  const service = await withNetworks(t)
-  await service.inside(capturedA({ id: 'pay_2', loan: 'L-2' }))
-  await service.settled('pay_2')
-  await service.outside(capturedA({ id: 'pay_3', loan: 'L-3' }))
-  await service.outside(refundOf('pay_3', 'rfnd_3', 'created'))
-  await service.outside(refundOf('pay_2', 'rfnd_3', 'created'))
-  t.match(await service.settled('pay_3'), { state: 'suspense', reason: 'refund' })
+  await service.inside(capturedA({ id: 'pay_silenced_2', loan: 'L-2' }))
+  await service.settled('pay_silenced_2')
+  await service.outside(capturedA({ id: 'pay_silenced_3', loan: 'L-3' }))
+  await service.outside(refundOf('pay_silenced_3', 'rfnd_silenced_3', 'created'))
+  await service.outside(refundOf('pay_silenced_2', 'rfnd_silenced_3', 'created'))
+  t.match(await service.settled('pay_silenced_3'), { state: 'suspense', reason: 'refund' })
 })
 
 t.test('a held payment is not released from outside while the ledger is down', async t => {
@@ -172,13 +181,13 @@ t.test('a held payment is not released from outside while the ledger is down', a
 })
 
 t.test('a payment all of whose events come from outside is sender_not_allowed', async t => {
-  const service = await withNetworks(t)
-  await service.outside(capturedA({ loan: 'L-2' }))
-  await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }))
-  await service.outside(refundA())
-  t.match(await service.settled(), { state: 'suspense', reason: 'sender_not_allowed' })
-  await service.inside(eventA('payment_link.paid', { loan: 'L-2' }))
-  t.match(await service.settled(), { state: 'posted', amount: '1000' })
+  const id = 'pay_outside'
+  await service.outside(capturedA({ id, loan: 'L-2' }))
+  await service.outside(eventA('order.paid', { id, loan: 'L-2', amount: 100 }))
+  await service.outside(refundA({ id: 'rfnd_outside', of: id }))
+  t.match(await service.settled(id), { state: 'suspense', reason: 'sender_not_allowed' })
+  await service.inside(eventA('payment_link.paid', { id, loan: 'L-2' }))
+  t.match(await service.settled(id), { state: 'posted', amount: '1000' })
 })
 
 t.test('a verified event from outside does not outrank an unverified one from inside', async t => {
@@ -189,11 +198,11 @@ t.test('a verified event from outside does not outrank an unverified one from in
 })
 
 t.test('a disagreement from outside is no objection to a posted payment', async t => {
-  const service = await withNetworks(t)
-  await service.inside(capturedA({ loan: 'L-2' }))
-  await service.settled()
-  await service.outside(eventA('order.paid', { loan: 'L-2', amount: 100 }))
-  t.match(await service.settled(), { state: 'posted', objection: null })
+  const id = 'pay_posted'
+  await service.inside(capturedA({ id, loan: 'L-2' }))
+  await service.settled(id)
+  await service.outside(eventA('order.paid', { id, loan: 'L-2', amount: 100 }))
+  t.match(await service.settled(id), { state: 'posted', objection: null })
 })
 
 t.test('a network that is written in two ways is one network', async t => {
@@ -205,12 +214,13 @@ t.test('a network that is written in two ways is one network', async t => {
 })
 
 t.test('networks of one lender hold back nothing of another', async t => {
-  const service = await withNetworks(t)
-  await service.outside(capturedA({ loan: 'L-3' }))
-  await service.outside(refundA({ status: 'created' }))
-  t.match(await service.settled(), { state: 'suspense', reason: 'refund' })
-  await service.outside(refundA({ status: 'failed' }))
-  t.match(await service.settled(), { state: 'posted', external_loan_id: 'L-3' })
+  const of = 'pay_of_other'
+  const id = 'rfnd_of_other'
+  await service.outside(capturedA({ id: of, loan: 'L-3' }))
+  await service.outside(refundA({ id, of, status: 'created' }))
+  t.match(await service.settled(of), { state: 'suspense', reason: 'refund' })
+  await service.outside(refundA({ id, of, status: 'failed' }))
+  t.match(await service.settled(of), { state: 'posted', external_loan_id: 'L-3' })
 })
 
 t.test(

@@ -69,10 +69,10 @@ export function refundA(
 }
 
 /** A dispute event of gateway A about a captured payment. */
-export function disputeA(status: string, payment: A = {}) {
+export function disputeA(status: string, payment: A = {}, disputeId = 'disp_1') {
   const { id = 'pay_1' } = payment
   const dispute = {
-    id: 'disp_1',
+    id: disputeId,
     entity: 'dispute',
     payment_id: id,
     amount: 100_000,
