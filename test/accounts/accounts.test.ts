@@ -6,8 +6,10 @@ import { ADMIN, type Bearer, bearer, OPERATOR, startWithAccounts } from '../supp
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
 
+/** For all tests but those that change these accounts. */
+const { call, admin, operator } = await startWithAccounts(t)
+
 t.test('an administrator creates an account, which can log in', async t => {
-  const { call, admin } = await startWithAccounts(t)
   const { status, body } = await call('POST', '/api/account/register', wanted, admin)
   t.equal(status, 201)
   t.match(body, { id: /^[0-9a-f-]{36}$/, username: 'ravi', role: 'operator', created_at: /Z$/ })
@@ -18,7 +20,6 @@ t.test('an administrator creates an account, which can log in', async t => {
 const { role: _, ...wantedLogin } = wanted
 
 t.test('an operator may neither create nor disable accounts', async t => {
-  const { call, operator } = await startWithAccounts(t)
   for (const path of ['/api/account/register', '/api/account/admin/disable']) {
     const { status, body } = await call('POST', path, wanted, operator)
     t.equal(status, 403)
@@ -27,7 +28,6 @@ t.test('an operator may neither create nor disable accounts', async t => {
 })
 
 t.test('account calls other than login require an access token', async t => {
-  const { call } = await startWithAccounts(t)
   for (const name of ['register', 'password', 'admin/disable']) {
     const { status, body } = await call('POST', `/api/account/${name}`, wanted)
     t.equal(status, 401)
@@ -36,7 +36,6 @@ t.test('account calls other than login require an access token', async t => {
 })
 
 t.test('a username is taken regardless of case', async t => {
-  const { call, admin } = await startWithAccounts(t)
   for (const username of [OPERATOR.username, 'Asha.RAO', 'internal-token']) {
     const body = { ...wanted, username }
     const answer = await call('POST', '/api/account/register', body, admin)
@@ -46,8 +45,8 @@ t.test('a username is taken regardless of case', async t => {
 })
 
 t.test('of two concurrent equal registrations, one succeeds', async t => {
-  const { call, admin } = await startWithAccounts(t)
-  const register = () => call('POST', '/api/account/register', wanted, admin)
+  const twin = { ...wanted, username: 'twin' }
+  const register = () => call('POST', '/api/account/register', twin, admin)
   const answers = await Promise.all([register(), register()])
   t.same(answers.map(({ status }) => status).sort(), [201, 409])
 })
@@ -86,7 +85,6 @@ t.test('the last enabled administrator cannot be disabled', async t => {
 })
 
 t.test('an unknown account cannot be disabled', async t => {
-  const { call, admin } = await startWithAccounts(t)
   for (const name of ['nobody', '%00', '..%2fadmin']) {
     const { status, body } = await call('POST', `/api/account/${name}/disable`, undefined, admin)
     t.equal(status, 404)
@@ -109,7 +107,6 @@ t.test('a new password applies from then on, and ends the other tokens', async t
 })
 
 t.test('the password cannot be changed without the current one', async t => {
-  const { call, operator } = await startWithAccounts(t)
   const change = { current_password: 'wrong', new_password: 'a new pass phrase' }
   const { status, body } = await call('POST', '/api/account/password', change, operator)
   t.equal(status, 401)
@@ -118,7 +115,6 @@ t.test('the password cannot be changed without the current one', async t => {
 })
 
 t.test('a password that everybody would try is refused, wherever one is chosen', async t => {
-  const { call, admin, operator } = await startWithAccounts(t)
   for (const [username, password, reason] of [
     ['meera', '1Q2w3e4r5t6y', /common/],
     ['meera.krishnan', 'Meera.Krishnan', /username/],
@@ -172,7 +168,6 @@ t.test('no password of an unknown or disabled account is reset', async t => {
 })
 
 t.test('a new account needs a valid name, a long password and a known role', async t => {
-  const { call, admin } = await startWithAccounts(t)
   const bad = { username: '../admin', password: 'short', role: 'root' }
   const { status, body } = await call('POST', '/api/account/register', bad, admin)
   t.equal(status, 400)
