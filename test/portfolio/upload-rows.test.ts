@@ -9,8 +9,10 @@ import { startTestService } from '../support/service.ts'
 
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
+/** For all tests: a file's rows are compared with each other, and with the loans that another file has run. */
+const service = await startTestService(t, { ROLE: 'api' })
+
 t.test('a huge cell in any column is an error of its row', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const huge = randomBytes(20_000).toString('hex')
   for (const column of LOAN_COLUMNS.split(',')) {
     const { status, body } = await uploadCsv(service, 'loans', loansCsv({ [column]: huge }))
@@ -23,7 +25,6 @@ t.test('a huge cell in any column is an error of its row', async t => {
 })
 
 t.test('every error of every row is reported by column name', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const csv = loansCsv(
     {},
     {
@@ -69,7 +70,6 @@ t.test('every error of every row is reported by column name', async t => {
 })
 
 t.test('scientific notation is an error in ids, references and telephone numbers', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const shortened = [
     '9.19877E+11',
     '4.01235e+11',
@@ -108,7 +108,6 @@ t.test('scientific notation is an error in ids, references and telephone numbers
 })
 
 t.test('a number made of an id, UTR, reference or telephone number is an error', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const damaged = {
     '1453500001.0': 'has a decimal point',
     '402345678901.00': 'has a decimal point',
@@ -150,7 +149,6 @@ t.test('a number made of an id, UTR, reference or telephone number is an error',
 })
 
 t.test('blanks at the ends of a value, and those of a telephone number, are no damage', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const row = { client_mobile_no: '+91 98765\u00a043210', utr_payment_id: '\u00a0N402345\u200b' }
   const { body } = await uploadCsv(service, 'loans', loansCsv(row))
   t.match(body, { invalid_rows: 0 })
@@ -163,7 +161,6 @@ t.test('blanks at the ends of a value, and those of a telephone number, are no d
 })
 
 t.test('an id that only resembles scientific notation is valid', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const ids = ['LOAN-1E5', '1E5', '12E3', '４ E 5', '4.01235E11-A', '1.5', '-E+1', "'-E+1'"]
   const csv = repaymentsCsv(...ids.map(id => ({ payment_reference: id, note: '1.5E+11' })))
   t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 })
@@ -172,7 +169,6 @@ t.test('an id that only resembles scientific notation is valid', async t => {
 t.test(
   'a repeated loan, a client with two names and a number of two clients are errors',
   async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
     const csv = loansCsv(
       { loan_external_id: 'L-1' },
       { loan_external_id: 'L-1', principal: '5.00' },
@@ -212,7 +208,6 @@ t.test(
 t.test(
   'a repayment that is repeated or before the disbursement is invalid; one on a loan that no file disburses is not',
   async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
     const { body: loans } = await uploadCsv(
       service,
       'loans',
@@ -267,7 +262,6 @@ t.test(
 t.test(
   'a row with too few cells and one with a NUL are invalid, and named by the line where they begin',
   async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
     const csv = `${repaymentsCsv({ note: 'two\nlines' })}L-1,2024-02-12\nL-1,2024-02-12,1,p\0,,\n`
     const { body } = await uploadCsv(service, 'repayments', csv)
     t.same(body.errors, [
@@ -278,7 +272,6 @@ t.test(
 )
 
 t.test('more decimals than a column has, even zeros, are an error of the row', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const loans = [
     { principal: '500.000' },
     { disbursed_amount: '500.000' },
@@ -369,7 +362,6 @@ t.test('the time of a statement takes the same days, and a zone if it names one'
 t.test(
   'a day in another form is refused, and the reason says how to format the column',
   async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
     const { body } = await uploadCsv(
       service,
       'repayments',
@@ -386,7 +378,6 @@ t.test(
 )
 
 t.test('a value that a program made up is an error in every column but the note', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const values = ['#N/A', '#REF!', '#NAME?', 'NULL', 'nan', 'Ren\ufffd', '????', '?? ??', '#####']
   const loans = values.flatMap(value =>
     ['client_firstname', 'client_lastname', 'utr_payment_id', 'client_mobile_no'].map(column => ({
@@ -419,7 +410,6 @@ t.test('a value that a program made up is an error in every column but the note'
 })
 
 t.test('text that another program quoted or garbled is an error of its row', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const reasonOf = async (row: Record<string, string>) => {
     const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(row))
     return body.errors[0]?.reason
