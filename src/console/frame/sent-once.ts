@@ -20,8 +20,8 @@ declare module 'fastify' {
 }
 
 const AGAIN_MS = 50
-/** A page must be answered within five seconds. */
-const PATIENCE_MS = 3_500
+/** A page must be answered within four seconds, and showing the form again takes some of them. */
+const PATIENCE_MS = 3_000
 
 const StillUnknown = createError(
   'CONFLICT',
