@@ -192,7 +192,7 @@ t.test(
     const before = await audited('payment.check')
     // Longer than a page may take, and than a second arrival waits.
     await control(service, 'PUT', '/faults', [
-      { kind: 'latency', ms: 8_000, match: { on: 'reads' }, times: 1 },
+      { kind: 'latency', ms: 8_000, match: { on: 'reads', path: 'L-1001' }, times: 1 },
     ])
     const late = await operator(path, form, { referer: url + POSTED })
     t.equal(late.status, 503)
