@@ -152,12 +152,14 @@ export function deleteLoan(writer: Writer, externalId: string) {
   return write(writer, externalId, { method: 'DELETE', promisedId: 'loanId' })
 }
 
+/** @param transaction its external id, or the ledger's number for it */
 export function undoTransaction(
   writer: Writer,
   loanExternalId: string,
-  named: (string | number)[],
+  transaction: string | number,
   body: object,
 ) {
+  const named = typeof transaction === 'number' ? [transaction] : ['external-id', transaction]
   return write(writer, loanExternalId, {
     method: 'POST',
     below: ['transactions', ...named],

@@ -53,8 +53,7 @@ export function undoRepayment(
   { id, externalId: known, date }: LedgerTransaction,
   externalId: string,
 ): Promise<Answer> {
-  const named = known === externalId ? ['external-id', externalId] : [id]
-  return undoTransaction(writer, loanExternalId, named, {
+  return undoTransaction(writer, loanExternalId, known === externalId ? externalId : id, {
     transactionDate: dayText(date),
     transactionAmount: 0,
     reversalExternalId: reversalOf(externalId),
