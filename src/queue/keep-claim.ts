@@ -4,8 +4,8 @@ import { type LeasedTable, type RunClaim, renewRun } from './run-claim.ts'
 
 /** The process is stopping, or another worker has claimed the run, which continues with the remaining work. */
 export class RunLeft extends Error {
-  constructor() {
-    super('the run continues on another worker')
+  constructor(options?: ErrorOptions) {
+    super('the run continues on another worker', options)
   }
 }
 

@@ -42,7 +42,7 @@ export async function runBackfill(context: BackfillContext, run: Run): Promise<v
     await endBackfill(context)
   } catch (error) {
     // A stop ends the calls to the gateway, which says nothing about it.
-    if (run.stopping.aborted) throw new RunLeft()
+    if (run.stopping.aborted) throw new RunLeft({ cause: error })
     if (error instanceof RunLeft || isTransient(error)) throw error
     await fail(context, error as Error)
   }
