@@ -27,7 +27,7 @@ export async function dueReversals(trx: Trx, batch: string, most: number): Promi
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      where r.state = 'waiting' and r.unconfirmed is null and r.kind <> 'payment' and r.batch_id is distinct from ${batch}
        and p.state = 'posted' and core.fits(r, p) and not core.is_being_reversed(p)
-     order by r.paid_at, r.id
+     order by r.paid_at, r.received_at, r.id
      limit ${most} for update of r, p skip locked`.execute(trx)
   return [...new Map(rows.toReversed().map(({ id, payment }) => [payment, id])).values()]
 }
@@ -51,7 +51,7 @@ export async function startReversals(
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      where r.id = any(${ids}::uuid[])
-     order by r.paid_at, r.id`.execute(trx)
+     order by r.paid_at, r.received_at, r.id`.execute(trx)
   const operations = rows.map(row =>
     newOperation(reversalIntake, reversalOf(row), null, { traceparent }),
   )
