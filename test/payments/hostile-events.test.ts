@@ -100,6 +100,8 @@ t.test('no event costs more than ten ordinary ones of its size, nor 64 MB', asyn
       const bytes = SIZES.findLast(bytes => bytes <= body.length) as number
       const { ms, residentKb } = usual.get(`${gateway} ${bytes}`) as Cost
       const cost = await costOf(gateway, body)
+      // On a busy machine, a single reading may take longer than its event costs.
+      if (cost.ms > MOST_TIMES * ms) cost.ms = (await costOf(gateway, body)).ms
       const shown = `${gateway} ${body.slice(0, 300)} … ${body.slice(-150)}`
       if (cost.ms > MOST_TIMES * ms) throw new Error(`${cost.ms} instead of ${ms} ms: ${shown}`)
       const more = cost.residentKb - residentKb
