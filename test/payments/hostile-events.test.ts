@@ -7,6 +7,8 @@ import { capturedA, successB } from '../support/gateway-events.ts'
 /** Of an ordinary event of the same size. */
 const MOST_TIMES = 10
 const MOST_KB = 64 * 1024
+/** The least of several readings counts, because a busy machine adds to some of them. */
+const READINGS = 5
 /** Small events are read several times in one statement, so that its own cost does not count. */
 const copiesOf = (body: string) => Math.ceil(100_000 / body.length)
 /** The last is what a webhook may hold. */
@@ -100,8 +102,6 @@ t.test('no event costs more than ten ordinary ones of its size, nor 64 MB', asyn
       const bytes = SIZES.findLast(bytes => bytes <= body.length) as number
       const { ms, residentKb } = usual.get(`${gateway} ${bytes}`) as Cost
       const cost = await costOf(gateway, body)
-      // On a busy machine, a single reading may take longer than its event costs.
-      if (cost.ms > MOST_TIMES * ms) cost.ms = (await costOf(gateway, body)).ms
       const shown = `${gateway} ${body.slice(0, 300)} … ${body.slice(-150)}`
       if (cost.ms > MOST_TIMES * ms) throw new Error(`${cost.ms} instead of ${ms} ms: ${shown}`)
       const more = cost.residentKb - residentKb
@@ -128,7 +128,7 @@ async function meter() {
   })
   return async (gateway: string, body: string): Promise<Cost> => {
     const costs: Cost[] = []
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < READINGS; i++) {
       await client.query(
         `select count(f) from unnest($1::bytea[]) body cross join lateral base.${gateway}(body) f`,
         [Array(copiesOf(body)).fill(Buffer.from(body))],
