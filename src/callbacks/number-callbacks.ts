@@ -5,6 +5,7 @@ import { isTransient } from '../database/transient.ts'
 import type { Log } from '../log.ts'
 import { publicError } from '../public-error.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
+import { lockCallbacks } from './lock-callbacks.ts'
 
 /** So few that due callbacks do not wait for the numbering. */
 const CALLBACKS_AT_ONCE = 500
@@ -35,7 +36,7 @@ export async function numberCallbacks(db: Database, log: Pick<Log, 'error'>): Pr
 }
 
 async function numberNext(trx: Trx): Promise<number> {
-  await sql`select loanops.lock_callbacks()`.execute(trx)
+  await lockCallbacks(trx)
   const numbered = await withSequence(trx)
   const bodies: object[] = []
   for (const callback of numbered) {

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import type { SentCallback } from './callback-sender.ts'
 import type { ClaimedCallback } from './claim-callbacks.ts'
+import { lockCallbacks } from './lock-callbacks.ts'
 import { nextRetryMs } from './next-retry.ts'
 
 /** With a receiver's timeout of 15 s, a receiver that is down is probed at least every 30 s. */
@@ -13,7 +14,7 @@ export type CallbackResult = { callback: ClaimedCallback; sent: SentCallback }
 
 export async function recordCallbacks(db: Database, results: CallbackResult[]): Promise<void> {
   await db.transaction().execute(async trx => {
-    await sql`select loanops.lock_callbacks()`.execute(trx)
+    await lockCallbacks(trx)
     const { rows } = await sql<Row<'loanops.callback', 'subject'>>`
       with result as (
         select * from json_to_recordset(${JSON.stringify(results.map(row))}) as (id uuid, claim integer, started_at timestamptz,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../accounts/approvals/act-call.ts'
 import { matchingCallbacks } from './find-callbacks.ts'
+import { lockCallbacks } from './lock-callbacks.ts'
 import { type Replay, replayCallbacks } from './replay-callbacks.ts'
 
 export const replayCall: ActCall<Replay, undefined, number> = {
@@ -8,7 +9,7 @@ export const replayCall: ActCall<Replay, undefined, number> = {
   // A dry run only counts.
   actsOf: ({ dry_run }) => (dry_run ? [] : ['callback.replay']),
   async factsOf(trx, { dry_run: _, state = 'failed', ...filter }) {
-    await sql`select loanops.lock_callbacks()`.execute(trx)
+    await lockCallbacks(trx)
     const { rows } = await sql<{ callbacks: number; digest: string }>`
       select count(*)::integer as callbacks, coalesce(md5(string_agg(id::text, ',' order by id)), '') as digest
         from loanops.callback where ${matchingCallbacks({ ...filter, state })}`.execute(trx)

@@ -3,6 +3,7 @@ import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
+import { lockCallbacks } from './lock-callbacks.ts'
 
 /** Sends a callback again. One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
@@ -35,7 +36,7 @@ async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
 }
 
 async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
-  await sql`select loanops.lock_callbacks()`.execute(trx)
+  await lockCallbacks(trx)
   const { rows } = await sql<{ count: number; subjects: string[] }>`
     with queued as (
       update loanops.callback
