@@ -66,7 +66,7 @@ export function apiContext(
   const catalogue = operationCatalogue(config.lenders)
   const fileTypes = {
     portfolio: portfolioTypes(type => `upload it as a portfolio of ${type}`),
-    statements: statementTypes,
+    statements: statementTypes(config.gateways),
   }
   const context = {
     ...services,

@@ -66,7 +66,7 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
 $$;
 
 -- An amount in minor units as one in major units: hundredths, except in these currencies (ISO 4217).
--- src/books/apis/major-units.ts reads the same items and lists the same currencies: if the two disagreed, a payment would
+-- payments/gateways/items/major-units.ts reads the same items and lists the same currencies: if the two disagreed, a payment would
 -- have two amounts. The function names each argument once, so that PostgreSQL can inline it.
 create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
   select minor * coalesce((

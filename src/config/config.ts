@@ -53,7 +53,9 @@ export type CallbackSettings = {
   timeoutMs: number
 }
 
-export type OpenGateway = Pick<Gateway, 'title' | 'isQueriedByOrder'> & SharedSecrets & GatewayRules
+export type OpenGateway = Pick<Gateway, 'title' | 'client' | 'reports'> &
+  SharedSecrets &
+  GatewayRules
 
 type ClientSettings = { url: string; token: string | undefined }
 

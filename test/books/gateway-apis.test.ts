@@ -1,20 +1,35 @@
 import t, { type Test } from 'tap'
-import { openGatewayA } from '../../src/books/apis/gateway-a-api.ts'
-import type { ApiPayment, GatewayApi } from '../../src/books/apis/gateway-api.ts'
-import { openGatewayB } from '../../src/books/apis/gateway-b-api.ts'
-import { IMPATIENT } from '../../src/books/apis/gateway-call.ts'
+import { IMPATIENT, type Patience } from '../../src/books/apis/gateway-call.ts'
+import { openApi } from '../../src/books/apis/open-api.ts'
+import { readConfig } from '../../src/config/config.ts'
+import type { ApiPayment, GatewayApi } from '../../src/payments/gateways/gateway-api.ts'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
+import { testEnv } from '../support/service.ts'
 
 const KEY = 'sandbox-key'
 const SECRET = 'sandbox-secret'
 const DAY = { from: new Date('2026-11-01T00:00:00Z'), to: new Date('2026-11-01T23:59:59Z') }
 
+function open(
+  gateway: 'gateway_a' | 'gateway_b',
+  url: string,
+  { key = KEY, secret = SECRET, version = '2026-01-01', patience }: Options = {},
+): GatewayApi {
+  const env = testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/api/v1', {
+    GATEWAY_B_API_VERSION: version,
+  })
+  const account = { gateway, lender: null, url, key, secret }
+  return openApi(readConfig(env), { account, ...(patience && { patience }) })
+}
+
+type Options = { key?: string; secret?: string; version?: string; patience?: Patience }
+
 /** Both gateways' APIs, asked by our clients. */
 async function gateways(t: Test) {
   const sandbox = await startSandboxGateways({ port: 0 })
-  const a = openGatewayA(sandbox.urlA, KEY, SECRET)
-  const b = openGatewayB(sandbox.urlB, { key: KEY, secret: SECRET, version: '2026-01-01' })
-  const old = openGatewayB(sandbox.urlB, { key: KEY, secret: SECRET, version: '2025-01-01' })
+  const a = open('gateway_a', sandbox.urlA)
+  const b = open('gateway_b', sandbox.urlB)
+  const old = open('gateway_b', sandbox.urlB, { version: '2025-01-01' })
   t.teardown(async () => {
     await Promise.all([a.close(), b.close(), old.close()])
     await sandbox.close()
@@ -174,7 +189,7 @@ t.test(
   'a gateway that is overloaded or down is asked again, and then said to be unavailable',
   async t => {
     const { put, sandbox, calls } = await gateways(t)
-    const patient = openGatewayA(sandbox.urlA, KEY, SECRET)
+    const patient = open('gateway_a', sandbox.urlA)
     t.teardown(() => patient.close())
     await put('/payments', payments('gateway_a', 1))
     await put('/faults', [
@@ -192,7 +207,7 @@ t.test(
     const { a, put, sandbox } = await gateways(t)
     await put('/faults', [{ kind: 'garbage', times: 1 }])
     await t.rejects(paymentsOf(a), { message: 'items is not a list' })
-    const wrong = openGatewayA(sandbox.urlA, KEY, 'another-secret')
+    const wrong = open('gateway_a', sandbox.urlA, { secret: 'another-secret' })
     t.teardown(() => wrong.close())
     await t.rejects(paymentsOf(wrong), { message: 'it answered 401 (BAD_REQUEST_ERROR)' })
   },
@@ -201,7 +216,7 @@ t.test(
 t.test(
   'a gateway that cannot be reached is reported with the reason of the connection',
   async t => {
-    const closed = openGatewayA('http://127.0.0.1:1', KEY, SECRET, undefined, IMPATIENT)
+    const closed = open('gateway_a', 'http://127.0.0.1:1', { patience: IMPATIENT })
     t.teardown(() => closed.close())
     await t.rejects(paymentsOf(closed), {
       message: 'it cannot be reached',
@@ -228,10 +243,7 @@ t.test('an id that servers take for a step leads to no other resource', async t 
 t.test('a call that cannot be sent fails, and so does the next one', async t => {
   const { sandbox } = await gateways(t)
   const key = 'copied\u200b'
-  const b = openGatewayB(sandbox.urlB, { key, secret: SECRET, version: '2026-01-01' }, undefined, {
-    ...IMPATIENT,
-    atOnce: 1,
-  })
+  const b = open('gateway_b', sandbox.urlB, { key, patience: { ...IMPATIENT, atOnce: 1 } })
   t.teardown(() => b.close())
   await t.rejects(b.order('order_1'), { code: 'UND_ERR_INVALID_ARG' })
   await t.rejects(b.order('order_1'))

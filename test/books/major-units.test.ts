@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { majorUnits } from '../../src/books/apis/major-units.ts'
+import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 t.test('an amount has the decimals of its currency’s minor unit', async t => {

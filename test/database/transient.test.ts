@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { Pool } from 'undici'
-import { GatewayRefused } from '../../src/books/apis/gateway-call.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { isTransient } from '../../src/database/transient.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { GatewayRefused } from '../../src/payments/gateways/items/gateway-errors.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
 const nobody = async () => `127.0.0.1:${await freePort(0)}`

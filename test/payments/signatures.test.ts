@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { gatewayA } from '../../src/payments/gateways/gateway-a.ts'
-import { gatewayB } from '../../src/payments/gateways/gateway-b.ts'
+import { gatewayA } from '../../src/payments/gateways/gateway-a/gateway-a.ts'
+import { gatewayB } from '../../src/payments/gateways/gateway-b/gateway-b.ts'
 import { signedA, signedB } from '../support/gateway-events.ts'
 
 const require = createRequire(import.meta.url)

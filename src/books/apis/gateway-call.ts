@@ -3,7 +3,9 @@ import { type Dispatcher, errors, Pool } from 'undici'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
-import { parseExact } from './exact-json.ts'
+import type { GatewayCall } from '../../payments/gateways/gateway-api.ts'
+import { parseExact } from '../../payments/gateways/items/exact-json.ts'
+import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 
 /** A page may have a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -28,17 +30,6 @@ export class GatewayUnavailable extends Error {
     this.retryAfterMs = retryAfterMs
   }
 }
-export class GatewayRefused extends Error {
-  readonly status: number
-  readonly code: string | undefined
-  /** @param code the gateway's own constant; its message may repeat what was sent */
-  constructor(status: number, code: string | undefined) {
-    super(`it answered ${status}${code === undefined ? '' : ` (${code})`}`)
-    this.status = status
-    this.code = code
-  }
-}
-export class UnexpectedAnswer extends Error {}
 
 export function isOfGateway(error: unknown): error is Error {
   return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
@@ -46,9 +37,8 @@ export function isOfGateway(error: unknown): error is Error {
 
 export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
-type Call = { method: 'GET' | 'POST'; path: string; body?: string }
-export type GatewayCaller = {
-  call(call: Call): Promise<unknown>
+type GatewayCaller = {
+  call(call: GatewayCall): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -87,7 +77,7 @@ export function openGatewayCaller(
   }
 
   /** Cockatiel's retries do not end while they wait: a stop would take a minute. */
-  async function untilAnswered(call: Call): Promise<unknown> {
+  async function untilAnswered(call: GatewayCall): Promise<unknown> {
     for (let tries = 0; ; tries++) {
       const answer = await traceGatewayCall(follower?.trace, call, hostname, once).catch(
         (error: Error) => error,
@@ -104,7 +94,7 @@ export function openGatewayCaller(
     }
   }
 
-  function once({ method, path, body }: Call): Promise<unknown> {
+  function once({ method, path, body }: GatewayCall): Promise<unknown> {
     const request = { method, path: pathname + path, headers, body: body ?? null }
     return withTimeLimit(
       timeoutMs,
@@ -155,9 +145,9 @@ function jsonOf(text: string): unknown {
 /** The trace has only the resource in the path: the rest are ids. */
 function traceGatewayCall(
   trace: Trace | undefined,
-  call: Call,
+  call: GatewayCall,
   hostname: string,
-  once: (call: Call) => Promise<unknown>,
+  once: (call: GatewayCall) => Promise<unknown>,
 ): Promise<unknown> {
   if (trace === undefined) return once(call)
   const [, resource = ''] = call.path.split(/[/?]/)

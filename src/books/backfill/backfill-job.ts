@@ -6,7 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
-import { clientOf } from '../apis/gateway-apis.ts'
+import { gatewayOf, openApi } from '../apis/open-api.ts'
 import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-counters.ts'
 import { type BackfillClaim, claimBackfill } from './claim-backfill.ts'
@@ -54,20 +54,20 @@ async function fetchOnce(
   const { gateway } = account
   const { missedPayments } = metrics.of(backfillCounters)
   const { claim, stopping } = run
-  const api = clientOf(gateway).open({
-    account,
-    version: config.GATEWAY_B_API_VERSION,
-    follower: { trace, during: call => metrics.unanswered.during(gateway, call) },
-  })
+  const follower = {
+    trace,
+    during: <T>(call: () => Promise<T>) => metrics.unanswered.during(gateway, call),
+  }
+  const api = openApi(config, { account, follower })
   const close = () => void api.close()
   stopping.addEventListener('abort', close)
   const fetch = {
     db: patient,
     api,
     account,
+    gateway: gatewayOf(config, account),
     lenders: config.lenders,
     claim,
-    title: config.gateways.find(({ name }) => name === gateway)?.title ?? gateway,
     log,
     readPending: pendingReader(patient, claim.id),
     onMissed: (count: number) => missedPayments.inc({ gateway }, count),

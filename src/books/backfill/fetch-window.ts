@@ -1,5 +1,10 @@
 import { DAY_MS } from '../../day.ts'
-import type { ApiPage, GatewayApi, SettlementPage, Window } from '../apis/gateway-api.ts'
+import type {
+  ApiPage,
+  GatewayApi,
+  SettlementPage,
+  Window,
+} from '../../payments/gateways/gateway-api.ts'
 import { fetchAhead } from './fetch-ahead.ts'
 
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */

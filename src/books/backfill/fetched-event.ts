@@ -1,15 +1,13 @@
 import type { Lender } from '../../config/lenders.ts'
-import type { Gateway } from '../../payments/gateways/gateways.ts'
+import type { Fetched } from '../../payments/gateways/gateway-api.ts'
 import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
-import { at } from '../apis/exact-json.ts'
-import type { Fetched } from '../apis/gateway-api.ts'
-import { clientOf } from '../apis/gateway-apis.ts'
+import type { ReadGateway } from '../apis/open-api.ts'
 
-export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched): PaymentEvent {
-  const body = clientOf(gateway).body(fetched)
+export function fetchedEvent(gateway: ReadGateway, lender: string, fetched: Fetched): PaymentEvent {
+  const body = gateway.client.body(fetched)
   return {
-    gateway,
+    gateway: gateway.name,
     lender,
     receivedAt: new Date().toISOString(),
     // Without an event id, an equal body counts as a repeat.
@@ -24,15 +22,9 @@ export function fetchedEvent(gateway: Gateway, lender: string, fetched: Fetched)
 
 export function lenderInNotes(
   lenders: ReadonlyMap<string, Lender>,
-  gateway: Gateway,
-  { item, order }: Pick<Fetched, 'item' | 'order'>,
+  { name, client, lenders: lendersIn }: ReadGateway,
+  fetched: Fetched,
 ): string {
-  const inNotes = [
-    at(item, 'notes.lender'),
-    at(order, 'notes.lender'),
-    at(item, 'order_details.order_tags.lender'),
-    at(item, 'order_tags.lender'),
-    at(order, 'order_tags.lender'),
-  ]
-  return lenderOf(lenders, gateway, { inUrl: [], accounts: [], inNotes })
+  const inNotes = lendersIn(client.body(fetched))
+  return lenderOf(lenders, name, { inUrl: [], accounts: [], inNotes })
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
-import type { ApiPage, ApiPayment, GatewayApi } from '../apis/gateway-api.ts'
-import { isRefunded } from '../apis/shape.ts'
+import type { ApiPage, ApiPayment, GatewayApi } from '../../payments/gateways/gateway-api.ts'
+import { isRefunded } from '../../payments/gateways/items/shape.ts'
 
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 

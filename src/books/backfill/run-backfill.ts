@@ -3,10 +3,10 @@ import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log.ts'
 import { awaitSaved } from '../../payments/batch/await-saved.ts'
+import type { Window } from '../../payments/gateways/gateway-api.ts'
 import { publicError } from '../../public-error.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
-import type { Window } from '../apis/gateway-api.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
@@ -15,11 +15,7 @@ import { forgetPending } from './read-pending.ts'
 import { savePages } from './save-pages.ts'
 import { saveSettlements } from './save-settlements.ts'
 
-type BackfillContext = Fetch & {
-  /** The gateway's name as people see it. */
-  title: string
-  log: Log
-}
+type BackfillContext = Fetch & { log: Log }
 
 export async function runBackfill(context: BackfillContext, run: Run): Promise<void> {
   const { db, claim } = context
@@ -58,26 +54,26 @@ async function endPart({ db, claim }: Fetch, part: Window, counted: number): Pro
   crashPoint('backfill.part-done')
 }
 
-async function endBackfill({ db, claim, account, title }: BackfillContext): Promise<void> {
-  const { gateway } = account
+async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<void> {
+  const { name, title } = gateway
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     const range = sql`tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]')`
     await sql`
       update core.backfill
          set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
-             last_error = ${`${title}: `}::text || core.still_aside(${claim.id}, ${gateway}, ${claim.lender}, ${range})
+             last_error = ${`${title}: `}::text || core.still_aside(${claim.id}, ${name}, ${claim.lender}, ${range})
        where id = ${claim.id}`.execute(trx)
     await forgetPending(trx, claim.id)
     await sql`
-      select core.note_window(${gateway}, ${claim.lender}, 'api', ${range})`.execute(trx)
+      select core.note_window(${name}, ${claim.lender}, 'api', ${range})`.execute(trx)
   })
 }
 
 /** What the gateway refuses now, it would refuse again. */
-async function fail({ db, claim, title, log }: BackfillContext, error: Error): Promise<void> {
+async function fail({ db, claim, gateway, log }: BackfillContext, error: Error): Promise<void> {
   if (isOfGateway(error)) {
-    const reason = `${title}: ${error.message}`
+    const reason = `${gateway.title}: ${error.message}`
     log.warn({ reason, backfill: claim.id }, 'payments could not be fetched')
     await failBackfill(db, claim, reason)
   } else {

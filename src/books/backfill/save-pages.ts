@@ -2,10 +2,15 @@ import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import type {
+  ApiPage,
+  ApiPayment,
+  ApiReversal,
+  Fetched,
+} from '../../payments/gateways/gateway-api.ts'
+import { isZero } from '../../payments/gateways/items/shape.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
-import type { ApiPage, ApiPayment, ApiReversal, Fetched } from '../apis/gateway-api.ts'
-import { isZero } from '../apis/shape.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
@@ -69,13 +74,11 @@ async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEv
 }
 
 function event(fetch: Fetch, fetched: Fetched): PaymentEvent {
-  return fetchedEvent(fetch.account.gateway, lenderFor(fetch, fetched), fetched)
+  return fetchedEvent(fetch.gateway, lenderFor(fetch, fetched), fetched)
 }
 
-const lenderFor = (
-  { claim, account, lenders }: Fetch,
-  fetched: Pick<Fetched, 'item' | 'order'>,
-): string => claim.lender ?? lenderInNotes(lenders, account.gateway, fetched)
+const lenderFor = ({ claim, gateway, lenders }: Fetch, fetched: Fetched): string =>
+  claim.lender ?? lenderInNotes(lenders, gateway, fetched)
 
 async function unreportedOf(
   db: Database,
@@ -116,7 +119,7 @@ async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): P
     .filter(({ status }) => status !== 'pending')
     .map(({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
       id,
-      lender: lenderFor(fetch, { item }),
+      lender: lenderFor(fetch, { kind: 'payment', item }),
       amount,
       currency,
       status,

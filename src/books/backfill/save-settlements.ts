@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { SettlementPage } from '../apis/gateway-api.ts'
+import type { SettlementPage } from '../../payments/gateways/gateway-api.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { storableJson } from '../../database/storable.ts'
+import type { Unreadable } from '../../payments/gateways/gateway-api.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
-import type { Unreadable } from '../apis/gateway-api.ts'
 import type { Fetch } from './fetch.ts'
 import { lenderInNotes } from './fetched-event.ts'
 
@@ -53,10 +53,9 @@ async function knownPayments(trx: Trx, { account, claim }: Fetch, unreadable: Un
 }
 
 function eventOf(
-  { account, claim, lenders }: Fetch,
+  { gateway, claim, lenders }: Fetch,
   { kind, item, reason, paymentId, hides }: Unreadable & { hides: boolean },
 ): PaymentEvent {
-  const { gateway } = account
   const body = {
     event: EVENT_TYPE,
     may_be_money: hides,
@@ -67,8 +66,8 @@ function eventOf(
     item,
   }
   return {
-    gateway,
-    lender: claim.lender ?? lenderInNotes(lenders, gateway, { item }),
+    gateway: gateway.name,
+    lender: claim.lender ?? lenderInNotes(lenders, gateway, { kind: 'payment', item }),
     receivedAt: new Date().toISOString(),
     eventId: null,
     eventType: EVENT_TYPE,

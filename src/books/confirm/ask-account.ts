@@ -6,8 +6,8 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
-import { clientOf } from '../apis/gateway-apis.ts'
 import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
+import { gatewayOf, openApi } from '../apis/open-api.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
 import { type Asked, saveAnswers } from './save-answers.ts'
@@ -51,19 +51,14 @@ export async function askAccount(
   trace: Trace,
 ): Promise<number> {
   const { patient: db, config, metrics } = context
-  const { isQueriedByOrder: isByOrder = false } =
-    config.gateways.find(({ name }) => name === account.gateway) ?? {}
   const follower: Follower = {
     trace,
     during: call => metrics.unanswered.during(account.gateway, call),
   }
-  const api = clientOf(account.gateway).open({
-    account,
-    version: config.GATEWAY_B_API_VERSION,
-    follower,
-    patience: IMPATIENT,
-  })
-  const inquiry = { db, api, account, lenders: config.lenders, isByOrder }
+  const api = openApi(config, { account, follower, patience: IMPATIENT })
+  const gateway = gatewayOf(config, account)
+  const { isQueriedByOrder: isByOrder = false } = gateway.client
+  const inquiry = { db, api, account, gateway, lenders: config.lenders, isByOrder }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)
   try {

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
+import type { ApiPayment, Fetched, GatewayApi } from '../../payments/gateways/gateway-api.ts'
+import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import type { ApiPayment, Fetched, GatewayApi } from '../apis/gateway-api.ts'
-import { UnexpectedAnswer } from '../apis/gateway-call.ts'
+import type { ReadGateway } from '../apis/open-api.ts'
 import { fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
@@ -27,6 +28,7 @@ export type Inquiry = {
   db: Database
   api: GatewayApi
   account: GatewayAccount
+  gateway: ReadGateway
   lenders: Config['lenders']
   isByOrder: boolean
 }
@@ -111,8 +113,7 @@ async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<Paymen
   return reversals.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }
 
-function eventOf({ account, lenders }: Inquiry, fetched: Fetched): PaymentEvent {
-  const { gateway } = account
+function eventOf({ account, gateway, lenders }: Inquiry, fetched: Fetched): PaymentEvent {
   const lender = account.lender ?? lenderInNotes(lenders, gateway, fetched)
   return fetchedEvent(gateway, lender, fetched)
 }

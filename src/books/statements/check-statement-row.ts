@@ -6,7 +6,7 @@ import { isNumber } from '../../csv/number-cell.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
-import { filled, type Said, type Settled } from './format.ts'
+import { filled, type Said, type Settled } from '../../payments/gateways/report-format.ts'
 
 /** From here on, amounts have more digits than the database's column has before its point. */
 const BEYOND = 10 ** 13

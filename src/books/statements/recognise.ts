@@ -1,11 +1,10 @@
+import type { OpenGateway } from '../../config/config.ts'
 import { withoutEmptyEnd } from '../../csv/fields.ts'
 import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
 import { columnsOf, plainName } from '../../csv/header.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { UnreadableFile } from '../../csv/unreadable-file.ts'
-import { type Format, filled } from './format.ts'
-import { gatewayAPayments, gatewayASettlements } from './gateway-a-exports.ts'
-import { gatewayBEvents, gatewayBSummary } from './gateway-b-exports.ts'
+import { type Format, filled } from '../../payments/gateways/report-format.ts'
 import { statementFile } from './statement-file.ts'
 
 const MAX_SHOWN_CHARACTERS = 60
@@ -17,19 +16,16 @@ const ofTemplate: Format = {
   columns: Object.fromEntries(names.map(name => [name, [name]])),
   read: fields => ({ said: filled(fields), settled: null }),
 }
-const EXPORTS: Record<string, Format[]> = {
-  gateway_a: [gatewayASettlements, gatewayAPayments],
-  gateway_b: [gatewayBEvents, gatewayBSummary],
-}
+type Reporting = Pick<OpenGateway, 'name' | 'reports'>
 
 /** The types of statements, for those who take other files. */
-export const statementTypes: FileType[] = [
+export const statementTypes = (gateways: Reporting[]): FileType[] => [
   {
     title: 'a statement of a gateway',
     remedy: 'upload it as a gateway’s report',
     isHeader: columns => columns.includes('gateway_payment_id'),
   },
-  ...exportsOf(Object.keys(EXPORTS), gateway => `upload it as a report of ${gateway}`),
+  ...reportsOf(gateways, gateway => `upload it as a report of ${gateway}`),
 ]
 
 export type Layout = {
@@ -42,9 +38,10 @@ export type Layout = {
 }
 
 /** @returns undefined for cells that are no header */
-export function recognise(cells: string[], gateway: string): Layout | undefined {
+export function recognise(cells: string[], { gateway, gateways }: Place): Layout | undefined {
   const header = withoutEmptyEnd(cells).map(plainName)
-  const format = [ofTemplate, ...(EXPORTS[gateway] ?? [])].find(({ signature }) =>
+  const { reports = [] } = gateways.find(({ name }) => name === gateway) ?? {}
+  const format = [ofTemplate, ...reports].find(({ signature }) =>
     signature.every(name => header.includes(name)),
   )
   if (format === undefined) return undefined
@@ -65,6 +62,7 @@ const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)
 
 export type Place = {
   gateway: string
+  gateways: Reporting[]
   /** The types of files that may be uploaded by mistake. */
   others: FileType[]
   /** Where the caller finds the template. */
@@ -72,14 +70,19 @@ export type Place = {
 }
 
 /** @throws UnreadableFile that says what the file is, or what is missing of the template */
-export function recogniseHeader(header: CsvRow, { gateway, others, templateUrl }: Place): Layout {
+export function recogniseHeader(header: CsvRow, place: Place): Layout {
+  const { gateway, gateways, others, templateUrl } = place
   const { cells } = header
-  const layout = recognise(cells, gateway)
+  const layout = recognise(cells, place)
   if (layout !== undefined) {
     refuseRepeated(header, layout)
     return layout
   }
-  refuseOtherTypes(cells, `a report of ${gateway}`, [...ofOtherGateways(gateway), ...others])
+  const ofOthers = reportsOf(
+    gateways.filter(({ name }) => name !== gateway),
+    other => `choose ${other} as its gateway`,
+  )
+  refuseOtherTypes(cells, `a report of ${gateway}`, [...ofOthers, ...others])
   columnsOf(header, statementFile, templateUrl)
   throw new Error('a header with all columns of the template is recognised')
 }
@@ -95,14 +98,9 @@ function refuseRepeated({ line, cells }: CsvRow, { fields }: Layout) {
     throw new UnreadableFile(`Line ${line}: column ${at + 1} repeats ${shown(cells[at])}`)
 }
 
-function ofOtherGateways(gateway: string): FileType[] {
-  const others = Object.keys(EXPORTS).filter(name => name !== gateway)
-  return exportsOf(others, other => `choose ${other} as its gateway`)
-}
-
-function exportsOf(gateways: string[], remedy: (gateway: string) => string): FileType[] {
-  return gateways.flatMap(gateway =>
-    (EXPORTS[gateway] ?? []).map(({ title, signature }) => ({
+function reportsOf(gateways: Reporting[], remedy: (gateway: string) => string): FileType[] {
+  return gateways.flatMap(({ name: gateway, reports = [] }) =>
+    reports.map(({ title, signature }) => ({
       title: `a report of ${title}`,
       remedy: remedy(gateway),
       isHeader: (columns: string[]) => signature.every(name => columns.includes(name)),

@@ -105,7 +105,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, config, fileTypes, limits } = context
   const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
-  const place = { others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
+  const place = { gateways, others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
     await app.register(acceptFiles)

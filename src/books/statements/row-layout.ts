@@ -3,7 +3,7 @@ import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import type { ReadRow } from './format.ts'
+import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
@@ -23,7 +23,7 @@ export function rowLayout(place: Place) {
     /** Whether the row belongs to a section before the payments. */
     isBefore(cells: string[]): boolean {
       if (!layout.format.isSummary) return false
-      const next = recognise(cells, place.gateway)
+      const next = recognise(cells, place)
       if (next !== undefined) use(next)
       else noteSettlement(fieldsIn(cells))
       return true

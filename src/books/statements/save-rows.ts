@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
-import type { ReadRow, Settled } from './format.ts'
+import type { ReadRow, Settled } from '../../payments/gateways/report-format.ts'
 import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = { id: string; gateway: string; lender: string; fileName: string | null; by: string }

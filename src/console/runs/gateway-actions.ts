@@ -23,7 +23,7 @@ const backfillSchema = {
 export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, portfolio, fileTypes } = context
   const { gateways, lenders, LEDGER_TIMEZONE: timeZone } = config
-  const place = { others: fileTypes.portfolio, templateUrl: `/console${TEMPLATE}` }
+  const place = { gateways, others: fileTypes.portfolio, templateUrl: `/console${TEMPLATE}` }
   return async app => {
     await app.register(acceptFiles)
 

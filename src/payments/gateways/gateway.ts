@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { CallGateway, Fetched, GatewayReads } from './gateway-api.ts'
+import type { Format } from './report-format.ts'
 
 export type Gateway = {
   /** The name in paths, tables and settings; the SQL function `base.<name>` reads the gateway's events. */
@@ -6,9 +8,21 @@ export type Gateway = {
   title: string
   /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
+  rules(settings: Settings): GatewayRules
+  /** Without a client, the gateway's API is not read. */
+  client?: GatewayClient
+  /** The gateway's own reports, beside our template. */
+  reports?: readonly Format[]
+}
+
+export type GatewayClient = {
   /** The gateway's API finds a payment only by its order. */
   isQueriedByOrder?: boolean
-  rules(settings: Settings): GatewayRules
+  /** The credentials, with each call. */
+  headers(account: { key: string; secret: string }, settings: Settings): Record<string, string>
+  reads(call: CallGateway): GatewayReads
+  /** What was fetched, in the shape that `lenders` and the gateway's SQL function read. */
+  body(fetched: Fetched): PayloadFields
 }
 
 export type GatewayRules = {

@@ -1,6 +1,6 @@
 import type { Gateway as GatewayDefinition } from './gateway.ts'
-import { gatewayA } from './gateway-a.ts'
-import { gatewayB } from './gateway-b.ts'
+import { gatewayA } from './gateway-a/gateway-a.ts'
+import { gatewayB } from './gateway-b/gateway-b.ts'
 
 export const gateways = [gatewayA, gatewayB] as const satisfies readonly GatewayDefinition[]
 

@@ -1,19 +1,18 @@
 import { Decimal } from 'decimal.js'
-import { at } from './exact-json.ts'
-import type { ApiPayment, ApiSettlement, GatewayApi, Window } from './gateway-api.ts'
-import { reversalsIn } from './gateway-b-reversals.ts'
-import { eventOf, orderPath, part } from './gateway-b-row.ts'
-import { describeRowOfB } from './gateway-b-unreadable.ts'
-import {
-  type Follower,
-  type GatewayCaller,
-  GatewayRefused,
-  openGatewayCaller,
-  type Patience,
-  UnexpectedAnswer,
-} from './gateway-call.ts'
-import { ifReadable, readEach, UnreadableItem } from './read-each.ts'
-import { isUncollected, isZero, namesLoan, shape } from './shape.ts'
+import type {
+  ApiPayment,
+  ApiSettlement,
+  CallGateway,
+  GatewayReads,
+  Window,
+} from '../gateway-api.ts'
+import { at } from '../items/exact-json.ts'
+import { GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
+import { isUncollected, isZero, namesLoan, shape } from '../items/shape.ts'
+import { reversalsIn } from './reversals.ts'
+import { eventOf, orderPath, part } from './row.ts'
+import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
@@ -33,15 +32,8 @@ const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
   CLOSED: 'captured',
 }
 
-export function openGatewayB(
-  url: string,
-  { key, secret, version }: { key: string; secret: string; version: string },
-  follower?: Follower,
-  patience?: Patience,
-): GatewayApi {
-  const headers = { 'x-client-id': key, 'x-client-secret': secret, 'x-api-version': version }
-  const caller = openGatewayCaller(url, headers, follower, patience)
-  const get = (path: string) => caller.call({ method: 'GET', path })
+export function readsOfB(call: CallGateway): GatewayReads {
+  const get = (path: string) => call({ method: 'GET', path })
   const itemIn = async (path: string, name: string, id: string) => {
     const list = await found(get(path))
     return list === undefined
@@ -51,7 +43,7 @@ export function openGatewayB(
 
   return {
     async *pages(window) {
-      for await (const rows of recon(caller, '/recon', window)) {
+      for await (const rows of recon(call, '/recon', window)) {
         const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
         const { reversals, unreadable } = await reversalsIn(rows, window, path => found(get(path)))
         yield {
@@ -78,7 +70,7 @@ export function openGatewayB(
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => found(get(orderPath(orderId))),
     async *settled(window) {
-      for await (const rows of recon(caller, '/settlement/recon', window)) {
+      for await (const rows of recon(call, '/settlement/recon', window)) {
         const { read, unreadable } = readEach(
           rows,
           settlementOf,
@@ -87,17 +79,16 @@ export function openGatewayB(
         yield { settlements: read, unreadable }
       }
     },
-    close: caller.close,
   }
 }
 
 /** Only a page without a cursor, or an empty one, is the last: a short page may not be. */
-async function* recon(caller: GatewayCaller, path: string, { from, to }: Window) {
+async function* recon(call: CallGateway, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
   const seen = new Set<string>()
   for (let cursor: string | null = null; seen.size < MAX_PAGES; ) {
     const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
-    const answer = await caller.call({ method: 'POST', path, body })
+    const answer = await call({ method: 'POST', path, body })
     const rows = shape.list(answer, 'data')
     yield rows
     const next = at(answer, 'cursor')

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Unreadable } from './gateway-api.ts'
-import { UnexpectedAnswer } from './gateway-call.ts'
+import type { Unreadable } from '../gateway-api.ts'
+import { UnexpectedAnswer } from './gateway-errors.ts'
 
 /** Something in one item cannot be read. An error in the answer around the items ends a fetch, this one does not. */
 export class UnreadableItem extends UnexpectedAnswer {}

@@ -1,6 +1,6 @@
-import type { Unreadable, Window } from './gateway-api.ts'
-import { ifReadable, keyOf } from './read-each.ts'
-import { shape } from './shape.ts'
+import type { Unreadable, Window } from '../gateway-api.ts'
+import { ifReadable, keyOf } from '../items/read-each.ts'
+import { shape } from '../items/shape.ts'
 
 /** The statuses that say that no money has come. */
 const WITHOUT_MONEY = ['created', 'pending', 'authorized', 'failed']

@@ -1,26 +1,21 @@
-import { DAY_MS } from '../../day.ts'
-import { at, textOf } from './exact-json.ts'
-import { reversalsOfA } from './gateway-a-reversals.ts'
-import { describeItemOfA } from './gateway-a-unreadable.ts'
+import { DAY_MS } from '../../../day.ts'
 import type {
   ApiPage,
   ApiPayment,
   ApiReversal,
   ApiSettlement,
-  GatewayApi,
+  CallGateway,
+  GatewayReads,
   SettlementPage,
   Window,
-} from './gateway-api.ts'
-import {
-  type Follower,
-  GatewayRefused,
-  openGatewayCaller,
-  type Patience,
-  UnexpectedAnswer,
-} from './gateway-call.ts'
-import { majorUnits } from './major-units.ts'
-import { readEach } from './read-each.ts'
-import { isRefunded, isUncollected, namesLoan, shape } from './shape.ts'
+} from '../gateway-api.ts'
+import { at, textOf } from '../items/exact-json.ts'
+import { GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { majorUnits } from '../items/major-units.ts'
+import { readEach } from '../items/read-each.ts'
+import { isRefunded, isUncollected, namesLoan, shape } from '../items/shape.ts'
+import { reversalsOfA } from './reversals.ts'
+import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
 const ROWS_PER_RECON_PAGE = 1_000
@@ -48,16 +43,8 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
   closed: 'undone',
 }
 
-export function openGatewayA(
-  url: string,
-  key: string,
-  secret: string,
-  follower?: Follower,
-  patience?: Patience,
-): GatewayApi {
-  const authorization = `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
-  const caller = openGatewayCaller(url, { authorization }, follower, patience)
-  const get = (path: string) => caller.call({ method: 'GET', path })
+export function readsOfA(call: CallGateway): GatewayReads {
+  const get = (path: string) => call({ method: 'GET', path })
   const collection = (path: string, count?: number) => collected(get, path, count)
 
   return {
@@ -88,7 +75,6 @@ export function openGatewayA(
           yield settlementsIn(rows, window)
       }
     },
-    close: caller.close,
   }
 }
 

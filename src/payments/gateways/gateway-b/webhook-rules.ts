@@ -1,19 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Gateway, type GatewayRules, member } from './gateway.ts'
+import { type GatewayRules, member } from '../gateway.ts'
 
 const SIGNATURE = 'x-webhook-signature'
 const TIME = 'x-webhook-timestamp'
 const EVENT_ID = 'x-idempotency-key'
 
-export const gatewayB = {
-  name: 'gateway_b',
-  title: 'gateway B',
-  isQueriedByOrder: true,
-  rules,
-} as const satisfies Gateway
-
 /** The rules are those of Cashfree: a base64 HMAC of the timestamp followed directly by the raw body. */
-function rules(): GatewayRules {
+export function rulesOfB(): GatewayRules {
   return {
     path: '/webhooks/gateway_b',
     headers: {
@@ -40,6 +33,10 @@ function rules(): GatewayRules {
       member(event, 'data', 'order', 'order_tags', 'lender'),
       member(event, 'data', 'link_notes', 'lender'),
       member(event, 'data', 'subscription_details', 'subscription_tags', 'lender'),
+      // In what was fetched.
+      member(event, 'data', 'order_details', 'order_tags', 'lender'),
+      member(event, 'data', 'order_tags', 'lender'),
+      member(event, 'order', 'order_tags', 'lender'),
     ],
     isSigned(secret, body, headers) {
       const time = headers[TIME]

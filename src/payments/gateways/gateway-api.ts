@@ -79,8 +79,11 @@ export type ApiPage = {
 
 export type SettlementPage = Pick<ApiPage, 'unreadable'> & { settlements: ApiSettlement[] }
 
-/** One gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
-export type GatewayApi = {
+export type GatewayCall = { method: 'GET' | 'POST'; path: string; body?: string }
+export type CallGateway = (call: GatewayCall) => Promise<unknown>
+
+/** What is read from one gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
+export type GatewayReads = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
   /**
@@ -92,5 +95,6 @@ export type GatewayApi = {
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
   settled(window: Window): AsyncGenerator<SettlementPage>
-  close(): Promise<void>
 }
+
+export type GatewayApi = GatewayReads & { close(): Promise<void> }

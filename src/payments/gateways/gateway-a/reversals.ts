@@ -1,7 +1,7 @@
-import { at } from './exact-json.ts'
-import type { GatewayApi } from './gateway-api.ts'
-import { ifReadable } from './read-each.ts'
-import { shape } from './shape.ts'
+import type { GatewayReads } from '../gateway-api.ts'
+import { at } from '../items/exact-json.ts'
+import { ifReadable } from '../items/read-each.ts'
+import { shape } from '../items/shape.ts'
 
 const REFUNDS_PER_PAGE = 100
 const MAX_DISPUTE_PAGES = 100
@@ -10,7 +10,7 @@ const MAX_DISPUTE_PAGES = 100
 export function reversalsOfA(
   ask: (path: string) => Promise<unknown>,
   disputes: () => AsyncIterable<unknown[]>,
-): Pick<GatewayApi, 'refund' | 'dispute'> {
+): Pick<GatewayReads, 'refund' | 'dispute'> {
   let newest: Promise<Map<string, unknown>> | undefined
 
   return {

@@ -1,14 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Gateway, type GatewayRules, member } from './gateway.ts'
+import { type GatewayRules, member } from '../gateway.ts'
 
 type Settings = { GATEWAY_A_SIGNATURE_HEADER: string; GATEWAY_A_EVENT_ID_HEADER: string }
-
-export const gatewayA = {
-  name: 'gateway_a',
-  title: 'gateway A',
-  secretSetting: 'GATEWAY_A_WEBHOOK_SECRET',
-  rules,
-} as const satisfies Gateway
 
 /** An event has at most five parts; a stranger's may have as many as fit into a megabyte. */
 const MAX_PARTS = 20
@@ -16,7 +9,7 @@ const MAX_PARTS = 20
 const HEX = /^[0-9a-f]{64}$/i
 
 /** The rules are those of Razorpay: a hex HMAC of the raw body, and an event id that is only in a header. */
-function rules(settings: Settings): GatewayRules {
+export function rulesOfA(settings: Settings): GatewayRules {
   const signatureHeader = settings.GATEWAY_A_SIGNATURE_HEADER.toLowerCase()
   const eventIdHeader = settings.GATEWAY_A_EVENT_ID_HEADER.toLowerCase()
   return {

@@ -1,9 +1,9 @@
-import { at } from './exact-json.ts'
-import type { ApiPage, ApiReversal, Unreadable, Window } from './gateway-api.ts'
-import { eventOf, orderPath, part } from './gateway-b-row.ts'
-import { describeRowOfB } from './gateway-b-unreadable.ts'
-import { asUnreadable, ifReadable } from './read-each.ts'
-import { shape } from './shape.ts'
+import type { ApiPage, ApiReversal, Unreadable, Window } from '../gateway-api.ts'
+import { at } from '../items/exact-json.ts'
+import { asUnreadable, ifReadable } from '../items/read-each.ts'
+import { shape } from '../items/shape.ts'
+import { eventOf, orderPath, part } from './row.ts'
+import { describeRowOfB } from './unreadable.ts'
 
 const REVERSALS: Record<string, ApiReversal['kind']> = {
   REFUND: 'refund',

@@ -1,7 +1,7 @@
-import { dayOfIso } from '../../day.ts'
+import { dayOfIso } from '../../../day.ts'
+import type { ApiPayment } from '../gateway-api.ts'
 import { at, textOf } from './exact-json.ts'
-import type { ApiPayment } from './gateway-api.ts'
-import { UnexpectedAnswer } from './gateway-call.ts'
+import { UnexpectedAnswer } from './gateway-errors.ts'
 import { UnreadableItem } from './read-each.ts'
 
 /** The longest id that our own tables read. */

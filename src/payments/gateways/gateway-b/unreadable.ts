@@ -1,8 +1,8 @@
-import { at } from './exact-json.ts'
-import type { Unreadable, Window } from './gateway-api.ts'
-import { eventOf, part } from './gateway-b-row.ts'
-import { ifReadable, keyOf } from './read-each.ts'
-import { shape } from './shape.ts'
+import type { Unreadable, Window } from '../gateway-api.ts'
+import { at } from '../items/exact-json.ts'
+import { ifReadable, keyOf } from '../items/read-each.ts'
+import { shape } from '../items/shape.ts'
+import { eventOf, part } from './row.ts'
 
 /** The statuses that say that no money has come. */
 const WITHOUT_MONEY = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID', 'PENDING', 'NOT_ATTEMPTED']

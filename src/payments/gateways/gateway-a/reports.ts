@@ -1,6 +1,12 @@
-import type { CsvFields } from '../../csv/fields.ts'
-import { isUncollected } from '../apis/shape.ts'
-import { type Format, filled, less, type ReadRow, type Settled } from './format.ts'
+import { isUncollected } from '../items/shape.ts'
+import {
+  type Fields,
+  type Format,
+  filled,
+  less,
+  type ReadRow,
+  type Settled,
+} from '../report-format.ts'
 
 /**
  * Razorpay's reports, as in its sample files of payments and of settlements with their parts
@@ -53,7 +59,7 @@ export const gatewayASettlements: Format = {
   read: readSettlement,
 }
 
-function readSettlement(row: CsvFields): ReadRow {
+function readSettlement(row: Fields): ReadRow {
   const { kind, debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
   const fee = fields.fee ?? less(fee_with_tax, fields.tax)
   const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields

@@ -1,8 +1,8 @@
 import { Decimal } from 'decimal.js'
-import type { CsvFields } from '../../csv/fields.ts'
 
+export type Fields = Record<string, string>
 /** What a row says about a payment, in the template's columns. */
-export type Said = CsvFields
+export type Said = Fields
 /** A part of a settlement. Amounts are texts until they are checked. */
 export type Settled = {
   kind: 'payment' | 'refund' | 'other'
@@ -27,7 +27,7 @@ export type Format = {
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
   /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
-  read(fields: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow
+  read(fields: Fields, settlements: ReadonlyMap<string, string>): ReadRow
 }
 
 /** The first number less the others; a text that is no number is left to the check. */
@@ -41,7 +41,7 @@ export function less(from: string | undefined, ...others: (string | undefined)[]
 }
 
 /** The fields without those that the row does not fill. */
-export function filled(fields: Record<string, string | undefined>): CsvFields {
+export function filled(fields: Record<string, string | undefined>): Fields {
   return Object.fromEntries(
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )

@@ -1,6 +1,5 @@
-import type { CsvFields } from '../../csv/fields.ts'
-import { isUncollected } from '../apis/shape.ts'
-import { type Format, filled, type ReadRow, type Settled } from './format.ts'
+import { isUncollected } from '../items/shape.ts'
+import { type Fields, type Format, filled, type ReadRow, type Settled } from '../report-format.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -47,7 +46,7 @@ const FAILED = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID']
 const OPEN = ['PENDING', 'NOT_ATTEMPTED', 'ACTIVE', 'INITIALIZED']
 const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-function readEvent(row: CsvFields, settlements: ReadonlyMap<string, string>): ReadRow {
+function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadRow {
   const { event_type = '', event_amount, event_time, captured_at, utr, fee, tax, currency } = row
   // The payout itself is not part of the settlement.
   if (event_type === 'SETTLEMENT') return { said: null, settled: null }
@@ -83,13 +82,13 @@ function statusOf(status = ''): string | null {
 }
 
 /** Events of one moment may share an id. */
-function idOf({ event_id, event_type, event_time, paid_out }: CsvFields, kind: string) {
+function idOf({ event_id, event_type, event_time, paid_out }: Fields, kind: string) {
   if (kind === 'refund' || event_id === undefined) return event_id
   return [event_id, event_type, event_time, paid_out].filter(Boolean).join(' ')
 }
 
 /** A debit is printed with or without its sign. */
-function signed(amount: string | undefined, { sale_type }: CsvFields): string | undefined {
+function signed(amount: string | undefined, { sale_type }: Fields): string | undefined {
   return amount !== undefined && sale_type?.toUpperCase() === 'DEBIT' && !amount.startsWith('-')
     ? `-${amount}`
     : amount

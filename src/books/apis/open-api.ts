@@ -1,0 +1,25 @@
+import type { Config, OpenGateway } from '../../config/config.ts'
+import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { GatewayClient } from '../../payments/gateways/gateway.ts'
+import type { GatewayApi } from '../../payments/gateways/gateway-api.ts'
+import { type Follower, openGatewayCaller, type Patience } from './gateway-call.ts'
+
+/** A gateway whose API can be read. */
+export type ReadGateway = OpenGateway & { client: GatewayClient }
+
+/** The gateway of an account: settings for the account of one without a client stop the start. */
+export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: GatewayAccount) {
+  return gateways.find(({ name }) => name === account.gateway) as ReadGateway
+}
+
+type Open = { account: GatewayAccount; follower?: Follower; patience?: Patience }
+
+export function openApi(
+  config: Pick<Config, 'gateways'>,
+  { account, follower, patience }: Open,
+): GatewayApi {
+  const { client } = gatewayOf(config, account)
+  const headers = client.headers(account, config)
+  const { call, close } = openGatewayCaller(account.url, headers, follower, patience)
+  return { ...client.reads(call), close }
+}
