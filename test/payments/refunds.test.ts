@@ -8,20 +8,22 @@ import {
   refundB,
   successB,
 } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { ownIds, ownLoan, paymentService } from '../support/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const { samples } = JSON.parse(
   readFileSync(new URL('gateway-a-samples.json', import.meta.url), 'utf8'),
 )
 
+/** For all tests but those that list what there is: each has payments, and refunds, of its own. */
+const service = await paymentService(t)
+
 t.test('a refund that was created and failed, as documented, releases its payment', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1', { principal: 90_000 })
+  const { loan } = await ownLoan(service, { principal: 90_000 })
   for (const name of ['refund.created', 'refund.failed']) {
     const { body } = structuredClone(samples.find((one: any) => one.event === name))
     Object.assign(body.payload.payment.entity, {
-      notes: { external_loan_id: 'L-1' },
+      notes: { external_loan_id: loan },
       created_at: PAID_AT,
     })
     await service.webhook('gateway_a', body, LENDER)
@@ -32,50 +34,50 @@ t.test('a refund that was created and failed, as documented, releases its paymen
 })
 
 t.test('a refund holds its payment, whatever in its notes cannot be stored', async t => {
-  const service = await paymentService(t)
-  await service.loan('L-1')
+  const { loan } = await ownLoan(service)
   const odd = ['RAMESH\\u0000\\u0000', 'RAM\xffESH', '\\ud83d']
   for (const [n, text] of odd.entries()) {
     const [a, b] = [
-      { id: `rfnd_${n}`, of: `pay_${n}` },
+      { id: `rfnd_odd_${n}`, of: `pay_odd_${n}` },
       { id: 100 + n, of: n },
     ]
     const noted = (refund: object) =>
       Buffer.from(JSON.stringify(refund).replace(/"ARN1"|\[\]/, `"${text}"`), 'latin1')
     await service.webhook('gateway_a', noted(refundA(a)), LENDER)
-    await service.webhook('gateway_a', capturedA({ id: a.of, loan: 'L-1' }), LENDER)
-    await service.webhook('gateway_b', successB({ id: b.of, loan: 'L-1' }), LENDER)
+    await service.webhook('gateway_a', capturedA({ id: a.of, loan }), LENDER)
+    await service.webhook('gateway_b', successB({ id: b.of, loan }), LENDER)
     await service.webhook('gateway_b', noted(refundB(b)), LENDER)
   }
   await service.batch()
   for (const [n, text] of odd.entries()) {
     const held = { state: 'suspense', reason: 'refund' }
-    t.match((await service.payment(`pay_${n}`)).payment, held, text)
+    t.match((await service.payment(`pay_odd_${n}`)).payment, held, text)
     t.match((await service.payment(n, 'gateway_b')).payment, held, text)
   }
-  t.same(await service.repayments(), [])
+  t.same(await service.repayments(loan), [])
 })
 
 t.test(
   'a refund whose payment is flagged as never captured is returned, and posts nothing',
   async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    const flagged = refundA({ payment: { loan: 'L-1', payment: { captured: false } } })
+    const { id: of, loan } = await ownLoan(service)
+    const id = `rfnd_${of}`
+    const flagged = refundA({ id, of, payment: { loan, payment: { captured: false } } })
     await service.webhook('gateway_a', flagged, LENDER)
     await service.batch()
-    t.match((await service.payment('rfnd_1')).payment, { state: 'returned', reason: null })
-    t.equal((await service.repayments()).length, 0)
+    t.match((await service.payment(id)).payment, { state: 'returned', reason: null })
+    t.equal((await service.repayments(loan)).length, 0)
   },
 )
 
 t.test('a failed refund is failed, also of a payment that was never captured', async t => {
-  const service = await paymentService(t)
-  const never = { status: 'authorized', payment: { captured: false } }
-  await service.webhook('gateway_a', refundA({ status: 'created', payment: never }), LENDER)
-  await service.webhook('gateway_a', refundA({ status: 'failed', payment: never }), LENDER)
+  const { id: of } = ownIds()
+  const id = `rfnd_${of}`
+  const payment = { status: 'authorized', payment: { captured: false } }
+  for (const status of ['created', 'failed'])
+    await service.webhook('gateway_a', refundA({ id, of, status, payment }), LENDER)
   await service.batch()
-  t.match((await service.payment('rfnd_1')).payment, { state: 'failed' })
+  t.match((await service.payment(id)).payment, { state: 'failed' })
 })
 
 t.test('a refund that was ordered or failed, and never made, leaves its payment alone', async t => {
@@ -101,21 +103,21 @@ t.test('a refund that was ordered or failed, and never made, leaves its payment 
 })
 
 t.test('a refund’s other events say of it what its status says', async t => {
-  const service = await paymentService(t)
-  const faster = { ...refundA(), event: 'refund.speed_changed' }
+  const { id: of } = ownIds()
+  const id = `rfnd_${of}`
+  const faster = { ...refundA({ id, of }), event: 'refund.speed_changed' }
   await service.webhook('gateway_a', faster, LENDER)
   await service.batch()
-  t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', reason: 'refund' })
+  t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'refund' })
 })
 
 t.test(
   'a refund or dispute that names its payment in the payment’s part only still holds it',
   async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    const refund: any = refundA({ of: 'pay_r', payment: { loan: 'L-1' } })
+    const { loan } = await ownLoan(service)
+    const refund: any = refundA({ id: 'rfnd_r', of: 'pay_r', payment: { loan } })
     delete refund.payload.refund.entity.payment_id
-    const dispute: any = disputeA('lost', { id: 'pay_d', loan: 'L-1' })
+    const dispute: any = disputeA('lost', { id: 'pay_d', loan })
     delete dispute.payload.dispute.entity.payment_id
     for (const event of [refund, dispute]) await service.webhook('gateway_a', event, LENDER)
     await service.batch()
