@@ -70,6 +70,11 @@ const CASES: Case[] = [
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
 
+/** For all tests but the first one: each has loans or clients of its own. */
+const proxy = await startProxy(t)
+const service = await startTestService(t, { LEDGER_URL: proxy.url })
+proxy.target = service.ledger.url
+
 t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {
   const proxy = await startProxy(t)
   const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '1000', LEDGER_CONCURRENCY: '8' }
@@ -109,9 +114,6 @@ t.test('an answer that is not the ledger’s own decision on an operation never 
 })
 
 t.test('an operation that the ledger refuses fails at once, in the ledger’s words', async t => {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
   const bare = {
     userMessageGlobalisationCode: 'error.msg.invalid.request.body',
     defaultUserMessage: 'No.',
@@ -139,9 +141,6 @@ t.test('an operation that the ledger refuses fails at once, in the ledger’s wo
 t.test(
   'a read that fails before the write is reported and does not count as an attempt',
   async t => {
-    const proxy = await startProxy(t)
-    const service = await startTestService(t, { LEDGER_URL: proxy.url })
-    proxy.target = service.ledger.url
     const reads = [
       { status: 503, waitingFor: 'ledger_busy' },
       { status: 500, waitingFor: 'ledger_unavailable' },
@@ -161,9 +160,6 @@ t.test(
 )
 
 t.test('a look that breaks off after a container’s 500 is reported with its own error', async t => {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
   const client = newName('C')
   const unlikeAny = { id: 7, firstname: 7 }
   proxy.interferences = [

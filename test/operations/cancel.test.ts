@@ -13,6 +13,9 @@ const cancel = (call: Call, trackingId: string) =>
 const pause = (call: Call) => call('POST', '/api/ledger/pause', { reason: 'test' })
 const resume = (call: Call) => call('POST', '/api/ledger/resume')
 
+/** For the tests in which no worker may run: each has a client of its own. */
+const api = await startTestService(t, { ROLE: 'api' })
+
 async function waitingClient({ call }: TestService) {
   const client = newName('C')
   return { client, id: await submit(call, 'CLIENT_CREATE', clientData(client)) }
@@ -75,33 +78,30 @@ t.test('an operation that was attempted cannot be cancelled', async t => {
 })
 
 t.test('a cancel that comes before the start of a claim’s attempt wins', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { client, id } = await waitingClient(service)
+  const { client, id } = await waitingClient(api)
   const worker = newId()
-  const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
-  t.equal((await cancel(service.call, id)).status, 202)
-  t.same(await recordSendings(service.db, worker, claims), [])
+  const { claims } = await claimHeads(api.db, worker, [`client:${client}`], { startable: [] })
+  t.equal((await cancel(api.call, id)).status, 202)
+  t.same(await recordSendings(api.db, worker, claims), [])
 })
 
 t.test('a cancel that comes after the start of a claim’s attempt loses', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { client, id } = await waitingClient(service)
+  const { client, id } = await waitingClient(api)
   const worker = newId()
-  const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
-  t.equal((await recordSendings(service.db, worker, claims)).length, 1)
-  t.equal((await cancel(service.call, id)).status, 409)
+  const { claims } = await claimHeads(api.db, worker, [`client:${client}`], { startable: [] })
+  t.equal((await recordSendings(api.db, worker, claims)).length, 1)
+  t.equal((await cancel(api.call, id)).status, 409)
 })
 
 t.test('of a cancel and the start of an attempt at the same moment, exactly one wins', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const worker = newId()
   const wins = { cancel: 0, start: 0 }
   for (let n = 0; n < 30; n++) {
-    const { client, id } = await waitingClient(service)
-    const { claims } = await claimHeads(service.db, worker, [`client:${client}`], { startable: [] })
+    const { client, id } = await waitingClient(api)
+    const { claims } = await claimHeads(api.db, worker, [`client:${client}`], { startable: [] })
     const [{ status }, started] = await Promise.all([
-      cancel(service.call, id),
-      recordSendings(service.db, worker, claims),
+      cancel(api.call, id),
+      recordSendings(api.db, worker, claims),
     ])
     t.equal(status === 202, started.length === 0)
     wins[status === 202 ? 'cancel' : 'start']++
@@ -110,13 +110,12 @@ t.test('of a cancel and the start of an attempt at the same moment, exactly one 
 })
 
 t.test('an attempt that is recorded while the cancel waits for the row counts', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const { id } = await waitingClient(service)
+  const { id } = await waitingClient(api)
   const uuid = id.split('|')[1]
-  const cancelled = await service.db.transaction().execute(async trx => {
+  const cancelled = await api.db.transaction().execute(async trx => {
     await sql`update loanops.operation set last_error = 'busy' where id = ${uuid}`.execute(trx)
-    const answer = cancel(service.call, id)
-    await until(() => isWaitingForRow(service), 'the cancel waits')
+    const answer = cancel(api.call, id)
+    await until(() => isWaitingForRow(api), 'the cancel waits')
     await sql`
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
       values (${uuid}, 1, now(), now(), 'not_now')`.execute(trx)
@@ -126,7 +125,7 @@ t.test('an attempt that is recorded while the cancel waits for the row counts', 
 })
 
 t.test('cancelling an unknown tracking id is a 404, and a malformed one a 400', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
+  const { call } = api
   const nobody = await cancel(call, 'LOAN_APPROVE|00000000-0000-7000-8000-000000000000')
   t.same([nobody.status, nobody.body.code], [404, 'UNKNOWN_TRACKING_ID'])
   const malformed = await cancel(call, 'LOAN_APPROVE')

@@ -3,24 +3,27 @@ import t, { type Test } from 'tap'
 import { capturedA, eventA, refundA, signedA } from '../support/gateway-events.ts'
 import { lendersFile } from '../support/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import { ownIds, paymentService } from '../support/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const MIB = 1024 * 1024
 const EVENTS = 120
 
+/** For all tests without checks: each has a payment of its own. */
+const service = await paymentService(t)
+
 t.test('a payment’s events come fifty per page, newest first, each once', async t => {
-  const service = await paymentService(t)
+  const { id } = ownIds()
   for (let i = 0; i < EVENTS; i++) {
     const lender = i % 2 ? LENDER : {}
-    await service.webhook('gateway_a', { ...capturedA(), n: i }, lender)
+    await service.webhook('gateway_a', { ...capturedA({ id }), n: i }, lender)
     if (i % 50 === 0) await service.batch()
   }
   await service.batch()
-  const first = await service.payment('pay_1')
+  const first = await service.payment(id)
   t.equal(first.events.length, 50)
   t.match(first.next_cursor, String)
-  const all = await service.events('pay_1', 'bodies=true')
+  const all = await service.events(id, 'bodies=true')
   const numbers = all.map(one => JSON.parse(Buffer.from(one.body_base64, 'base64').toString()).n)
   t.same(
     numbers,
@@ -33,35 +36,36 @@ t.test('a payment’s events come fifty per page, newest first, each once', asyn
 })
 
 t.test('an event’s headers and bytes are shown only with bodies=true', async t => {
-  const service = await paymentService(t)
-  const body = JSON.stringify(capturedA())
+  const { id } = ownIds()
+  const body = JSON.stringify(capturedA({ id }))
   await service.webhook('gateway_a', body, { headers: { 'x-gatewaya-event-id': 'evt_1' } })
   await service.batch()
-  const [without] = await service.events('pay_1', 'bodies=false')
+  const [without] = await service.events(id, 'bodies=false')
   t.match(without, { event_id: 'evt_1', headers: null, body_base64: null })
-  const [event] = await service.events('pay_1', 'bodies=true')
+  const [event] = await service.events(id, 'bodies=true')
   t.match(event, { event_id: 'evt_1', headers: { 'x-gatewaya-event-id': 'evt_1' } })
   t.equal(Buffer.from(event.body_base64, 'base64').toString(), body)
 })
 
 t.test('an answer with bodies has at most 8 MiB', async t => {
-  const service = await paymentService(t)
+  const { id } = ownIds()
   const padding = 'x'.repeat(MIB - 2_000)
-  for (let i = 0; i < 8; i++) await service.webhook('gateway_a', { ...capturedA(), i, padding })
+  for (let i = 0; i < 8; i++)
+    await service.webhook('gateway_a', { ...capturedA({ id }), i, padding })
   await service.batch()
-  const path = '/api/payments/gateway_a/pay_1?bodies=true'
+  const path = `/api/payments/gateway_a/${id}?bodies=true`
   const answer = await service.call('GET', path)
   t.ok(JSON.stringify(answer.body).length < 8 * MIB)
   t.match(answer.body.next_cursor, String)
-  t.equal((await service.events('pay_1', 'bodies=true')).length, 8)
+  t.equal((await service.events(id, 'bodies=true')).length, 8)
 })
 
 t.test('what is no cursor of the events is refused', async t => {
-  const service = await paymentService(t)
-  await service.webhook('gateway_a', capturedA())
+  const { id } = ownIds()
+  await service.webhook('gateway_a', capturedA({ id }))
   await service.batch()
   for (const query of ['cursor=x', 'bodies=yes', 'limit=3']) {
-    const { status, body } = await service.call('GET', `/api/payments/gateway_a/pay_1?${query}`)
+    const { status, body } = await service.call('GET', `/api/payments/gateway_a/${id}?${query}`)
     t.match({ status, code: body.code }, { status: 400, code: 'INVALID_QUERY' }, query)
   }
 })
@@ -109,23 +113,21 @@ t.test('each event shows whether it counts, or why not', async t => {
 })
 
 t.test('an unreadable event does not count', async t => {
-  const service = await paymentService(t)
-  await service.webhook('gateway_a', capturedA({ amount: 'ten' }))
+  await service.webhook('gateway_a', capturedA({ id: 'pay_ten', amount: 'ten' }))
   await service.batch()
-  const { body } = await service.call('GET', '/api/payments?state=suspense')
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
   const [{ raw_id }] = body.payments
   matchEach(t, await service.events(raw_id), [{ raw_id, counts: 'unreadable' }])
 })
 
 t.test('what contradicts an operator’s decision does not count', async t => {
-  const service = await paymentService(t)
-  await service.webhook('gateway_a', capturedA({ loan: 'L-9' }), LENDER)
+  const { id } = ownIds()
+  await service.webhook('gateway_a', capturedA({ id, loan: 'L-9' }), LENDER)
   await service.batch()
-  await sql`update core.transaction set decision = 'handled', state = 'handled', reason = null`.execute(
-    service.db,
-  )
-  await service.webhook('gateway_a', capturedA({ loan: 'L-9', amount: 5 }), LENDER)
+  await sql`update core.transaction set decision = 'handled', state = 'handled', reason = null
+    where gateway_payment_id = ${id}`.execute(service.db)
+  await service.webhook('gateway_a', capturedA({ id, loan: 'L-9', amount: 5 }), LENDER)
   await service.batch()
-  const counts = (await service.events('pay_1')).map(one => one.counts)
+  const counts = (await service.events(id)).map(one => one.counts)
   t.same(counts, ['decided_by_operator', true])
 })

@@ -5,8 +5,10 @@ import { disburse, withLedger } from '../support/payments.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
 
+/** For the tests whose loans have ids of their own. */
+const service = await startTestService(t)
+
 t.test('a loan that an operation disbursed accepts the repayments of a file', async t => {
-  const service = await startTestService(t)
   await migrateCsv(
     service,
     'loans',
@@ -24,7 +26,6 @@ t.test('a loan that an operation disbursed accepts the repayments of a file', as
 t.test(
   'a loan that was disbursed at the ledger itself accepts the repayments of a file',
   async t => {
-    const service = await startTestService(t)
     const approved = { loan_external_id: 'J-1', client_external_id: 'J', disbursed_on_date: '' }
     await migrateCsv(service, 'loans', loansCsv(approved))
     const csv = repaymentsCsv({ loan_external_id: 'J-1' })

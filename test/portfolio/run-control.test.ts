@@ -5,10 +5,12 @@ import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
 
+/** For the tests of runs, each of which has clients and loans of its own. */
+const service = await startTestService(t)
+
 t.test(
   'a run, retry or cancel that does not fit the state of the migration is refused',
   async t => {
-    const service = await startTestService(t)
     const { call } = service
     const { body } = await uploadCsv(
       service,
@@ -45,7 +47,6 @@ t.test(
 t.test(
   'a cancel takes back the rows that have not been started, and a retry continues with them',
   async t => {
-    const service = await startTestService(t)
     const { call, ledger } = service
     await migrateCsv(
       service,
@@ -92,7 +93,6 @@ t.test(
 )
 
 t.test('repayments cannot start during the run that creates their loans', async t => {
-  const service = await startTestService(t)
   const { call, ledger } = service
   await fault(ledger.controlUrl, { kind: 'latency', ms: 200, match: { on: 'writes' } })
   const { body: loans } = await uploadCsv(

@@ -5,8 +5,10 @@ import { ended, errorsOf, migrateCsv, rowsOf } from '../support/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
+/** For all tests: each has clients and loans of its own. */
+const service = await startTestService(t)
+
 t.test('a run takes a loan as far as its dates go, and creates its client once', async t => {
-  const service = await startTestService(t)
   const { ledger } = service
   const client = { client_external_id: 'A', client_mobile_no: '+911' }
   const done = await migrateCsv(
@@ -35,7 +37,6 @@ t.test('a run takes a loan as far as its dates go, and creates its client once',
 t.test(
   'a row that the ledger refuses stops its loan but not the migration, and a retry processes both',
   async t => {
-    const service = await startTestService(t)
     const { call, ledger } = service
     await migrateCsv(
       service,
@@ -84,7 +85,6 @@ t.test(
 )
 
 t.test('a client that the ledger refuses fails its loans before any of them is tried', async t => {
-  const service = await startTestService(t)
   const client = {
     client_external_id: 'K',
     client_activation_date: '2098-01-01',
@@ -113,7 +113,6 @@ t.test('a client that the ledger refuses fails its loans before any of them is t
 t.test(
   'a row that the ledger already has is done if it is equal, and otherwise fails with the difference',
   async t => {
-    const service = await startTestService(t)
     const { ledger } = service
     const row = { client_external_id: 'D', loan_external_id: 'D-1' }
     await migrateCsv(
