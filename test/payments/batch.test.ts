@@ -7,13 +7,16 @@ import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
 import { capturedA, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, runBatch, serviceWithSource } from '../support/payments.ts'
+import { ownLoan, paymentService, runBatch, serviceWithSource } from '../support/payments.ts'
 import { caller } from '../support/service.ts'
 import { databaseUrl } from '../support/template.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
+
+/** For the tests that change no table and count no batch of others. */
+const shared = await paymentService(t)
 
 t.test('a request returns the batch run that waits, or a new one while one is running', async t => {
   const service = await paymentService(t)
@@ -60,7 +63,7 @@ t.test('one batch runs at a time, however many workers there are', async t => {
 t.test(
   'a batch request with members is 400, an unknown batch 404, a cursor of another list 400',
   async t => {
-    const { call } = await paymentService(t)
+    const { call } = shared
     t.match(await call('POST', '/api/payments/batch', { now: true }), {
       status: 400,
       body: { errors: [{ path: '/now' }] },
@@ -288,18 +291,17 @@ t.test('the payments of a loan are posted in the order in which they were paid',
 t.test(
   'one call returns a payment’s history: each raw event with its verification, and each attempt',
   async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    await service.faults([{ kind: 'drop', match: { on: 'writes' }, times: 1 }])
-    const body = JSON.stringify(capturedA({ loan: 'L-1' }))
-    await service.webhook('gateway_a', body, {
+    const { id, loan } = await ownLoan(shared)
+    await shared.faults([{ kind: 'drop', match: { on: 'writes' }, times: 1 }])
+    const body = JSON.stringify(capturedA({ id, loan }))
+    await shared.webhook('gateway_a', body, {
       ...LENDER,
       headers: { 'x-gatewaya-event-id': 'evt_1' },
     })
-    await service.webhook('gateway_a', `${body} `)
-    await service.batch()
+    await shared.webhook('gateway_a', `${body} `)
+    await shared.batch()
     const told = await until(async () => {
-      const answer = await service.payment('pay_1')
+      const answer = await shared.payment(id)
       return answer.payment.state === 'posted' ? answer : undefined
     }, 'it is posted')
     matchEach(t, told.events, [
@@ -319,20 +321,19 @@ t.test(
       { attempt: 1, outcome: 'unknown', http_status: null },
       { attempt: 2, outcome: 'done', http_status: 200 },
     ])
-    t.equal((await service.repayments()).length, 1)
+    t.equal((await shared.repayments(loan)).length, 1)
   },
 )
 
 t.test('lists go on by their cursor, each payment once', async t => {
-  const service = await paymentService(t)
-  const ids = Array.from({ length: 7 }, (_, i) => `pay_${i}`)
-  for (const id of ids) await service.webhook('gateway_a', capturedA({ id, loan: 'L-9' }), LENDER)
-  await service.batch()
+  const ids = Array.from({ length: 7 }, (_, i) => `pay_listed_${i}`)
+  for (const id of ids) await shared.webhook('gateway_a', capturedA({ id, loan: 'none' }), LENDER)
+  await shared.batch()
   const seen: string[] = []
   let cursor = ''
   do {
-    const path = `/api/payments?loan=L-9&state=suspense&gateway=gateway_a&limit=3${cursor}`
-    const { body } = await service.call('GET', path)
+    const path = `/api/payments?loan=none&state=suspense&gateway=gateway_a&limit=3${cursor}`
+    const { body } = await shared.call('GET', path)
     seen.push(...body.payments.map((one: any) => one.gateway_payment_id))
     cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
   } while (cursor !== '')
