@@ -3,8 +3,12 @@ import t from 'tap'
 import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
 import { paymentService } from '../support/payments.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { startTestService, type TestService, TOKEN } from '../support/service.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
+import { until } from '../support/until.ts'
+
+/** After this many bytes, of empty rows too, an upload saves the rows that have come. */
+const BYTES_AT_ONCE = 256 * 1024
 
 type At = Pick<TestService, 'url' | 'call'>
 const row = (id: string, amount: string, status = 'captured') =>
@@ -113,3 +117,40 @@ t.test('what a withdrawn file had replaced does not come back, and its day is pa
   t.match(await stated(service), [{ id: 'pay_1', amount: '1000.00', source: 'api' }])
   t.match((await reconciliation(service.call)).days, [{ statement: 'complete', balanced: false }])
 })
+
+t.test('a file that is withdrawn before its last byte has come completes no day', async t => {
+  const service = await startTestService(t)
+  const end = Promise.withResolvers<void>()
+  const uploading = uploadSlowly(service, end.promise)
+  const id = await until(async () => {
+    const { rows } = await sql<{ id: string }>`
+      select id from core.statement_file where rows = 1`.execute(service.db)
+    return rows[0]?.id
+  })
+  t.equal(await withdraw(service, id), 204)
+  end.resolve()
+  t.equal((await uploading).status, 409)
+  t.same(await stated(service), [])
+  const { rows } = await sql`select from core.gateway_window`.execute(service.db)
+  t.same(rows, [])
+})
+
+/** Sends a row so that it is saved, and the end of the request only once `end` says so. */
+function uploadSlowly({ url }: At, end: Promise<void>): Promise<Response> {
+  const boundary = 'slow'
+  async function* body() {
+    yield `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="slow.csv"\r\n\r\n`
+    yield [STATEMENT_HEADER, row('pay_1', '1.00'), '\n'.repeat(2 * BYTES_AT_ONCE)].join('\n')
+    await end
+    yield `\r\n--${boundary}--\r\n`
+  }
+  return fetch(`${url}/api/gateways/gateway_a/statement?lender=LENDER_02`, {
+    method: 'POST',
+    headers: {
+      'x-internal-token': TOKEN,
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+    },
+    body: ReadableStream.from(body()).pipeThrough(new TextEncoderStream()),
+    duplex: 'half',
+  })
+}

@@ -6,7 +6,11 @@ import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = { id: string; gateway: string; lender: string; fileName: string | null; by: string }
 
-const Withdrawn = createError('CONFLICT', 'The file was withdrawn while it was being uploaded', 409)
+export const Withdrawn = createError(
+  'CONFLICT',
+  'The file was withdrawn while it was being uploaded',
+  409,
+)
 
 /** Saves rows together with the file's own row, so that all of them can be withdrawn. @returns the days of the payments */
 export function saveRows(

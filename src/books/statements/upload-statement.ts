@@ -9,7 +9,7 @@ import { newId } from '../../ids.ts'
 import { findStatement } from './find-statements.ts'
 import { statementReader } from './read-rows.ts'
 import type { Place } from './recognise.ts'
-import { saveRows } from './save-rows.ts'
+import { saveRows, Withdrawn } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
 
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
@@ -48,11 +48,12 @@ export async function uploadStatement(
   if (valid === 0) throw noneValid(errors)
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
   const facts = await db.transaction().execute(async trx => {
-    await sql`
+    const { numAffectedRows } = await sql`
       update core.statement_file
          set rows = ${rows}, valid_rows = ${valid}, file_sha256 = decode(${file.sha256()}, 'hex'),
              errors = ${JSON.stringify(errors)}, ignored_columns = ${ignored}
-       where id = ${statement_id}`.execute(trx)
+       where id = ${statement_id} and withdrawn_at is null`.execute(trx)
+    if (numAffectedRows === 0n) throw new Withdrawn()
     await noteDays(trx, statement_id, days, refused)
     const { file_name, file_sha256, same_as } = await findStatement(trx, statement_id)
     const facts = { file_name, file_sha256, same_as }
