@@ -14,11 +14,16 @@ type Terms = {
 /**
  * Refuses a term without its type: where a loan of 1 year became 12 months, a caller who writes 2 means years, and
  * the ledger would take months.
+ * @param key the request's Idempotency-Key: a repeat is judged as the first request was
  */
-export async function refuseUntypedTerm(db: Database, data: Data): Promise<void> {
+export async function refuseUntypedTerm(
+  db: Database,
+  data: Data,
+  key: string | null,
+): Promise<void> {
   const { externalId, loanTermFrequency, loanTermFrequencyType } = data as Terms & Data
   if (loanTermFrequency === undefined || loanTermFrequencyType !== undefined) return
-  const converted = lastConverted(await termsOf(db, externalId as string))
+  const converted = lastConverted(await termsOf(db, externalId as string, key))
   if (converted === undefined) return
   const { before, after } = converted
   throw invalidField(
@@ -29,12 +34,13 @@ export async function refuseUntypedTerm(db: Database, data: Data): Promise<void>
 
 const textOf = (term: Terms) => `${term.loanTermFrequency} ${term.loanTermFrequencyType}`
 
-/** What the operations on a loan said of its term, oldest first, without those that failed. */
-async function termsOf(db: Database, externalId: string) {
+/** What the operations on a loan before the one with this key said of its term, oldest first, without those that failed. */
+async function termsOf(db: Database, externalId: string, key: string | null) {
   const { rows } = await sql<{ isNew: boolean; terms: Terms }>`
     select operation_type = 'LOAN_CREATE' as "isNew", data as terms
-      from loanops.operation
+      from loanops.operation o
      where external_id = ${externalId} and operation_type in ('LOAN_CREATE', 'LOAN_UPDATE') and status <> 'failed'
+       and not exists (select from loanops.operation first where first.idempotency_key = ${key} and first.seq <= o.seq)
      order by seq`.execute(db)
   return rows
 }

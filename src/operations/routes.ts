@@ -125,9 +125,9 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { operation, data, ignored } = validate(request.body)
-        if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data)
-        const asker = askerOf(request)
         const key = request.headers['idempotency-key'] ?? null
+        if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data, key)
+        const asker = askerOf(request)
         const { traceparent } = traces.ofRequest(request)
         const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })
         const accepted = await accept.submit(wanted)

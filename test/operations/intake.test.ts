@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { groupCommit } from '../../src/database/group-commit.ts'
-import { clientData, newName } from '../support/loans.ts'
+import { clientData, loanData, newName } from '../support/loans.ts'
 import { startTestService } from '../support/service.ts'
 
 const CONCURRENT_REQUESTS = 50
@@ -43,6 +43,20 @@ t.test(
     t.equal(answers[2]?.status, 202)
   },
 )
+
+t.test('a repeat of an update is not judged by updates that came after it', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const send = (status: string, data: object, key: string) =>
+    call('POST', '/api/ledger/operate', { status, data }, { 'idempotency-key': key })
+  const externalId = 'L-1'
+  const inYears = { loanTermFrequency: 1, loanTermFrequencyType: 'years', numberOfRepayments: 12 }
+  const untyped = { externalId, loanTermFrequency: 24 }
+  await send('LOAN_CREATE', loanData(externalId, 'C-1'), 'a')
+  const first = await send('LOAN_UPDATE', untyped, 'b')
+  t.equal((await send('LOAN_UPDATE', { externalId, ...inYears }, 'c')).status, 202)
+  t.same((await send('LOAN_UPDATE', untyped, 'b')).body, first.body)
+  t.equal((await send('LOAN_UPDATE', untyped, 'd')).status, 400)
+})
 
 t.test('the order of its members does not make a body a different one', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
