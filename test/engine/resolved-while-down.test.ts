@@ -24,3 +24,19 @@ t.test(
     t.match(decision, { status: 'processing', lookFirst: true, keepsResolution: true })
   },
 )
+
+t.test(
+  'an error of our own is logged, although an operator’s "failed" ends the operation',
+  async t => {
+    const lines: object[] = []
+    const log = { error: (line: object) => lines.push(line) }
+    const traces = await openTraces({} as Config, logger('silent'))
+    const broken = new TypeError('seen is undefined')
+    const claim = { id: 'x', number: 2, lookFirst: true, resolution: 'failed' } as Claim
+    const operation = { find: () => Promise.reject(broken) } as unknown as Operation
+    const context = { log, traces, ledger: {} } as unknown as AttemptContext
+    const { decision } = await runAttempt(context, operation, claim, openPassedOn())
+    t.match(decision, { status: 'failed' })
+    t.same(lines, [{ err: broken, operation: 'x' }])
+  },
+)

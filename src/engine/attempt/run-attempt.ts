@@ -121,8 +121,12 @@ async function afterContainerError(attempt: RunningAttempt, answer: Answer): Pro
   return attempt.end(attempt.decide(answer), answer)
 }
 
+const EXPECTED = [LedgerPaused, LedgerTrouble, ClaimGone]
+
 function afterAnError({ log }: AttemptContext, attempt: RunningAttempt, error: unknown): Ended {
   const { claim } = attempt
+  if (!EXPECTED.some(kind => error instanceof kind))
+    log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   // The ledger may be unreachable for good, and the operator has the last word; a lost database comes back.
   if (claim.resolution === 'failed')
     return isTransient(error)
@@ -133,8 +137,6 @@ function afterAnError({ log }: AttemptContext, attempt: RunningAttempt, error: u
   const written = attempt.written()
   if (error instanceof LedgerTrouble)
     return attempt.end(left(attempt.decide(error.answer)), written ?? error.answer)
-  if (!(error instanceof ClaimGone))
-    log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
   return attempt.end(left(brokenOff(claim, error as Error, attempt.mayHaveArrived())), written)
 }
 
