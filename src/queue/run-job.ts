@@ -65,7 +65,8 @@ export async function workRuns<Key, Claim extends RunClaim>(
       return true
     } catch (error) {
       const isLeft = error instanceof RunLeft
-      await releaseRun(db, table, claim, isLeft ? null : (error as Error))
+      // Without its release, the run continues once its lease has expired. What interrupted it must be logged all the same.
+      await releaseRun(db, table, claim, isLeft ? null : (error as Error)).catch(onError)
       if (isLeft) return false
       throw error
     } finally {
