@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { todayIn } from './calendar.ts'
 import { CONTROL, control } from './control.ts'
 import { Faults } from './faults/faults.ts'
@@ -80,8 +81,9 @@ async function dispatch(
     if (url.startsWith(`${CONTROL}/`)) return await control(service, request, response)
     if (url.startsWith(ACTUATOR)) return actuator(url.slice(ACTUATOR.length), response)
     await handle(service, request, response)
-  } catch {
-    // The caller hung up while its request was being read.
+  } catch (error) {
+    // A caller may hang up while its request is being read; all else is a fault of the sandbox.
+    if (!request.socket.destroyed) process.stderr.write(`${inspect(error)}\n`)
     response.destroy()
   }
 }
