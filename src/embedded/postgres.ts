@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chownSync,
+  closeSync,
   existsSync,
   fchmodSync,
   lstatSync,
@@ -53,6 +54,7 @@ export async function startPostgres(options: {
     detached: true,
     stdio: ['ignore', log, log],
   })
+  closeSync(log)
   await untilReady(child, folder)
   return {
     url: `postgres://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
@@ -119,8 +121,11 @@ async function untilReady(child: ChildProcess, folder: string): Promise<void> {
     return Number(lines[PID_LINE]) === child.pid && lines[STATUS_LINE]?.trim() === 'ready'
   }
   const failure = `PostgreSQL did not start; its log is ${folder}.log`
-  await until(() => isReady() || child.exitCode !== null, failure)
-  if (child.exitCode !== null) throw new Error(failure)
+  // A program that cannot be executed has no process.
+  child.once('error', () => undefined)
+  const hasEnded = () => child.exitCode !== null || child.pid === undefined
+  await until(() => isReady() || hasEnded(), failure)
+  if (hasEnded()) throw new Error(failure)
 }
 
 function pidFile(folder: string): string[] {
@@ -130,16 +135,15 @@ function pidFile(folder: string): string[] {
 
 /** Whether the process is PostgreSQL's: after a reboot, another one may have its id. */
 function isPostgresOf(pid: number, folder: string): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const commandLine = `/proc/${pid}/cmdline`
-  return (
-    !existsSync('/proc') ||
-    (existsSync(commandLine) && readFileSync(commandLine, 'utf8').includes(folder))
-  )
+  return pid > 1 && commandLineOf(pid).includes(folder)
+}
+
+/** @returns the empty string if there is no such process */
+function commandLineOf(pid: number): string {
+  const file = `/proc/${pid}/cmdline`
+  if (existsSync('/proc')) return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  // macOS has no /proc.
+  return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? ''
 }
 
 async function until(isTrue: () => boolean, failure: string): Promise<void> {
