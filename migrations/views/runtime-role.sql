@@ -46,8 +46,8 @@ begin
 
   if to_regrole('loanops_worker') is not null then
     revoke all on loanops.account, loanops.login_attempt, loanops.ended_login, loanops.approval from loanops_worker;
-    -- A bulk decision ends once the account that made it is disabled: the worker must see that.
-    grant select (username, disabled_at) on loanops.account to loanops_worker;
+    -- A bulk decision ends once the account that made it is disabled or a viewer: the worker must see that.
+    grant select (username, disabled_at, role) on loanops.account to loanops_worker;
   end if;
 
   begin

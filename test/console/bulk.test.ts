@@ -64,19 +64,32 @@ t.test('after a stop, nothing more is begun', async t => {
   t.match((await service.operator(path)).text, /stopped/)
 })
 
-t.test('once its author’s account is disabled, a decision stops and says why', async t => {
-  const service = await withUntried(t)
-  const path = await confirmed(service)
-  const frozen = await frozenWorker(t, service)
-  t.equal((await service.admin(`/console/accounts/${OPERATOR.username}/disable`, {})).status, 303)
-  frozen.child.kill('SIGCONT')
-  const ended = await until(async () => {
-    const { text } = await service.admin(path)
-    return /<dd>(stopped|completed)/.test(text) && text
-  }, 'it has ended')
-  t.match(ended, /stopped.*Stopped: the account asha\.rao is disabled/s)
-  t.same(await outcomes(service), { done: 2, refused: 1, audited: 2 })
-})
+type Service = Awaited<ReturnType<typeof withUntried>>
+
+const ENDINGS = {
+  'is disabled': ({ admin }: Service) =>
+    admin(`/console/accounts/${OPERATOR.username}/disable`, {}),
+  'is viewer now': ({ db }: Service) =>
+    sql`update loanops.account set role = 'viewer' where username = ${OPERATOR.username}`.execute(
+      db,
+    ),
+}
+
+for (const [standing, end] of Object.entries(ENDINGS)) {
+  t.test(`once its author’s account ${standing}, a decision stops and says why`, async t => {
+    const service = await withUntried(t)
+    const path = await confirmed(service)
+    const frozen = await frozenWorker(t, service)
+    await end(service)
+    frozen.child.kill('SIGCONT')
+    const ended = await until(async () => {
+      const { text } = await service.admin(path)
+      return /<dd>(stopped|completed)/.test(text) && text
+    }, 'it has ended')
+    t.match(ended, new RegExp(`stopped.*Stopped: the account asha\\.rao ${standing}`, 's'))
+    t.same(await outcomes(service), { done: 2, refused: 1, audited: 2 })
+  })
+}
 
 t.test('a confirmation that is sent twice is one decision', async t => {
   const service = await withUntried(t)

@@ -23,7 +23,8 @@ type Next = {
   address: string | null
   requestId: string | null
   approval: Asker['approval'] | null
-  isDisabled: boolean
+  /** What keeps the actor's account from deciding; null if nothing does. */
+  standing: string | null
 }
 
 /** One transaction locks an item, decides it and records that it is done, so each is decided exactly once. */
@@ -46,9 +47,10 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
   const isDone = await context.db.transaction().execute(async trx => {
     const next = await nextItem(trx)
     if (next === undefined) return false
-    const reason = next.isDisabled
-      ? await stopped(trx, next)
-      : await decided({ ...context, db: trx }, next)
+    const reason =
+      next.standing === null
+        ? await decided({ ...context, db: trx }, next)
+        : await stopped(trx, next)
     crashPoint('bulk.decided')
     await sql`
       update loanops.bulk_item set outcome = ${reason === null ? 'done' : 'refused'}, reason = ${reason}
@@ -62,7 +64,8 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
 async function nextItem(trx: Trx): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
     select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId", b.approval,
-           exists (select from loanops.account a where lower(a.username) = lower(b.actor) and a.disabled_at is not null) as "isDisabled"
+           (select case when a.disabled_at is not null then 'disabled' else a.role || ' now' end from loanops.account a
+             where lower(a.username) = lower(b.actor) and (a.disabled_at is not null or a.role = 'viewer')) as standing
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
      where b.status = 'running'
@@ -72,10 +75,10 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
   return rows[0]
 }
 
-/** Disabling an account ends its decisions. @returns why the item is refused, for the page of the decision */
-async function stopped(trx: Trx, { id, actor }: Next): Promise<string> {
+/** An account that is disabled or becomes a viewer decides no further. @returns why the item is refused */
+async function stopped(trx: Trx, { id, actor, standing }: Next): Promise<string> {
   await markStopped(trx, id)
-  return `Stopped: the account ${actor} is disabled`
+  return `Stopped: the account ${actor} is ${standing}`
 }
 
 /** @returns why the item was refused; null if it was decided @throws errors that may be temporary */
