@@ -3,7 +3,7 @@ import { type Dispatcher, errors, Pool } from 'undici'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces.ts'
-import type { GatewayCall } from '../../payments/gateways/gateway-api.ts'
+import type { CallGateway, GatewayCall } from '../../payments/gateways/gateway-api.ts'
 import { parseExact } from '../../payments/gateways/items/exact-json.ts'
 import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 
@@ -25,7 +25,10 @@ export const IMPATIENT: Patience = { timeoutMs: 5_000, retryAfterMs: [], atOnce:
 
 export class GatewayUnavailable extends Error {
   readonly retryAfterMs: number
-  constructor({ message, retryAfterMs, cause }: Busy) {
+  constructor(
+    message: string,
+    { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown },
+  ) {
     super(message, { cause })
     this.retryAfterMs = retryAfterMs
   }
@@ -37,10 +40,7 @@ export function isOfGateway(error: unknown): error is Error {
 
 export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
-type GatewayCaller = {
-  call(call: GatewayCall): Promise<unknown>
-  close(): Promise<void>
-}
+type GatewayCaller = { call: CallGateway; close(): Promise<void> }
 
 /** @param headers carry the credentials, which no message repeats */
 export function openGatewayCaller(
@@ -82,13 +82,12 @@ export function openGatewayCaller(
       const answer = await traceGatewayCall(follower?.trace, call, hostname, once).catch(
         (error: Error) => error,
       )
-      const isOver = !(answer instanceof Busy) || tries >= pauses.length
+      const isOver = !(answer instanceof GatewayUnavailable) || tries >= pauses.length
       if (!isOver) {
         const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
         await sleep(Math.min(ms, MAX_PAUSE_MS), undefined, { signal: stopping.signal })
         continue
       }
-      if (answer instanceof Busy) throw new GatewayUnavailable(answer)
       if (answer instanceof Error) throw answer
       return answer
     }
@@ -123,12 +122,14 @@ async function callOnce(
     if (error instanceof errors.InvalidArgumentError) throw error
     const message =
       error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
-    throw new Busy(message, { cause: error })
+    throw new GatewayUnavailable(message, { cause: error })
   })
   const text = await readText(response.body)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
-    throw new Busy(`it answered ${status}`, { retryAfterMs: retryAfterOf(response.headers) })
+    throw new GatewayUnavailable(`it answered ${status}`, {
+      retryAfterMs: retryAfterOf(response.headers),
+    })
   if (status !== 200) throw new GatewayRefused(status, codeOf(text))
   return jsonOf(text)
 }
@@ -156,24 +157,13 @@ function traceGatewayCall(
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
-class Busy extends Error {
-  readonly retryAfterMs: number
-  constructor(
-    message: string,
-    { retryAfterMs = 0, cause }: { retryAfterMs?: number; cause?: unknown },
-  ) {
-    super(message, { cause })
-    this.retryAfterMs = retryAfterMs
-  }
-}
-
 async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
   try {
     return await body.text()
   } catch (error) {
     if (error instanceof errors.ResponseExceededMaxSizeError)
       throw new UnexpectedAnswer('the response is too large')
-    throw new Busy('the response was cut off', { cause: error })
+    throw new GatewayUnavailable('the response was cut off', { cause: error })
   }
 }
 

@@ -10,11 +10,12 @@ import type {
   Window,
 } from '../gateway-api.ts'
 import { at, textOf } from '../items/exact-json.ts'
-import { GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { majorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
-import { isRefunded, isUncollected, namesLoan, shape } from '../items/shape.ts'
+import { isRefunded, namesLoan, shape } from '../items/shape.ts'
 import { reversalsOfA } from './reversals.ts'
+import { statusOf } from './status.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -27,15 +28,6 @@ const DISPUTE_MS = 120 * DAY_MS
 const MAX_REFUND_PAGES = 10
 const INDIA_MS = 5.5 * 3_600_000
 
-const STATUSES: Record<string, ApiPayment['status']> = {
-  created: 'pending',
-  authorized: 'pending',
-  captured: 'captured',
-  // A payment that was refunded in full was captured before, so the money did come.
-  refunded: 'refunded',
-  failed: 'failed',
-}
-
 const REFUNDS: Record<string, ApiReversal['outcome']> = { processed: 'done', failed: 'undone' }
 const DISPUTES: Record<string, ApiReversal['outcome']> = {
   lost: 'done',
@@ -45,6 +37,7 @@ const DISPUTES: Record<string, ApiReversal['outcome']> = {
 
 export function readsOfA(call: CallGateway): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
+  const find = (path: string) => found(get(path), isAbsent)
   const collection = (path: string, count?: number) => collected(get, path, count)
 
   return {
@@ -59,15 +52,12 @@ export function readsOfA(call: CallGateway): GatewayReads {
         yield { payments: [], ...disputesIn(items, since) }
     },
     async payment(id) {
-      const item = await found(get(`/payments/${encodeURIComponent(id)}`))
+      const item = await find(`/payments/${encodeURIComponent(id)}`)
       return item === undefined ? undefined : paymentOf(item)
     },
     refundsOf: payment => refundsOf(payment, collection),
-    ...reversalsOfA(
-      path => found(get(path)),
-      () => collection('/disputes?'),
-    ),
-    order: orderId => found(get(`/orders/${encodeURIComponent(orderId)}`)),
+    ...reversalsOfA(find, () => collection('/disputes?')),
+    order: orderId => find(`/orders/${encodeURIComponent(orderId)}`),
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
@@ -132,14 +122,7 @@ function settlementsIn(rows: unknown[], window: Window): SettlementPage {
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
 /** The gateway responds 400, not 404, to an id that it does not have. */
-async function found(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer
-  } catch (error) {
-    if (error instanceof GatewayRefused && [400, 404].includes(error.status)) return undefined
-    throw error
-  }
-}
+const isAbsent = ({ status }: GatewayRefused) => [400, 404].includes(status)
 
 function paymentOf(item: unknown): ApiPayment {
   const currency = shape.text(item, 'currency')
@@ -148,7 +131,7 @@ function paymentOf(item: unknown): ApiPayment {
     id: shape.text(item, 'id'),
     amount: majorUnits(amount, currency),
     currency,
-    status: statusOf(item),
+    status: collectedOf(item),
     paidAt: shape.unixTime(item, 'created_at'),
     ...feesOf(item, currency),
     refunded: majorUnits(refundedOf(item, amount), currency),
@@ -158,16 +141,11 @@ function paymentOf(item: unknown): ApiPayment {
   }
 }
 
-/**
- * A payment that was only authorized can be refunded too. As in a webhook, its flag then shows that it was never
- * captured.
- */
-function statusOf(item: unknown): ApiPayment['status'] {
-  if (isUncollected(item)) return 'pending'
-  const status = STATUSES[shape.text(item, 'status')] ?? 'pending'
+function collectedOf(item: unknown): ApiPayment['status'] {
   const flag = at(item, 'captured')
-  const wasNeverCaptured = flag === false || ['false', '0'].includes(textOf(flag) ?? '')
-  return status === 'refunded' && wasNeverCaptured ? 'failed' : status
+  const captured = flag === false ? 'false' : textOf(flag)
+  const method = textOf(at(item, 'method'))
+  return statusOf(shape.text(item, 'status'), { captured, method }) ?? 'pending'
 }
 
 function refundedOf(item: unknown, amount: bigint): bigint {

@@ -1,4 +1,3 @@
-import { isUncollected } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
@@ -7,6 +6,7 @@ import {
   type ReadRow,
   type Settled,
 } from '../report-format.ts'
+import { statusOf } from './status.ts'
 
 /**
  * Razorpay's reports, as in its sample files of payments and of settlements with their parts
@@ -28,8 +28,10 @@ export const gatewayAPayments: Format = {
     tax: ['tax'],
   },
   read({ captured, status, fee, method, ...fields }) {
-    const known = isUncollected({ method }) ? null : statusOf(status, captured)
-    if (known === null) return { said: null, settled: null }
+    const name = (status ?? '').toLowerCase()
+    // An unknown status is left to the check.
+    const known = statusOf(name, { captured, method }) ?? name
+    if (known === 'pending') return { said: null, settled: null }
     // The fee includes the tax, as in the gateway's API.
     const ownFee = less(fee, fields.tax)
     return { said: filled({ ...fields, status: known, fee: ownFee }), settled: null }
@@ -91,12 +93,4 @@ function readSettlement(row: Fields): ReadRow {
     said: kind === 'payment' ? said : null,
     settled: settlement_id === undefined ? null : settled,
   }
-}
-
-/** The status, null for a payment that may still be captured; an unknown one is left to the check. */
-function statusOf(status = '', captured = ''): string | null {
-  const name = status.toLowerCase()
-  if (['created', 'authorized', 'pending'].includes(name)) return null
-  const wasNeverCaptured = ['0', 'false', 'no'].includes(captured.toLowerCase())
-  return name === 'refunded' && wasNeverCaptured ? 'failed' : name
 }

@@ -1,9 +1,7 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
 import { ifReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
-
-/** The statuses that say that no money has come. */
-const WITHOUT_MONEY = ['created', 'pending', 'authorized', 'failed']
+import { statusOf } from './status.ts'
 
 export const describeItemOfA =
   (kind: Unreadable['kind'], window: Window) =>
@@ -20,7 +18,7 @@ export const describeItemOfA =
       key: `${kind} ${id ?? keyOf(item)}`,
       paymentId: isPayment ? id : text('payment_id'),
       mayBeMoney: {
-        payment: !WITHOUT_MONEY.includes(text('status') ?? ''),
+        payment: !['pending', 'failed'].includes(statusOf(text('status') ?? '') ?? ''),
         refund: !['pending', 'failed'].includes(text('status') ?? ''),
         dispute: true,
         // The list of payments has the payments that name themselves.

@@ -7,35 +7,26 @@ import type {
   Window,
 } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
-import { GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
-import { isUncollected, isZero, namesLoan, shape } from '../items/shape.ts'
+import { isZero, namesLoan, shape } from '../items/shape.ts'
 import { reversalsIn } from './reversals.ts'
 import { eventOf, orderPath, part } from './row.ts'
+import { isUncollected, STATUSES } from './status.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000
 
-const STATUSES: Record<string, ApiPayment['status']> = {
-  SUCCESS: 'captured',
-  FAILED: 'failed',
-  USER_DROPPED: 'failed',
-  CANCELLED: 'failed',
-  VOID: 'failed',
-}
-/** PAID and CLOSED occur only in samples; any other status is no reason to post money. */
-const EVENT_STATUSES: Record<string, ApiPayment['status']> = {
-  ...STATUSES,
-  PAID: 'captured',
-  CLOSED: 'captured',
-}
+/** PAID and CLOSED occur only in samples. */
+const EVENT_STATUSES = { ...STATUSES, PAID: 'captured', CLOSED: 'captured' } as typeof STATUSES
 
 export function readsOfB(call: CallGateway): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
+  const find = (path: string) => found(get(path), isAbsent)
   const itemIn = async (path: string, name: string, id: string) => {
-    const list = await found(get(path))
+    const list = await find(path)
     return list === undefined
       ? undefined
       : shape.list(list).find(item => ifReadable(() => shape.text(item, name)) === id)
@@ -45,7 +36,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
     async *pages(window) {
       for await (const rows of recon(call, '/recon', window)) {
         const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
-        const { reversals, unreadable } = await reversalsIn(rows, window, path => found(get(path)))
+        const { reversals, unreadable } = await reversalsIn(rows, window, find)
         yield {
           payments: paid.read,
           reversals,
@@ -57,7 +48,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
       // Without its order, no call of this gateway finds a payment.
       if (orderId === null) return undefined
       const path = `${orderPath(orderId)}/payments/${encodeURIComponent(id)}`
-      const item = await found(get(path))
+      const item = await find(path)
       return item === undefined ? undefined : entityOf(item)
     },
     refundsOf: async () => ({ reversals: [], unreadable: [] }),
@@ -68,7 +59,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
     },
     dispute: (id, paymentId) =>
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
-    order: orderId => found(get(orderPath(orderId))),
+    order: orderId => find(orderPath(orderId)),
     async *settled(window) {
       for await (const rows of recon(call, '/settlement/recon', window)) {
         const { read, unreadable } = readEach(
@@ -100,16 +91,9 @@ async function* recon(call: CallGateway, path: string, { from, to }: Window) {
   throw new UnexpectedAnswer('its list does not end')
 }
 
-async function found(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer
-  } catch (error) {
-    const isRefused = error instanceof GatewayRefused
-    // The gateway refuses an id that cannot be its own, which also means that it has no such thing.
-    if (isRefused && (error.status === 404 || error.code?.endsWith('_id_invalid'))) return undefined
-    throw error
-  }
-}
+/** The gateway refuses an id that cannot be its own, which also means that it has no such thing. */
+const isAbsent = ({ status, code }: GatewayRefused) =>
+  status === 404 || code?.endsWith('_id_invalid') === true
 
 /** Every row says what it is about. */
 function paymentIn(row: unknown): ApiPayment[] {

@@ -1,5 +1,5 @@
-import { isUncollected } from '../items/shape.ts'
 import { type Fields, type Format, filled, type ReadRow, type Settled } from '../report-format.ts'
+import { isUncollected, STATUSES } from './status.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -42,8 +42,6 @@ export const gatewayBSummary: Format = {
   read: () => ({ said: null, settled: null }),
 }
 
-const FAILED = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID']
-const OPEN = ['PENDING', 'NOT_ATTEMPTED', 'ACTIVE', 'INITIALIZED']
 const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
 function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadRow {
@@ -76,9 +74,8 @@ function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadR
 
 /** A report of settlements has no failed payments, whatever it calls the rest. */
 function statusOf(status = ''): string | null {
-  const name = status.toUpperCase()
-  if (OPEN.includes(name)) return null
-  return FAILED.includes(name) ? 'failed' : 'captured'
+  const known = STATUSES[status.toUpperCase()] ?? 'captured'
+  return known === 'pending' ? null : known
 }
 
 /** Events of one moment may share an id. */

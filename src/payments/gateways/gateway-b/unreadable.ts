@@ -3,9 +3,7 @@ import { at } from '../items/exact-json.ts'
 import { ifReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { eventOf, part } from './row.ts'
-
-/** The statuses that say that no money has come. */
-const WITHOUT_MONEY = ['FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID', 'PENDING', 'NOT_ATTEMPTED']
+import { STATUSES } from './status.ts'
 
 export const describeRowOfB =
   (kind: Unreadable['kind'], window: Window) =>
@@ -16,7 +14,8 @@ export const describeRowOfB =
     const time = (value: unknown, name: string) => ifReadable(() => shape.isoTime(value, name))
     const paymentId = text(payment, 'cf_payment_id')
     const happenedAt = time(payment, 'payment_time') ?? time(event, 'event_time')
-    const isDone = !WITHOUT_MONEY.includes(text(event, 'event_status') ?? '')
+    const status = STATUSES[text(event, 'event_status') ?? '']
+    const isDone = status !== 'failed' && status !== 'pending'
     const isPayment = text(event, 'event_type') === 'PAYMENT'
     return {
       kind,

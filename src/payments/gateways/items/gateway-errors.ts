@@ -8,4 +8,18 @@ export class GatewayRefused extends Error {
     this.code = code
   }
 }
+
+/** What a gateway answers, or undefined if it refuses the id as one that it does not have. */
+export async function found(
+  answer: Promise<unknown>,
+  isAbsent: (refusal: GatewayRefused) => boolean,
+): Promise<unknown> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof GatewayRefused && isAbsent(error)) return undefined
+    throw error
+  }
+}
+
 export class UnexpectedAnswer extends Error {}

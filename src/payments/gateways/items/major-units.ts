@@ -1,3 +1,5 @@
+import { Decimal } from 'decimal.js'
+
 /**
  * The currencies whose minor unit is not a hundredth (ISO 4217), by their decimals. base.major_units reads the same items in
  * the database and lists the same currencies: if the two disagreed, a payment would have two amounts.
@@ -15,8 +17,5 @@ const USUAL_DECIMALS = 2
 
 export function majorUnits(minor: bigint, currency: string | null): string {
   const decimals = DECIMALS.get(currency ?? '') ?? USUAL_DECIMALS
-  const digits = String(minor < 0n ? -minor : minor).padStart(decimals + 1, '0')
-  const point = digits.length - decimals
-  const fraction = decimals === 0 ? '' : `.${digits.slice(point)}`
-  return `${minor < 0n ? '-' : ''}${digits.slice(0, point)}${fraction}`
+  return new Decimal(String(minor)).div(10 ** decimals).toFixed(decimals)
 }

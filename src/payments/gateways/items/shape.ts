@@ -73,23 +73,3 @@ export function namesLoan(tags: unknown): boolean {
     return text !== undefined && text.length <= MAX_CHARACTERS
   })
 }
-
-/**
- * Whether the money was only reserved, released, or collected by somebody else on delivery: it is not captured,
- * whatever the status.
- */
-export function isUncollected(payment: unknown): boolean {
-  const flag = at(payment, 'is_captured')
-  const method = at(payment, 'payment_method')
-  const kinds = [
-    textOf(at(payment, 'method')),
-    textOf(at(payment, 'payment_group')),
-    ...(typeof method === 'object' && method !== null ? Object.keys(method) : []),
-  ]
-  return (
-    flag === false ||
-    at(payment, 'authorization.action') === 'VOID' ||
-    ['false', '0'].includes(textOf(flag) ?? '') ||
-    kinds.some(kind => kind === 'cod' || kind === 'cash_on_delivery')
-  )
-}
