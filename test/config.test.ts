@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
+import type { TSchema } from '@sinclair/typebox'
 import t from 'tap'
 import { ACTS } from '../src/config/acts.ts'
 import { readClientSettings, readConfig } from '../src/config/config.ts'
-import { SECRET_SETTINGS } from '../src/config/secrets.ts'
 import { Settings } from '../src/config/settings.ts'
 import { warnOfWideProxies } from '../src/http/warn-of-wide-proxies.ts'
 import { callbackSecret } from './support/callback-secret.ts'
 import { lendersFile } from './support/lenders-file.ts'
 import { matchEach } from './support/match-each.ts'
 import { testEnv } from './support/service.ts'
+
+const SETTINGS: Record<string, TSchema> = Settings.properties
 
 const env = (changes: NodeJS.ProcessEnv = {}) =>
   testEnv('postgres://u:p@127.0.0.1:5432/d', 'http://127.0.0.1:1/fineract-provider/api/v1', {
@@ -294,7 +296,7 @@ t.test(
     ] as const) {
       matchEach(
         t,
-        complaints({ ...rest, [name]: Settings.properties[name].examples[0] }),
+        complaints({ ...rest, [name]: SETTINGS[name]?.examples[0] }),
         [new RegExp(`^${name} holds the secret of LoanOps’s own example`)],
         name,
       )
@@ -319,11 +321,9 @@ t.test(
 )
 
 t.test('every setting that is named as a secret is checked as one', async t => {
-  const named = Object.keys(Settings.properties).filter(name =>
-    /_(SECRET|PASSWORD|TOKEN)$/.test(name),
-  )
+  const named = Object.keys(SETTINGS).filter(name => /_(SECRET|PASSWORD|TOKEN)$/.test(name))
   t.ok(named.length > 5)
-  for (const name of named) t.ok((SECRET_SETTINGS as string[]).includes(name), name)
+  for (const name of named) t.ok(SETTINGS[name]?.secret, name)
 })
 
 t.test('secrets that are the same, or easy to read or to guess, are one warning each', async t => {
@@ -560,7 +560,7 @@ t.test('gateway A is validated if, and only if, its secret is set', async t => {
 
 t.test('.env.example lists each setting with its default and description', async t => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
-  for (const [name, schema] of Object.entries(Settings.properties)) {
+  for (const [name, schema] of Object.entries(SETTINGS)) {
     // What a production should have, although it is not the default.
     const [advice, value] =
       name === 'WEBHOOK_TRUST'
@@ -635,7 +635,7 @@ t.test(
 t.test('compose.yaml passes on every setting that is not generated at its first start', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')
   // The last one is for npm start: the container `sandbox` has a port of its own.
-  for (const name of Object.keys(Settings.properties)) {
+  for (const name of Object.keys(SETTINGS)) {
     if (!['ROLE', 'HOST', 'PORT', 'SANDBOX_PORT'].includes(name)) t.ok(compose.includes(name), name)
   }
 })

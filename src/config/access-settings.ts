@@ -21,7 +21,7 @@ export const accessSettings = {
   INTERNAL_TOKEN: text(
     'the tokens that callers send as X-Internal-Token, comma-separated; a prefix such as los: names the caller, los/submit: also its role (submit, read or operate), and is not sent',
     'los:a-long-random-text',
-    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED) },
+    { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED), secret: 'tokens' },
   ),
   PERSON_REQUIRED: Type.Optional(
     text(

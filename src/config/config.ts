@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Gateway, GatewayRules } from '../payments/gateways/gateway.ts'
+import { apiSetting, type Gateway, type GatewayRules } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type Act, actsOf } from './acts.ts'
 import { type ApprovalRule, approvalRules } from './approval-rules.ts'
@@ -20,7 +20,7 @@ import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
 import { text, trimmed, troubleIn } from './setting-formats.ts'
 import { warningsOf } from './setting-warnings.ts'
-import { Settings } from './settings.ts'
+import { Settings, settingsWith } from './settings.ts'
 import { shownSettings } from './shown-settings.ts'
 import { type SignOnSettings, signOnOf, signOnTroubles } from './sign-on-settings.ts'
 import { unknownSettings } from './unknown-settings.ts'
@@ -74,6 +74,7 @@ export function readConfig(
   gateways: readonly Gateway[] = allGateways,
 ): Config {
   const env = trimmed(given)
+  const schema = settingsWith(gateways)
   const withSecrets = gateways.map(gateway => ({
     ...gateway,
     name: gateway.name as SharedSecrets['name'],
@@ -82,7 +83,7 @@ export function readConfig(
   const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
   const [settings, , , , , , [lenders, accounts]] = allOf([
-    () => checked(Settings, env),
+    () => checked(schema, env),
     () => checkPorts(env),
     () => checkTokens(env),
     () => checkAdmin(env),
@@ -90,7 +91,7 @@ export function readConfig(
     () => checkSignOn(env),
     () => {
       const lenders = lendersOf(env, withSecrets, secretReader(env, named))
-      const accounts = accountsOf(env, withSecrets, lenders)
+      const accounts = accountsOf(env, schema, withSecrets, lenders)
       const unproven = howToProve({ gateways: withSecrets, lenders }, accounts)
       if (env.WEBHOOK_TRUST === 'required' && unproven) throw new ConfigError(unproven)
       return [lenders, accounts] as const
@@ -108,8 +109,8 @@ export function readConfig(
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
-    warnings: [...warningsOf(settings), ...unknownSettings(env, named)],
-    shown: shownSettings(settings),
+    warnings: [...warningsOf(schema, settings), ...unknownSettings(env, schema, named, gateways)],
+    shown: shownSettings(schema, settings),
   }
 }
 
@@ -197,15 +198,20 @@ function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | unde
 
 function accountsOf(
   env: NodeJS.ProcessEnv,
-  gateways: SharedSecrets[],
+  { properties }: { properties: Record<string, TSchema> },
+  gateways: (SharedSecrets & Pick<Gateway, 'client'>)[],
   lenders: ReadonlyMap<string, Lender>,
 ): GatewayAccount[] {
   const { accounts, missing } = gatewayAccounts(env, gateways, lenders)
-  const properties: Record<string, TSchema> = Settings.properties
-  if (missing.length > 0)
+  const unread = accounts.find(one =>
+    gateways.some(({ name, client }) => name === one.gateway && !client),
+  )
+  if (unread !== undefined)
     throw new ConfigError(
-      missing.map(name => complaint(name, properties[name] as TSchema, false)).join('\n'),
+      `${apiSetting(unread.gateway, 'URL')}: this version has no client for the API of this gateway`,
     )
+  const lines = missing.map(name => complaint(name, properties[name] as TSchema, false))
+  if (lines.length > 0) throw new ConfigError(lines.join('\n'))
   return accounts
 }
 
@@ -239,7 +245,7 @@ export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessE
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
   for (const [name, text = ''] of Object.entries(given))
     if (
-      (troubleIn(text) ?? weaknessOf(name, text)) !== undefined ||
+      (troubleIn(text) ?? weaknessOf(schema.properties[name], text)) !== undefined ||
       (text !== '' && text.trim() === '')
     )
       wrong.add(name)
@@ -255,7 +261,7 @@ export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessE
 function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): string {
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
-  const weakness = Value.Check(schema, text) ? weaknessOf(name, text) : undefined
+  const weakness = Value.Check(schema, text) ? weaknessOf(schema, text) : undefined
   const problem = isGiven ? (troubleIn(text) ?? weakness ?? 'is invalid') : 'is missing'
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }

@@ -1,3 +1,4 @@
+import { type ApiPart, apiSetting } from '../payments/gateways/gateway.ts'
 import type { Lender, SharedSecrets } from './lenders.ts'
 
 export type GatewayAccount = {
@@ -16,8 +17,8 @@ export function gatewayAccounts(
 ): { accounts: GatewayAccount[]; missing: string[] } {
   const missing: string[] = []
   const accounts = gateways.flatMap(({ name: gateway }) => {
-    const given = (part: string) => {
-      const name = `${gateway.toUpperCase()}_API_${part}`
+    const given = (part: ApiPart) => {
+      const name = apiSetting(gateway, part)
       return { name, value: env[name] ?? '' }
     }
     const [url, key, secret] = [given('URL'), given('KEY'), given('SECRET')]

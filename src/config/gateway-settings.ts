@@ -1,5 +1,6 @@
-import { type TOptional, type TString, Type } from '@sinclair/typebox'
-import { ONE_AT_LEAST, text } from './setting-formats.ts'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { apiSetting, type Gateway, type GatewayClient } from '../payments/gateways/gateway.ts'
+import { CREDENTIALS_RISK, ONE_AT_LEAST, text } from './setting-formats.ts'
 
 export const gatewaySettings = {
   LENDERS_FILE: Type.Optional(
@@ -17,53 +18,51 @@ export const gatewaySettings = {
     default: 'warn',
     examples: ['required'],
   }),
-  GATEWAY_A_WEBHOOK_SECRET: Type.Optional(
-    text('gateway A’s webhook secret; comma-separated while rotating', 'webhook-secret', {
-      pattern: ONE_AT_LEAST,
-    }),
-  ),
-  GATEWAY_A_SIGNATURE_HEADER: text(
-    'the header with gateway A’s signature',
-    'X-GatewayA-Signature',
-    {
-      default: 'X-GatewayA-Signature',
-      format: 'header-name',
-    },
-  ),
-  GATEWAY_A_EVENT_ID_HEADER: text('the header with gateway A’s event id', 'X-GatewayA-Event-Id', {
-    default: 'X-GatewayA-Event-Id',
-    format: 'header-name',
-  }),
-  ...gatewayApiSettings('GATEWAY_A', 'gateway A', 'https://gateway-a.example.com/v1'),
-  ...gatewayApiSettings('GATEWAY_B', 'gateway B', 'https://gateway-b.example.com/pg'),
-  GATEWAY_B_API_VERSION: text('the version of gateway B’s API', '2026-01-01', {
-    default: '2026-01-01',
-    pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
-  }),
 }
 
-/** The example ends with the API's required path. */
-function gatewayApiSettings<P extends 'GATEWAY_A' | 'GATEWAY_B'>(
-  prefix: P,
-  title: string,
-  example: string,
-) {
-  const end = example.slice(example.lastIndexOf('/'))
+/** The settings of the gateways themselves. */
+export function settingsOf(gateways: readonly Gateway[]): Record<string, TSchema> {
+  return Object.assign({}, ...gateways.flatMap(gateway => [ofWebhooks(gateway), ofApi(gateway)]))
+}
+
+function ofWebhooks({ title, secretSetting, settings = {} }: Gateway) {
+  const own = Object.entries(settings).map(([name, { description, example = '', ...options }]) => {
+    const schema = text(description, options.default ?? example, options)
+    return [name, options.default === undefined ? Type.Optional(schema) : schema]
+  })
+  const secret = secretSetting && { [secretSetting]: Type.Optional(webhookSecret(title)) }
+  return { ...secret, ...Object.fromEntries(own) }
+}
+
+function ofApi({ name, title, client }: Gateway) {
+  if (client === undefined) return {}
+  const key = { format: 'header-value', isHidden: true }
   return {
-    [`${prefix}_API_URL`]: Type.Optional(
-      text(
-        `the URL of ${title}’s API, up to and including ${end}, without a user or password`,
-        example,
-        {
-          pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`,
-        },
-      ),
+    [apiSetting(name, 'URL')]: Type.Optional(apiUrl(title, client)),
+    [apiSetting(name, 'KEY')]: Type.Optional(
+      text(`the key for ${title}’s API`, 'key-of-the-api', key),
     ),
-    [`${prefix}_API_KEY`]: Type.Optional(
-      text(`the key for ${title}’s API`, 'key-of-the-api', { format: 'header-value' }),
-    ),
-    [`${prefix}_API_SECRET`]: Type.Optional(
-      text(`the secret for ${title}’s API`, 'secret-of-the-api', { format: 'header-value' }),
-    ),
-  } as Record<`${P}_API_${'URL' | 'KEY' | 'SECRET'}`, TOptional<TString>>
+    [apiSetting(name, 'SECRET')]: Type.Optional(apiSecret(title)),
+  }
+}
+
+export const webhookSecret = (title = '') =>
+  text(`${title}’s webhook secret; comma-separated while rotating`, 'webhook-secret', {
+    pattern: ONE_AT_LEAST,
+    secret: 'list',
+  })
+
+export const apiSecret = (title = '') =>
+  text(`the secret for ${title}’s API`, 'secret-of-the-api', {
+    format: 'header-value',
+    secret: 'whole',
+  })
+
+function apiUrl(title: string, { exampleUrl }: GatewayClient) {
+  const end = exampleUrl.slice(exampleUrl.lastIndexOf('/'))
+  return text(
+    `the URL of ${title}’s API, up to and including ${end}, without a user or password`,
+    exampleUrl,
+    { pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`, overHttp: CREDENTIALS_RISK },
+  )
 }

@@ -1,3 +1,4 @@
+import { apiSecret, webhookSecret } from './gateway-settings.ts'
 import type { SecretReader } from './lenders.ts'
 import { listOf, weaknessOf } from './secrets.ts'
 import { isHeaderValue, troubleIn } from './setting-formats.ts'
@@ -18,7 +19,7 @@ function headerValueOf(name: string, text = ''): string {
   const trouble =
     troubleIn(text) ??
     (text === '' || isHeaderValue(text) ? undefined : NOT_SENT) ??
-    weaknessOf('GATEWAY_A_API_SECRET', text)
+    weaknessOf(apiSecret(), text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   return text
 }
@@ -26,7 +27,7 @@ function headerValueOf(name: string, text = ''): string {
 const NOT_SENT = 'contains characters that no header may have'
 
 function secretsOf(name: string, text = ''): string[] {
-  const trouble = troubleIn(text) ?? weaknessOf('GATEWAY_A_WEBHOOK_SECRET', text)
+  const trouble = troubleIn(text) ?? weaknessOf(webhookSecret(), text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   const secrets = listOf(text)
   if (text !== '' && secrets.length === 0)

@@ -26,12 +26,18 @@ FormatRegistry.Set('certificate-file', isCertificate)
 FormatRegistry.Set('cron', isCron)
 FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
+/**
+ * The options are JSON Schema’s and three of our own: `secret`, how the setting holds secrets; `isHidden`, whether the log
+ * only says that it is set; `overHttp`, what somebody could do if the URL is plain HTTP.
+ */
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
+/** What somebody between us and another host could do over plain HTTP. */
+export const CREDENTIALS_RISK = 'read the credentials and change the answers'
 /** Blanks and commas alone name nothing. */
 export const ONE_AT_LEAST = '[^,\\s]'
 export const wholeNumber = (

@@ -1,33 +1,26 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { LOOPBACK } from './loopback.ts'
-import { SECRET_SETTINGS, secretsIn } from './secrets.ts'
+import { secretsIn } from './secrets.ts'
 import type { Settings } from './settings.ts'
 
 type Given = Static<typeof Settings>
-
-const CREDENTIALS = 'read the credentials and change the answers'
-/** What somebody between us and another host could do over plain HTTP. */
-const RISKS = {
-  LEDGER_URL: CREDENTIALS,
-  GATEWAY_A_API_URL: CREDENTIALS,
-  GATEWAY_B_API_URL: CREDENTIALS,
-  CALLBACK_URL: 'read the callbacks',
-} as const satisfies { [S in keyof Given]?: string }
+/** The schemas of the settings, by name. */
+type Known = { properties: Record<string, TSchema> }
 
 /** One line for each setting that is valid, but is not safe or perhaps not meant. */
-export function warningsOf(settings: Given): string[] {
+export function warningsOf(known: Known, settings: Given): string[] {
   return [
-    ...sharedSecrets(settings),
+    ...sharedSecrets(known, settings),
     ...passwordThatIsTheName(settings),
     ...quoted(settings),
-    ...plainUrls(settings),
+    ...plainUrls(known, settings),
   ]
 }
 
-function sharedSecrets(settings: Given): string[] {
-  const known = SECRET_SETTINGS.map(name => ({
+function sharedSecrets({ properties }: Known, settings: Given): string[] {
+  const known = Object.entries(properties).map(([name, schema]) => ({
     name,
-    secrets: secretsIn(name, String(settings[name] ?? '')),
+    secrets: secretsIn(schema, String(settings[name as keyof Given] ?? '')),
   }))
   return known.flatMap(({ name, secrets }, i) =>
     known
@@ -50,9 +43,11 @@ function quoted(settings: Given): string[] {
     .map(([name]) => `${name} begins and ends with a quotation mark, which is taken as part of it`)
 }
 
-function plainUrls(settings: Given): string[] {
-  return Object.entries(RISKS).flatMap(([name, risk]) => {
-    const { protocol, hostname } = new URL(settings[name as keyof typeof RISKS] ?? 'https://unset')
+function plainUrls({ properties }: Known, settings: Given): string[] {
+  return Object.entries(properties).flatMap(([name, { overHttp: risk }]) => {
+    const url = settings[name as keyof Given]
+    if (risk === undefined || url === undefined) return []
+    const { protocol, hostname } = new URL(String(url))
     return protocol === 'https:' || LOOPBACK.test(hostname)
       ? []
       : [`${name} uses plain HTTP: whoever is between us and ${hostname} can ${risk}; use HTTPS`]

@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
+import type { Gateway } from '../payments/gateways/gateway.ts'
+import { gateways } from '../payments/gateways/gateways.ts'
 import { accessSettings } from './access-settings.ts'
-import { gatewaySettings } from './gateway-settings.ts'
-import { eachOf, text, wholeNumber } from './setting-formats.ts'
+import { gatewaySettings, settingsOf } from './gateway-settings.ts'
+import { CREDENTIALS_RISK, eachOf, text, wholeNumber } from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
@@ -11,6 +13,10 @@ export const USERNAME = '^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$'
 export const MAX_INT = 2_147_483_647
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
+
+/** The settings of another list of gateways. */
+export const settingsWith = (others: readonly Gateway[]) =>
+  Type.Object({ ...Settings.properties, ...settingsOf(others) }) as unknown as typeof Settings
 
 export const Settings = Type.Object({
   ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
@@ -51,6 +57,7 @@ export const Settings = Type.Object({
     'postgres://loanops:secret@localhost:5432/loanops',
     {
       format: 'database-url',
+      secret: 'password of a URL',
     },
   ),
   DATABASE_POOL_MAX: wholeNumber(
@@ -63,18 +70,20 @@ export const Settings = Type.Object({
   JWT_SECRET: text(
     'signs access tokens, at least 32 characters; comma-separated while rotating, the first one signs',
     'another-long-random-text-of-32-characters',
-    { minLength: 32, pattern: eachOf(32) },
+    { minLength: 32, pattern: eachOf(32), secret: 'list' },
   ),
   JWT_TTL_SECONDS: wholeNumber('how long an access token is valid', 3_600, 60, ONE_DAY_SECONDS),
   ADMIN_USERNAME: Type.Optional(
     text('the first administrator, created at startup', 'admin', {
       pattern: USERNAME,
+      isHidden: true,
     }),
   ),
   ADMIN_PASSWORD: Type.Optional(
     text('the first administrator’s password', 'a long pass phrase', {
       minLength: PASSWORD_CHARACTERS.min,
       maxLength: PASSWORD_CHARACTERS.max,
+      secret: 'whole',
     }),
   ),
   LEDGER_URL: text(
@@ -82,6 +91,7 @@ export const Settings = Type.Object({
     'https://ledger:8443/fineract-provider/api/v1',
     {
       format: 'ledger-url',
+      overHttp: CREDENTIALS_RISK,
     },
   ),
   LEDGER_TENANT: text('the ledger’s tenant', 'default', {
@@ -89,7 +99,7 @@ export const Settings = Type.Object({
     format: 'header-value',
   }),
   LEDGER_USERNAME: text('the ledger’s user', 'loanops'),
-  LEDGER_PASSWORD: text('the ledger user’s password', 'secret'),
+  LEDGER_PASSWORD: text('the ledger user’s password', 'secret', { secret: 'whole' }),
   LEDGER_CA_FILE: Type.Optional(
     text(
       'a readable PEM file with the certificate of the authority that signed the ledger’s',
@@ -128,6 +138,7 @@ export const Settings = Type.Object({
     default: 'LoanOps',
   }),
   ...gatewaySettings,
+  ...(settingsOf(gateways) as Record<never, never>),
   ...signOnSettings,
   BACKFILL_CRON: text(
     'when payments are fetched from the gateways, if they have API credentials',
@@ -183,6 +194,7 @@ export const Settings = Type.Object({
       'https://los.example.com/callbacks',
       {
         format: 'callback-url',
+        overHttp: 'read the callbacks',
       },
     ),
   ),
@@ -190,7 +202,7 @@ export const Settings = Type.Object({
     text(
       'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
       'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
-      { format: 'callback-secrets' },
+      { format: 'callback-secrets', secret: 'callback keys' },
     ),
   ),
   CALLBACK_TIMEOUT_MS: wholeNumber(

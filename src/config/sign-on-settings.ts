@@ -13,7 +13,9 @@ export const signOnSettings = {
   ),
   OIDC_CLIENT_ID: Type.Optional(text('the id of LoanOps at the issuer', 'loanops')),
   OIDC_CLIENT_SECRET: Type.Optional(
-    text('the secret of LoanOps at the issuer', 'the-client-secret-of-the-issuer'),
+    text('the secret of LoanOps at the issuer', 'the-client-secret-of-the-issuer', {
+      secret: 'whole',
+    }),
   ),
   OIDC_ROLE_CLAIM: text('the claim of the ID token that OIDC_ROLES maps to a role', 'groups', {
     default: 'roles',
@@ -25,6 +27,8 @@ export const signOnSettings = {
     text(
       'JSON from a value of OIDC_ROLE_CLAIM to a role: admin, operator or viewer',
       '{"loanops-admins": "admin", "loan-desk": "operator"}',
+      // Roles may be given to addresses of people.
+      { isHidden: true },
     ),
   ),
   PASSWORD_LOGIN: Type.Boolean({

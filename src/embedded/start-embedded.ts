@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { internalTokens } from '../config/secrets.ts'
 import { Settings } from '../config/settings.ts'
+import { API_PARTS, apiSetting } from '../payments/gateways/gateway.ts'
+import { GATEWAYS } from '../payments/gateways/gateways.ts'
 import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'
 import { startSandbox } from '../sandbox/server.ts'
@@ -107,14 +109,7 @@ function keepForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): v
   })
 }
 
-const GATEWAY_SETTINGS = [
-  'GATEWAY_A_API_URL',
-  'GATEWAY_A_API_KEY',
-  'GATEWAY_A_API_SECRET',
-  'GATEWAY_B_API_URL',
-  'GATEWAY_B_API_KEY',
-  'GATEWAY_B_API_SECRET',
-] as const satisfies (keyof typeof Settings.properties)[]
+const GATEWAY_SETTINGS = GATEWAYS.flatMap(name => API_PARTS.map(part => apiSetting(name, part)))
 
 const present = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))

@@ -1,4 +1,6 @@
 import { internalTokens } from '../config/secrets.ts'
+import { apiSetting } from '../payments/gateways/gateway.ts'
+import { GATEWAYS } from '../payments/gateways/gateways.ts'
 import { dataFolder } from './data-folder.ts'
 import type { Surroundings } from './start-embedded.ts'
 
@@ -16,7 +18,7 @@ LoanOps is running.
   PostgreSQL     ${DATABASE_URL}
   Ledger         ${LEDGER_URL}
                  user ${env.LEDGER_USERNAME}, password ${env.LEDGER_PASSWORD}, tenant ${env.LEDGER_TENANT ?? 'default'}
-${control(controls.ledger)}  Gateways       ${env.GATEWAY_A_API_URL}, ${env.GATEWAY_B_API_URL}
+${control(controls.ledger)}  Gateways       ${GATEWAYS.map(name => env[apiSetting(name, 'URL')]).join(', ')}
 ${control(controls.gateways)}
 Create a client:
 

@@ -1,10 +1,10 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { PAID_AT, PAID_AT_ISO } from './gateway-events.ts'
 import { until } from './until.ts'
 
-type Asked = { path: string; query: URLSearchParams; body: any }
+type Asked = { path: string; query: URLSearchParams; headers: IncomingHttpHeaders; body: any }
 
 /**
  * Both gateways' APIs, which answer whatever a test wants, and otherwise have nothing.
@@ -16,7 +16,7 @@ export async function oddGateway(t: Test, answer: (asked: Asked) => object | und
     const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://gateway')
     const body = text === '' ? null : JSON.parse(text)
     const nothing = /^\/pg\/orders\/[^/]+\/refunds$/.test(path) ? [] : NOTHING
-    response.end(JSON.stringify(answer({ path, query, body }) ?? nothing))
+    response.end(JSON.stringify(answer({ path, query, headers: request.headers, body }) ?? nothing))
   })
   server.listen(0, '127.0.0.1')
   await until(async () => server.listening)
@@ -26,6 +26,7 @@ export async function oddGateway(t: Test, answer: (asked: Asked) => object | und
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
+    url,
     settings: {
       GATEWAY_A_API_URL: `${url}/v1`,
       GATEWAY_A_API_KEY: 'key',

@@ -56,9 +56,7 @@ export async function askAccount(
     during: call => metrics.unanswered.during(account.gateway, call),
   }
   const api = openApi(config, { account, follower, patience: IMPATIENT })
-  const gateway = gatewayOf(config, account)
-  const { isQueriedByOrder: isByOrder = false } = gateway.client
-  const inquiry = { db, api, account, gateway, lenders: config.lenders, isByOrder }
+  const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders: config.lenders }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)
   try {
@@ -89,14 +87,14 @@ const isLeft = ({ questions, from, until, failures }: Budget) =>
   performance.now() < until
 
 async function nextQuestions(
-  { db, account, isByOrder }: Inquiry,
+  { db, account, gateway }: Inquiry,
   { claim }: Run,
   { questions }: Budget,
 ): Promise<Question[]> {
   const most = Math.min(questions, QUESTIONS_AT_ONCE)
   const { rows } = await sql<Question>`
     select kind, id, refs, asked
-      from core.next_questions(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${isByOrder}, ${most},
+      from core.next_questions(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${gateway.client.isQueriedByOrder ?? false}, ${most},
         ${MAX_REFS + 1})`.execute(db)
   return rows
 }

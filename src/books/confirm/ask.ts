@@ -30,7 +30,6 @@ export type Inquiry = {
   account: GatewayAccount
   gateway: ReadGateway
   lenders: Config['lenders']
-  isByOrder: boolean
 }
 
 export async function ask(
@@ -75,11 +74,11 @@ async function look(
   id: string,
   ref: Ref,
 ): Promise<Found | string> {
-  const { api, isByOrder } = inquiry
+  const { api, gateway } = inquiry
   const { orderId, paymentId } = ref
   // As parts of a path, these ids would lead to another resource.
   if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
-  if (isByOrder && orderId === null && kind !== 'chargeback')
+  if (gateway.client.isQueriedByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
   if (kind === 'payment') return lookForPayment(api, id, orderId)
   if (paymentId === null) return 'no event names its payment'
@@ -119,14 +118,14 @@ function eventOf({ account, gateway, lenders }: Inquiry, fetched: Fetched): Paym
 }
 
 async function denialOf(
-  { db, account, isByOrder }: Inquiry,
+  { db, gateway }: Inquiry,
   kind: PaymentKind,
   id: string,
   { orderId }: Ref,
   { body }: PaymentEvent,
 ) {
   const { rows } = await sql<{ denial: string | null }>`
-    select core.denial_of(${account.gateway}, ${kind}, ${id}, ${isByOrder ? orderId : null}, decode(${body}, 'base64')) as denial`.execute(
+    select core.denial_of(${gateway.name}, ${kind}, ${id}, ${gateway.client.isQueriedByOrder ? orderId : null}, decode(${body}, 'base64')) as denial`.execute(
     db,
   )
   return rows[0]?.denial ?? null

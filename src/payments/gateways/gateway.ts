@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { SchemaOptions } from '@sinclair/typebox'
 import type { CallGateway, Fetched, GatewayReads } from './gateway-api.ts'
 import type { Format } from './report-format.ts'
 
@@ -8,6 +9,8 @@ export type Gateway = {
   title: string
   /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
+  /** Its settings beside that one and those of its API, by their full names. */
+  settings?: Record<string, GatewaySetting>
   rules(settings: Settings): GatewayRules
   /** Without a client, the gateway's API is not read. */
   client?: GatewayClient
@@ -15,7 +18,12 @@ export type Gateway = {
   reports?: readonly Format[]
 }
 
+/** A setting as `.env.example` has it: one without a default may be unset. */
+type GatewaySetting = SchemaOptions & { description: string; example?: string; default?: string }
+
 export type GatewayClient = {
+  /** An example of its URL, whose last part every URL must end with. */
+  exampleUrl: string
   /** The gateway's API finds a payment only by its order. */
   isQueriedByOrder?: boolean
   /** The credentials, with each call. */
@@ -40,6 +48,12 @@ export type GatewayRules = {
 type Settings = { readonly [name: string]: unknown }
 
 export type PayloadFields = { readonly [name: string]: unknown }
+
+export const API_PARTS = ['URL', 'KEY', 'SECRET'] as const
+export type ApiPart = (typeof API_PARTS)[number]
+/** The name of a setting with what the gateway's API is called with. */
+export const apiSetting = (gateway: string, part: ApiPart): string =>
+  `${gateway.toUpperCase()}_API_${part}`
 
 export function member(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>(

@@ -9,6 +9,7 @@ import type { FileLimit } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
+import { GATEWAYS } from '../gateways/gateways.ts'
 import { type NewReference, PERIOD_RULE, ReferenceParams } from './reference-record.ts'
 
 /** A file has some two million rows. */
@@ -17,7 +18,7 @@ export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 M
 export const referenceFile: FileKind = {
   type: 'references',
   columns: [
-    required('gateway', 'gateway_a', 'gateway_a or gateway_b'),
+    required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
     required(
       'kind',
       'virtual_account',

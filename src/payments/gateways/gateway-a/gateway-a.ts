@@ -7,8 +7,21 @@ export const gatewayA = {
   name: 'gateway_a',
   title: 'gateway A',
   secretSetting: 'GATEWAY_A_WEBHOOK_SECRET',
+  settings: {
+    GATEWAY_A_SIGNATURE_HEADER: {
+      description: 'the header with gateway A’s signature',
+      default: 'X-GatewayA-Signature',
+      format: 'header-name',
+    },
+    GATEWAY_A_EVENT_ID_HEADER: {
+      description: 'the header with gateway A’s event id',
+      default: 'X-GatewayA-Event-Id',
+      format: 'header-name',
+    },
+  },
   rules: rulesOfA,
   client: {
+    exampleUrl: 'https://gateway-a.example.com/v1',
     headers: ({ key, secret }) => ({
       authorization: `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`,
     }),

@@ -6,8 +6,16 @@ import { rulesOfB } from './webhook-rules.ts'
 export const gatewayB = {
   name: 'gateway_b',
   title: 'gateway B',
+  settings: {
+    GATEWAY_B_API_VERSION: {
+      description: 'the version of gateway B’s API',
+      default: '2026-01-01',
+      pattern: '^20\\d\\d-\\d\\d-\\d\\d$',
+    },
+  },
   rules: rulesOfB,
   client: {
+    exampleUrl: 'https://gateway-b.example.com/pg',
     isQueriedByOrder: true,
     headers: ({ key, secret }, { GATEWAY_B_API_VERSION }) => ({
       'x-client-id': key,

@@ -1,4 +1,5 @@
 import { optional, required } from '../../../csv/column.ts'
+import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
 
 export const repaymentColumns = [
   required('loan_external_id', 'L-5001', 'the loan that was repaid'),
@@ -12,7 +13,7 @@ export const repaymentColumns = [
   optional(
     'gateway',
     'gateway_a',
-    'gateway_a or gateway_b if it was paid through one, so that this row and the gateway’s webhook are one repayment; otherwise empty',
+    `${GATEWAYS.join(' or ')} if it was paid through one, so that this row and the gateway’s webhook are one repayment; otherwise empty`,
   ),
   optional('note', 'EMI 1', 'stored with the repayment; at most 1000 characters'),
 ]
