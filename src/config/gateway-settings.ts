@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { apiSetting, type Gateway, type GatewayClient } from '../payments/gateways/gateway.ts'
+import { apiSetting, type Gateway } from '../payments/gateways/gateway.ts'
 import { CREDENTIALS_RISK, ONE_AT_LEAST, text } from './setting-formats.ts'
 
 export const gatewaySettings = {
@@ -22,10 +22,13 @@ export const gatewaySettings = {
 
 /** The settings of the gateways themselves. */
 export function settingsOf(gateways: readonly Gateway[]): Record<string, TSchema> {
-  return Object.assign({}, ...gateways.flatMap(gateway => [ofWebhooks(gateway), ofApi(gateway)]))
+  return Object.assign(
+    {},
+    ...gateways.flatMap(gateway => [ownSettings(gateway), apiSettings(gateway)]),
+  )
 }
 
-function ofWebhooks({ title, secretSetting, settings = {} }: Gateway) {
+function ownSettings({ title, secretSetting, settings = {} }: Gateway) {
   const own = Object.entries(settings).map(([name, { description, example = '', ...options }]) => {
     const schema = text(description, options.default ?? example, options)
     return [name, options.default === undefined ? Type.Optional(schema) : schema]
@@ -34,14 +37,20 @@ function ofWebhooks({ title, secretSetting, settings = {} }: Gateway) {
   return { ...secret, ...Object.fromEntries(own) }
 }
 
-function ofApi({ name, title, client }: Gateway) {
+/** The URL ends as its example does. */
+function apiSettings({ name, title, client }: Gateway) {
   if (client === undefined) return {}
-  const key = { format: 'header-value', isHidden: true }
+  const end = client.exampleUrl.slice(client.exampleUrl.lastIndexOf('/'))
+  const url = text(
+    `the URL of ${title}’s API, up to and including ${end}, without a user or password`,
+    client.exampleUrl,
+    { pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`, overHttp: CREDENTIALS_RISK },
+  )
+  const hidden = { format: 'header-value', isHidden: true }
+  const key = text(`the key for ${title}’s API`, 'key-of-the-api', hidden)
   return {
-    [apiSetting(name, 'URL')]: Type.Optional(apiUrl(title, client)),
-    [apiSetting(name, 'KEY')]: Type.Optional(
-      text(`the key for ${title}’s API`, 'key-of-the-api', key),
-    ),
+    [apiSetting(name, 'URL')]: Type.Optional(url),
+    [apiSetting(name, 'KEY')]: Type.Optional(key),
     [apiSetting(name, 'SECRET')]: Type.Optional(apiSecret(title)),
   }
 }
@@ -57,12 +66,3 @@ export const apiSecret = (title = '') =>
     format: 'header-value',
     secret: 'whole',
   })
-
-function apiUrl(title: string, { exampleUrl }: GatewayClient) {
-  const end = exampleUrl.slice(exampleUrl.lastIndexOf('/'))
-  return text(
-    `the URL of ${title}’s API, up to and including ${end}, without a user or password`,
-    exampleUrl,
-    { pattern: `^https?://[^/?#@]+(/[^?#]*)?${end}$`, overHttp: CREDENTIALS_RISK },
-  )
-}

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
-import { type Gateway, member, type PayloadFields } from '../../src/payments/gateways/gateway.ts'
+import type { Gateway, PayloadFields } from '../../src/payments/gateways/gateway.ts'
 import type { ApiPayment, CallGateway } from '../../src/payments/gateways/gateway-api.ts'
 import { gateways } from '../../src/payments/gateways/gateways.ts'
+import { at } from '../../src/payments/gateways/items/exact-json.ts'
 import { shape } from '../../src/payments/gateways/items/shape.ts'
 import { fetchAll } from '../support/gateways.ts'
 import { lendersFile } from '../support/lenders-file.ts'
@@ -29,7 +30,7 @@ const gatewayC = {
     eventType: event => event.kind,
     eventId: headers => headers['x-c-id'],
     accounts: event => [event.account],
-    lenders: event => [member(event, 'notes', 'lender')],
+    lenders: event => [at(event, 'notes.lender')],
     isSigned: (secret, _, headers) => headers['x-c-secret'] === secret,
   }),
   client: {

@@ -38,7 +38,7 @@ export function isOfGateway(error: unknown): error is Error {
   return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }
 
-export type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
+type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): Promise<T> }
 
 type GatewayCaller = { call: CallGateway; close(): Promise<void> }
 

@@ -1,8 +1,10 @@
 import type { Config, OpenGateway } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Metrics } from '../../ops/metrics.ts'
+import type { Trace } from '../../ops/traces.ts'
 import type { GatewayClient } from '../../payments/gateways/gateway.ts'
 import type { GatewayApi } from '../../payments/gateways/gateway-api.ts'
-import { type Follower, openGatewayCaller, type Patience } from './gateway-call.ts'
+import { openGatewayCaller, type Patience } from './gateway-call.ts'
 
 /** A gateway whose API can be read. */
 export type ReadGateway = OpenGateway & { client: GatewayClient }
@@ -12,14 +14,17 @@ export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: Gatew
   return gateways.find(({ name }) => name === account.gateway) as ReadGateway
 }
 
-type Open = { account: GatewayAccount; follower?: Follower; patience?: Patience }
+type Open = { account: GatewayAccount; trace?: Trace; metrics?: Metrics; patience?: Patience }
 
 export function openApi(
   config: Pick<Config, 'gateways'>,
-  { account, follower, patience }: Open,
+  { account, trace, metrics, patience }: Open,
 ): GatewayApi {
   const { client } = gatewayOf(config, account)
   const headers = client.headers(account, config)
+  const during = <T>(call: () => Promise<T>) =>
+    metrics?.unanswered.during(account.gateway, call) ?? call()
+  const follower = { trace, during }
   const { call, close } = openGatewayCaller(account.url, headers, follower, patience)
   return { ...client.reads(call), close }
 }

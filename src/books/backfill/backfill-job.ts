@@ -54,11 +54,7 @@ async function fetchOnce(
   const { gateway } = account
   const { missedPayments } = metrics.of(backfillCounters)
   const { claim, stopping } = run
-  const follower = {
-    trace,
-    during: <T>(call: () => Promise<T>) => metrics.unanswered.during(gateway, call),
-  }
-  const api = openApi(config, { account, follower })
+  const api = openApi(config, { account, trace, metrics })
   const close = () => void api.close()
   stopping.addEventListener('abort', close)
   const fetch = {

@@ -4,15 +4,32 @@ import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
 
-export function fetchedEvent(gateway: ReadGateway, lender: string, fetched: Fetched): PaymentEvent {
+type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }
+
+/** @param lender null: the one that was fetched with it names */
+export function fetchedEvent(
+  source: Source,
+  lender: string | null,
+  fetched: Fetched,
+): PaymentEvent {
+  const { gateway } = source
   const body = gateway.client.body(fetched)
+  return eventOfApi(gateway, lender ?? lenderInNotes(source, fetched), 'loanops.backfill', body)
+}
+
+export function eventOfApi(
+  { name: gateway }: ReadGateway,
+  lender: string,
+  eventType: string,
+  body: object,
+): PaymentEvent {
   return {
-    gateway: gateway.name,
+    gateway,
     lender,
     receivedAt: new Date().toISOString(),
     // Without an event id, an equal body counts as a repeat.
     eventId: null,
-    eventType: 'loanops.backfill',
+    eventType,
     body: Buffer.from(JSON.stringify(body)).toString('base64'),
     headers: {},
     address: null,
@@ -20,11 +37,7 @@ export function fetchedEvent(gateway: ReadGateway, lender: string, fetched: Fetc
   }
 }
 
-export function lenderInNotes(
-  lenders: ReadonlyMap<string, Lender>,
-  { name, client, lenders: lendersIn }: ReadGateway,
-  fetched: Fetched,
-): string {
-  const inNotes = lendersIn(client.body(fetched))
-  return lenderOf(lenders, name, { inUrl: [], accounts: [], inNotes })
+export function lenderInNotes({ gateway, lenders }: Source, fetched: Fetched): string {
+  const inNotes = gateway.lenders(gateway.client.body(fetched))
+  return lenderOf(lenders, gateway.name, { inUrl: [], accounts: [], inNotes })
 }

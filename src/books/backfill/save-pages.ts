@@ -73,12 +73,7 @@ async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEv
   return events
 }
 
-function event(fetch: Fetch, fetched: Fetched): PaymentEvent {
-  return fetchedEvent(fetch.gateway, lenderFor(fetch, fetched), fetched)
-}
-
-const lenderFor = ({ claim, gateway, lenders }: Fetch, fetched: Fetched): string =>
-  claim.lender ?? lenderInNotes(lenders, gateway, fetched)
+const event = (fetch: Fetch, fetched: Fetched) => fetchedEvent(fetch, fetch.claim.lender, fetched)
 
 async function unreportedOf(
   db: Database,
@@ -119,7 +114,7 @@ async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): P
     .filter(({ status }) => status !== 'pending')
     .map(({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
       id,
-      lender: lenderFor(fetch, { kind: 'payment', item }),
+      lender: fetch.claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }),
       amount,
       currency,
       status,

@@ -3,9 +3,9 @@ import type { Trx } from '../../database/database.ts'
 import { storableJson } from '../../database/storable.ts'
 import type { Unreadable } from '../../payments/gateways/gateway-api.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
-import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
+import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { Fetch } from './fetch.ts'
-import { lenderInNotes } from './fetched-event.ts'
+import { eventOfApi, lenderInNotes } from './fetched-event.ts'
 
 const EVENT_TYPE = 'loanops.unreadable'
 
@@ -53,10 +53,12 @@ async function knownPayments(trx: Trx, { account, claim }: Fetch, unreadable: Un
 }
 
 function eventOf(
-  { gateway, claim, lenders }: Fetch,
+  fetch: Fetch,
   { kind, item, reason, paymentId, hides }: Unreadable & { hides: boolean },
 ): PaymentEvent {
-  const body = {
+  const { gateway, claim } = fetch
+  const lender = claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item })
+  return eventOfApi(gateway, lender, EVENT_TYPE, {
     event: EVENT_TYPE,
     may_be_money: hides,
     kind,
@@ -64,16 +66,5 @@ function eventOf(
     // An operator who posts the event posts it as this payment.
     [kind === 'refund' || kind === 'dispute' ? 'of_payment_id' : 'payment_id']: paymentId,
     item,
-  }
-  return {
-    gateway: gateway.name,
-    lender: claim.lender ?? lenderInNotes(lenders, gateway, { kind: 'payment', item }),
-    receivedAt: new Date().toISOString(),
-    eventId: null,
-    eventType: EVENT_TYPE,
-    body: Buffer.from(JSON.stringify(body)).toString('base64'),
-    headers: {},
-    address: null,
-    verifiedBy: GATEWAY_API,
-  }
+  })
 }

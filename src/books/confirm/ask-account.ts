@@ -6,7 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
-import { type Follower, GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
+import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { gatewayOf, openApi } from '../apis/open-api.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
@@ -51,11 +51,7 @@ export async function askAccount(
   trace: Trace,
 ): Promise<number> {
   const { patient: db, config, metrics } = context
-  const follower: Follower = {
-    trace,
-    during: call => metrics.unanswered.during(account.gateway, call),
-  }
-  const api = openApi(config, { account, follower, patience: IMPATIENT })
+  const api = openApi(config, { account, trace, metrics, patience: IMPATIENT })
   const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders: config.lenders }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)

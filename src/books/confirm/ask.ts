@@ -7,7 +7,7 @@ import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.t
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
-import { fetchedEvent, lenderInNotes } from '../backfill/fetched-event.ts'
+import { fetchedEvent } from '../backfill/fetched-event.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
 export const MAX_REFS = 5
@@ -112,10 +112,8 @@ async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<Paymen
   return reversals.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
 }
 
-function eventOf({ account, gateway, lenders }: Inquiry, fetched: Fetched): PaymentEvent {
-  const lender = account.lender ?? lenderInNotes(lenders, gateway, fetched)
-  return fetchedEvent(gateway, lender, fetched)
-}
+const eventOf = (inquiry: Inquiry, fetched: Fetched) =>
+  fetchedEvent(inquiry, inquiry.account.lender, fetched)
 
 async function denialOf(
   { db, gateway }: Inquiry,

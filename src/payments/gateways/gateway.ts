@@ -54,13 +54,3 @@ export type ApiPart = (typeof API_PARTS)[number]
 /** The name of a setting with what the gateway's API is called with. */
 export const apiSetting = (gateway: string, part: ApiPart): string =>
   `${gateway.toUpperCase()}_API_${part}`
-
-export function member(value: unknown, ...path: string[]): unknown {
-  return path.reduce<unknown>(
-    (inner, name) =>
-      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, name)
-        ? (inner as PayloadFields)[name]
-        : undefined,
-    value,
-  )
-}

@@ -65,32 +65,17 @@ function readSettlement(row: Fields): ReadRow {
   const { kind, debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
   const fee = fields.fee ?? less(fee_with_tax, fields.tax)
   const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields
+  const of = { settlement_id, settled_at, utr, amount, fee, tax }
   const isStated = debit !== undefined || credit !== undefined
   const settled: Settled = {
     kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
     id,
-    settlement_id,
-    settled_at,
-    utr,
-    amount,
-    fee,
-    tax,
     paid_out: isStated ? less(credit ?? '0', debit) : undefined,
+    ...of,
   }
-  const said = filled({
-    gateway_payment_id: id,
-    amount,
-    currency,
-    status: 'captured',
-    captured_at,
-    fee,
-    tax,
-    settlement_id,
-    settled_at,
-    utr,
-  })
+  const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...of }
   return {
-    said: kind === 'payment' ? said : null,
+    said: kind === 'payment' ? filled(said) : null,
     settled: settlement_id === undefined ? null : settled,
   }
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type GatewayRules, member } from '../gateway.ts'
+import type { GatewayRules, PayloadFields } from '../gateway.ts'
+import { at } from '../items/exact-json.ts'
 
 type Settings = { GATEWAY_A_SIGNATURE_HEADER: string; GATEWAY_A_EVENT_ID_HEADER: string }
 
@@ -28,7 +29,7 @@ export function rulesOfA(settings: Settings): GatewayRules {
     eventType: event => event.event,
     eventId: headers => headers[eventIdHeader],
     accounts: event => [event.account_id],
-    lenders: event => partsOf(event.payload).map(part => member(part, 'entity', 'notes', 'lender')),
+    lenders: event => partsOf(event.payload).map(part => at(part, 'entity.notes.lender')),
     isSigned(secret, body, headers) {
       const wanted = createHmac('sha256', secret).update(body).digest()
       const given = headers[signatureHeader]
@@ -42,5 +43,5 @@ function partsOf(payload: unknown): unknown[] {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return []
   return Object.keys(payload)
     .slice(0, MAX_PARTS)
-    .map(name => member(payload, name))
+    .map(name => (payload as PayloadFields)[name])
 }

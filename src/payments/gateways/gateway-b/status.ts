@@ -21,10 +21,7 @@ export const STATUSES: Record<string, ApiPayment['status']> = {
 export function isUncollected(payment: unknown): boolean {
   const flag = at(payment, 'is_captured')
   const method = at(payment, 'payment_method')
-  const kinds = [
-    textOf(at(payment, 'payment_group')),
-    ...(typeof method === 'object' && method !== null ? Object.keys(method) : []),
-  ]
+  const kinds = [textOf(at(payment, 'payment_group')), ...Object.keys(Object(method))]
   return (
     flag === false ||
     at(payment, 'authorization.action') === 'VOID' ||

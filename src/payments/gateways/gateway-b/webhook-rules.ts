@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type GatewayRules, member } from '../gateway.ts'
+import type { GatewayRules } from '../gateway.ts'
+import { at } from '../items/exact-json.ts'
 
 const SIGNATURE = 'x-webhook-signature'
 const TIME = 'x-webhook-timestamp'
@@ -25,18 +26,15 @@ export function rulesOfB(): GatewayRules {
     // The events of old virtual accounts are flat, and name their type `event`.
     eventType: event => event.type ?? event.event,
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
-    accounts: event => [
-      member(event, 'data', 'merchant', 'merchant_id'),
-      member(event, 'data', 'merchant_id'),
-    ],
+    accounts: event => [at(event, 'data.merchant.merchant_id'), at(event, 'data.merchant_id')],
     lenders: event => [
-      member(event, 'data', 'order', 'order_tags', 'lender'),
-      member(event, 'data', 'link_notes', 'lender'),
-      member(event, 'data', 'subscription_details', 'subscription_tags', 'lender'),
+      at(event, 'data.order.order_tags.lender'),
+      at(event, 'data.link_notes.lender'),
+      at(event, 'data.subscription_details.subscription_tags.lender'),
       // In what was fetched.
-      member(event, 'data', 'order_details', 'order_tags', 'lender'),
-      member(event, 'data', 'order_tags', 'lender'),
-      member(event, 'order', 'order_tags', 'lender'),
+      at(event, 'data.order_details.order_tags.lender'),
+      at(event, 'data.order_tags.lender'),
+      at(event, 'order.order_tags.lender'),
     ],
     isSigned(secret, body, headers) {
       const time = headers[TIME]
