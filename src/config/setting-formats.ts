@@ -26,10 +26,7 @@ FormatRegistry.Set('certificate-file', isCertificate)
 FormatRegistry.Set('cron', isCron)
 FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 
-/**
- * The options are JSON Schema’s and three of our own: `secret`, how the setting holds secrets; `isHidden`, whether the log
- * only says that it is set; `overHttp`, what somebody could do if the URL is plain HTTP.
- */
+/** Options of our own: `secret`, how it holds secrets; `isHidden`, from the log; `overHttp`, what plain HTTP would risk. */
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
 export function eachOf(length: number, prefix = ''): string {

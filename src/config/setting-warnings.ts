@@ -4,7 +4,6 @@ import { secretsIn } from './secrets.ts'
 import type { Settings } from './settings.ts'
 
 type Given = Static<typeof Settings>
-/** The schemas of the settings, by name. */
 type Known = { properties: Record<string, TSchema> }
 
 /** One line for each setting that is valid, but is not safe or perhaps not meant. */

@@ -114,8 +114,7 @@ function disputesIn(items: unknown[], since: Window): Omit<ApiPage, 'payments'> 
 }
 
 function settlementsIn(rows: unknown[], window: Window): SettlementPage {
-  const describe = describeItemOfA('settlement', window)
-  const { read, unreadable } = readEach(rows, settlementOf, describe)
+  const { read, unreadable } = readEach(rows, settlementOf, describeItemOfA('settlement', window))
   return { settlements: read, unreadable }
 }
 
