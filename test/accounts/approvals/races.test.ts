@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { ActCall } from '../../../src/accounts/approvals/act-call.ts'
-import { approve } from '../../../src/accounts/approvals/decide.ts'
+import { approve, reject } from '../../../src/accounts/approvals/decide.ts'
 import { perform } from '../../../src/accounts/approvals/perform.ts'
 import { enterAccount } from '../../../src/accounts/enter-account.ts'
 import { replayCall } from '../../../src/callbacks/replay-call.ts'
@@ -9,7 +9,7 @@ import type { Act } from '../../../src/config/acts.ts'
 import { bulkCall } from '../../../src/console/bulk/bulk-call.ts'
 import { countItems } from '../../../src/console/bulk/bulk-store.ts'
 import { matchingItems } from '../../../src/console/bulk/matching-items.ts'
-import type { Trx } from '../../../src/database/database.ts'
+import type { Database, Trx } from '../../../src/database/database.ts'
 import { newId } from '../../../src/ids.ts'
 import { pauseCall } from '../../../src/operations/pause-call.ts'
 import { pauseLedger } from '../../../src/operations/pause-ledger.ts'
@@ -82,6 +82,37 @@ t.test('exactly those callbacks are sent again that the proposal was about', asy
   const calls = [between(replayCall, fail)]
   t.match(await approve({ db, calls }, { id, asker: as('meera') }), { body: { callbacks: 1 } })
   await Promise.all(changes)
+})
+
+t.test('a proposal whose time runs out while its approval waits is not approved', async t => {
+  const request = { from: '2026-01-03T00:00:00Z', to: '2026-01-04T00:00:00Z' }
+  const id = await proposed(replayCall, 'callback.replay', request)
+  const runOut = (trx: Database) =>
+    sql`update loanops.approval set expires_at = clock_timestamp() where id = ${id}`.execute(trx)
+  const facts = {
+    ...replayCall,
+    async factsOf(trx: Trx, asked: typeof request) {
+      const facts = await replayCall.factsOf(trx, asked)
+      await runOut(trx)
+      return facts
+    },
+  }
+  const expired = { code: 'EXPIRED' }
+  const decision = { id, asker: as('meera') }
+  await t.rejects(approve({ db, calls: [facts] }, decision), expired, 'for what it is about')
+  for (const decide of [approve.bind(null, { db, calls: [replayCall] }), reject.bind(null, db)]) {
+    const decided = await db.transaction().execute(async trx => {
+      await sql`select from loanops.approval where id = ${id} for update`.execute(trx)
+      const decided = Promise.allSettled([decide(decision)])
+      await until(isWaiting, 'it waits')
+      await runOut(trx)
+      return () => decided
+    })
+    t.match(await decided(), [{ reason: expired }], 'for the proposal')
+    await sql`update loanops.approval set expires_at = now() + interval '1 hour' where id = ${id}`.execute(
+      db,
+    )
+  }
 })
 
 t.test('a proposal does not come back with the role of its proposer', async t => {
