@@ -31,6 +31,7 @@ declare module 'fastify' {
 
 export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
+export const forAdmins = (...acts: Act[]) => ({ needs: 'accounts', acts }) as const
 
 /** What whoever proposes or decides about an act needs. */
 export const needsOf = (act: string): Needs => (act.startsWith('account.') ? 'accounts' : 'operate')

@@ -101,6 +101,8 @@ t.test('a bulk action is sent for approval with its count and sum', async t => {
   t.match((await approver(path)).text, /stale/)
 
   await operator('/console/bulk', await hidden(operator, confirmation))
+  const sentAgain = await hidden(operator, confirmation)
+  t.equal((await operator('/console/bulk', sentAgain)).status, 409, 'it is proposed already')
   t.equal((await approver(`${await newest()}/approve`, {})).status, 303)
   await until(async () => (await stateOf('pay_6')) === 'dismissed', 'the items are decided')
   const { rows } = await service.db
@@ -111,6 +113,34 @@ t.test('a bulk action is sent for approval with its count and sum', async t => {
     .execute()
     .then(rows => ({ rows }))
   t.match(rows, [{ actor: 'asha.rao', detail: { approved_by: 'ravi.iyer' } }])
+})
+
+t.test('a form that is sent again shows what became of its proposal', async t => {
+  await held('pay_again')
+  const { if_match = '', form_token = '' } = await hidden(operator, pathOf('pay_again'))
+  const form = { outcome: 'dismiss', note: 'a forgery', if_match, form_token }
+  const send = async () => {
+    const { headers } = await operator(`${pathOf('pay_again')}/resolve`, form)
+    return (await operator(headers.get('location') ?? '')).text
+  }
+  t.match(await send(), /Sent for approval/)
+  await approver(`${await newest()}/reject`, {})
+  const again = await send()
+  t.match(again, /rejected/)
+  t.notMatch(again, /Sent for approval/)
+})
+
+t.test('a bulk form that is sent again once it was approved is not proposed again', async t => {
+  const wanted = { decision: 'payments.dismiss', note: 'tests', reason: 'loan_unknown' }
+  const fields = await hidden(operator, `/console/bulk?${new URLSearchParams(wanted)}`)
+  const { form_token: _, ...form } = fields
+  await operator('/console/bulk', form)
+  const path = await newest()
+  t.equal((await approver(`${path}/approve`, {})).status, 303)
+  const again = await operator('/console/bulk', form)
+  t.equal(again.headers.get('location'), `/console/bulk/${form.id}`)
+  t.equal(await newest(), path)
+  await until(async () => (await stateOf('pay_again')) === 'dismissed', 'the items are decided')
 })
 
 t.test('the pages are accessible, fit a phone, and work without JavaScript', async t => {

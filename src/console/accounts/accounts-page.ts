@@ -3,15 +3,15 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
-import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
+import { forAdmins } from '../../accounts/needs.ts'
 import type { Act } from '../../config/acts.ts'
 import type { Row } from '../../database/row.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
-import { doneAs, donePath } from '../frame/notice.ts'
+import { donePath } from '../frame/notice.ts'
+import { performForm } from '../frame/perform-form.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -37,12 +37,8 @@ type AccountRow = Row<
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
 > & { last_login_at: Date | null; failed_logins: number }
 
-const register = {
-  schema: registerSchema,
-  config: { needs: 'accounts', acts: ['account.register'] },
-} as const
-const ofOne = (...acts: Act[]) =>
-  ({ schema: accountSchema, config: { needs: 'accounts', acts } }) as const
+const register = { schema: registerSchema, config: forAdmins('account.register') }
+const ofOne = (...acts: Act[]) => ({ schema: accountSchema, config: forAdmins(...acts) })
 
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
@@ -52,8 +48,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post('/accounts', register, async (request, reply) => {
       const wanted = await accounts.wanted(request.body)
-      const performed = await perform(context, calls.registerCall, askerOf(request), wanted)
-      return reply.redirect(donePath(PATH, doneAs(performed, 'registered')), 303)
+      return performForm(context, calls.registerCall, wanted, reply, donePath(PATH, 'registered'))
     })
 
     app.get('/accounts/:username/disable', ofOne(), async (request, reply) => {
@@ -63,10 +58,9 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.post('/accounts/:username/disable', ofOne('account.disable'), async (request, reply) => {
-      const performed = await perform(context, calls.disableCall, askerOf(request), request.params)
-      return reply.redirect(donePath(PATH, doneAs(performed, 'disabled')), 303)
-    })
+    app.post('/accounts/:username/disable', ofOne('account.disable'), async (request, reply) =>
+      performForm(context, calls.disableCall, request.params, reply, donePath(PATH, 'disabled')),
+    )
 
     app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
       const account = await knownAccount(db, request.params.username)
@@ -74,18 +68,16 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Reset a password', body })
     })
 
-    app.post('/accounts/:username/reset', ofOne('account.reset'), async (request, reply) => {
-      const { username } = request.params
-      const performed = await perform(context, calls.resetCall, askerOf(request), { username })
-      if ('proposal' in performed) return reply.redirect(donePath(PATH, 'proposed'), 303)
-      const body = resetDone(username, performed.result)
-      return answerPage(request, reply, { title: 'Password reset', body })
-    })
+    app.post('/accounts/:username/reset', ofOne('account.reset'), async (request, reply) =>
+      performForm(context, calls.resetCall, request.params, reply, password => {
+        const body = resetDone(request.params.username, password)
+        return answerPage(request, reply, { title: 'Password reset', body })
+      }),
+    )
 
-    app.post('/accounts/:username/unlock', ofOne('account.unlock'), async (request, reply) => {
-      const performed = await perform(context, calls.unlockCall, askerOf(request), request.params)
-      return reply.redirect(donePath(PATH, doneAs(performed, 'unlocked')), 303)
-    })
+    app.post('/accounts/:username/unlock', ofOne('account.unlock'), async (request, reply) =>
+      performForm(context, calls.unlockCall, request.params, reply, donePath(PATH, 'unlocked')),
+    )
   }
 }
 

@@ -35,8 +35,10 @@ export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
     app.get('/approvals/:id', { schema: pageSchema, config: read }, async (request, reply) => {
       const approval = await findApproval(db, request.params.id)
       const title = `${actInWords(approval.act)} of ${approval.subject}`
+      // Whoever sends a form again is led here, too: by then the proposal may have been decided.
+      const isOver = request.query.done === 'proposed' && approval.state !== 'proposed'
       const body = html`<h1>Approval</h1>
-${doneNotice(request.query.done)}
+${isOver ? nothing : doneNotice(request.query.done)}
 ${approvalFacts(approval, formats)}
 <h2>What was asked for</h2>${facts(shown(approval.request))}
 <h2>What it was about</h2>${facts(shown(approval.facts))}
@@ -54,11 +56,9 @@ ${await eventsOf(approval)}
         const decision = { id, note: request.body.note, asker: askerOf(request) }
         const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
         const { act, subject } = await findApproval(db, id)
-        if (act === 'account.reset') {
-          const shownOnce = resetDone(subject, (body as { password: string }).password)
-          return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
-        }
-        return reply.redirect(back(id, 'approved'), 303)
+        if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
+        const shownOnce = resetDone(subject, (body as { password: string }).password)
+        return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
       },
     )
 

@@ -2,8 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
@@ -15,8 +13,9 @@ import { facts } from '../frame/facts.ts'
 import { fileFacts } from '../frame/file-facts.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import { words } from '../frame/words.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -60,9 +59,8 @@ ${await actionsOn(db, id, formats)}
       async (request, reply) => {
         const { statement_id, gateway } = await findStatement(db, request.params.id)
         const asked = { gateway, id: statement_id }
-        const performed = await perform(context, withdrawCall(context), askerOf(request), asked)
-        const done = doneAs(performed, 'withdrawn')
-        return reply.redirect(donePath(statementPath(statement_id), done), 303)
+        const done = donePath(statementPath(statement_id), 'withdrawn')
+        return performForm(context, withdrawCall(context), asked, reply, done)
       },
     )
   }

@@ -1,21 +1,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
+import type { Act } from '../../config/acts.ts'
 import { invalidField } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { newId, UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
-import { donePath } from '../frame/notice.ts'
 import { bulkPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import type { PageContext } from '../page-context.ts'
 import { bulkCall } from './bulk-call.ts'
 import { bulkProgress } from './bulk-progress.ts'
-import { countItems, findBulk, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
+import { countItems, findBulk, isMade, MAX_BULK_ITEMS, stopBulk } from './bulk-store.ts'
 import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
@@ -44,14 +44,7 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
-const ACTS = [
-  'bulk',
-  'operation.resolve',
-  'operation.cancel',
-  'payment.assign',
-  'payment.handled',
-  'payment.dismiss',
-] as const
+const ACTS = new Set<Act>(['bulk', ...Object.values(DECISIONS).map(({ act }) => act)])
 
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, formats } = context
@@ -78,10 +71,8 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
         // A form of an earlier release has no digest.
         const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
         const bulk = { id, decision, filter, note, count: Number(count), digest }
-        const performed = await perform(context, call, askerOf(request), bulk)
-        const list = `/console/${DECISIONS[decision].about}?${new URLSearchParams(filter)}`
-        const isProposed = 'proposal' in performed
-        return reply.redirect(isProposed ? donePath(list, 'proposed') : bulkPath(id), 303)
+        if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
+        return performForm(context, call, bulk, reply, bulkPath(id))
       },
     )
 

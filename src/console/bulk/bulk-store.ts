@@ -53,7 +53,7 @@ export async function measureItems(db: Database, items: RawBuilder<unknown>): Pr
 const digest = sql`coalesce(md5(string_agg(item::text, ',' order by item::text)), '')`
 
 export type NewBulk = {
-  /** The id is generated for the confirmation page, so that submitting it twice makes one decision. */
+  /** The id is generated for the confirmation page, so that its form makes one decision at most. */
   id: string
   decision: DecisionName
   filter: object
@@ -62,7 +62,20 @@ export type NewBulk = {
   digest: string
 }
 
-/** @throws Conflict if the matching rows have changed since they were counted */
+/** Whether this form, which may be sent again after a login, has made its decision. */
+export async function isMade(
+  db: Database,
+  { id, decision, filter, note }: NewBulk,
+  { actor }: Asker,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from loanops.bulk
+     where id = ${id} and actor = ${actor} and decision = ${decision} and filter = ${JSON.stringify(filter)}
+       and note is not distinct from ${note}`.execute(db)
+  return rows.length > 0
+}
+
+/** @throws Conflict if the matching rows have changed since they were counted, or the id has a decision already */
 export function createBulk(
   db: Database,
   { id, decision, filter, note, count, digest: seen }: NewBulk,
@@ -75,7 +88,7 @@ export function createBulk(
       values (${id}, ${decision}, ${JSON.stringify(filter)}, ${note}, ${asker.actor}, ${asker.address}, ${asker.requestId},
               ${JSON.stringify(asker.approval ?? null)})
       on conflict do nothing`.execute(trx)
-    if (isNew === 0n) return
+    if (isNew === 0n) throw new Conflict('This form was sent before: review the list again')
     await sql`
       insert into loanops.bulk_item (bulk_id, number, item)
       select ${id}, row_number() over (), item from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(

@@ -1,6 +1,7 @@
 import type { Asker } from '../../accounts/audit.ts'
 import type { Act } from '../../config/acts.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
+import type { Resolution } from '../../engine/operation.ts'
 import { cancelOperation } from '../../operations/cancel.ts'
 import { resolveOperation } from '../../operations/resolve.ts'
 import { parseTrackingId } from '../../operations/tracking-id.ts'
@@ -38,15 +39,13 @@ export const DECISIONS = {
     'operation.resolve',
     'retry: try again',
     'looked up in the ledger, and retried if it is not there',
-    (context, item, { asker }) =>
-      resolveOperation(context.db, context.boss, parseTrackingId(item), 'retry', asker),
+    resolveAs('retry'),
   ),
   'operations.failed': onOperation(
     'operation.resolve',
     'failed: give them up',
     'looked up in the ledger, and permanently failed if it is not there',
-    (context, item, { asker }) =>
-      resolveOperation(context.db, context.boss, parseTrackingId(item), 'failed', asker),
+    resolveAs('failed'),
   ),
   'operations.cancel': onOperation(
     'operation.cancel',
@@ -74,14 +73,14 @@ export const DECISIONS = {
     'handled: they were booked by hand',
     'marked as handled: it was booked by hand',
     true,
-    (context, item, made) => settleAs('handled', context, item, made),
+    settleAs('handled'),
   ),
   'payments.dismiss': onPayment(
     ACT_OF.dismiss,
     'dismiss: nothing is to be booked',
     'dismissed: nothing will be booked',
     true,
-    (context, item, made) => settleAs('dismiss', context, item, made),
+    settleAs('dismiss'),
   ),
 } satisfies Record<string, Decision>
 
@@ -92,7 +91,7 @@ function onOperation(
   act: Act,
   label: string,
   effect: string,
-  decide: (context: Context, trackingId: string, made: Made) => Promise<unknown>,
+  decide: (context: Context, trackingId: string, { asker }: Made) => Promise<unknown>,
 ): Decision {
   return {
     act,
@@ -103,6 +102,11 @@ function onOperation(
     decide: (context, item, made) =>
       decide(context, 'tracking_id' in item ? item.tracking_id : '', made),
   }
+}
+
+function resolveAs(outcome: Resolution) {
+  return ({ db, boss }: Context, item: string, { asker }: Made) =>
+    resolveOperation(db, boss, parseTrackingId(item), outcome, asker)
 }
 
 function onPayment(
@@ -122,14 +126,15 @@ function onPayment(
   }
 }
 
-function settleAs(
-  outcome: 'handled' | 'dismiss',
-  context: Context,
-  { gateway, id, kind, version }: PaymentItem,
-  { note, asker }: Made,
-) {
-  const name = { gateway, paymentId: id, kind }
-  return resolve(context, name, { outcome, note: note ?? '' }, asker, seenAs(version))
+function settleAs(outcome: 'handled' | 'dismiss') {
+  return (
+    context: Context,
+    { gateway, id: paymentId, kind, version }: PaymentItem,
+    { note, asker }: Made,
+  ) => {
+    const resolution = { outcome, note: note ?? '' }
+    return resolve(context, { gateway, paymentId, kind }, resolution, asker, seenAs(version))
+  }
 }
 
 const seenAs = (version: string | undefined) =>

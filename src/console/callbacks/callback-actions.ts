@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
@@ -17,8 +16,9 @@ import { closed, oneOf } from '../../http/schemas.ts'
 import { UUID } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
-import { doneAs, donePath } from '../frame/notice.ts'
+import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import type { PageContext } from '../page-context.ts'
 
 const Replay = Type.Object(
@@ -60,8 +60,8 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: { body: Replay }, config: operate('callback.replay') },
       async (request, reply) => {
-        const performed = await perform(context, replayCall, askerOf(request), request.body)
-        return reply.redirect(donePath('/console/callbacks', doneAs(performed, 'replayed')), 303)
+        const done = donePath('/console/callbacks', 'replayed')
+        return performForm(context, replayCall, request.body, reply, done)
       },
     )
 

@@ -51,10 +51,6 @@ export function doneNotice(done: string | undefined): Html {
   return text === undefined ? nothing : html`<p class="notice" role="status">${text}</p>`
 }
 
-/** @param performed what became of a form whose act somebody else may have to approve */
-export const doneAs = (performed: object, done: DoneKey): DoneKey =>
-  'proposal' in performed ? 'proposed' : done
-
 export function donePath(path: string, done: DoneKey): string {
   return `${path}${path.includes('?') ? '&' : '?'}done=${done}`
 }

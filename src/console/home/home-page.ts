@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
@@ -13,7 +12,8 @@ import { answerPage } from '../frame/answer.ts'
 import type { Html } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { localTime } from '../frame/local-time.ts'
-import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { performForm } from '../frame/perform-form.ts'
 import { sharedLoad } from '../frame/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
 import { charts } from './charts.ts'
@@ -52,9 +52,10 @@ ${ledgerForms(state, request.user.role)}`
         const { reason, until } = request.body
         const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
         const asked = { reason, until: end?.toISOString() ?? null }
-        const performed = await perform(context, pauseCall, askerOf(request), asked)
-        loads.forget()
-        return reply.redirect(donePath('/console', doneAs(performed, 'paused')), 303)
+        return performForm(context, pauseCall, asked, reply, async () => {
+          loads.forget()
+          return reply.redirect(donePath('/console', 'paused'), 303)
+        })
       },
     )
 

@@ -1,8 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { operationWithAttempts } from '../../operations/find-operations.ts'
@@ -12,8 +10,9 @@ import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneAs, doneNotice, donePath } from '../frame/notice.ts'
+import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { operationPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { attemptsTable } from './attempts-table.ts'
 import { operationFacts } from './operation-facts.ts'
@@ -58,9 +57,8 @@ ${operationForms(operation, request.user.role)}`
       async (request, reply) => {
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
-        const performed = await perform(context, resolveCall, askerOf(request), asked)
-        const done = doneAs(performed, 'resolved')
-        return reply.redirect(donePath(operationPath(tracking_id), done), 303)
+        const done = donePath(operationPath(tracking_id), 'resolved')
+        return performForm(context, resolveCall, asked, reply, done)
       },
     )
 
@@ -69,9 +67,8 @@ ${operationForms(operation, request.user.role)}`
       { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
         const { tracking_id } = request.params
-        const performed = await perform(context, cancelCall, askerOf(request), { tracking_id })
-        const done = doneAs(performed, 'cancelled')
-        return reply.redirect(donePath(operationPath(tracking_id), done), 303)
+        const done = donePath(operationPath(tracking_id), 'cancelled')
+        return performForm(context, cancelCall, { tracking_id }, reply, done)
       },
     )
   }

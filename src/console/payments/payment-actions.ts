@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate } from '../../accounts/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
@@ -14,8 +13,9 @@ import { paymentCalls } from '../../payments/decisions/payment-calls.ts'
 import { RESOLUTION_ACTS, resolutionValidator } from '../../payments/decisions/resolution.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
-import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
+import { type DoneKey, donePath } from '../frame/notice.ts'
 import { paymentPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import type { PageContext } from '../page-context.ts'
 
 const text = Type.Optional(Type.String({ maxLength: 1_000 }))
@@ -65,8 +65,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in request.body)
         const remember = kinds.length > 0 ? kinds : undefined
         const asked = { ...request.params, external_loan_id, note, remember, if_match }
-        const performed = await perform(context, assignCall, askerOf(request), asked)
-        return reply.redirect(back(request, doneAs(performed, 'assigned')), 303)
+        return performForm(context, assignCall, asked, reply, back(request, 'assigned'))
       },
     )
 
@@ -77,9 +76,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
         const asked = { ...request.params, ...request.query, if_match: seen, ...resolution }
-        const asker = askerOf(request)
-        const performed = await perform(context, resolveCall, asker, asked, whileAsked(reply))
-        return reply.redirect(back(request, doneAs(performed, 'decided')), 303)
+        return performForm(context, resolveCall, asked, reply, back(request, 'decided'))
       },
     )
 

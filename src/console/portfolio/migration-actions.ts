@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import type { Act } from '../../config/acts.ts'
 import { template } from '../../csv/template.ts'
@@ -10,8 +9,9 @@ import { acceptFiles } from '../../http/multipart.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { kindOf } from '../../portfolio/kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/migration-record.ts'
-import { doneAs, donePath } from '../frame/notice.ts'
+import { donePath } from '../frame/notice.ts'
 import { migrationPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import type { PageContext } from '../page-context.ts'
 
 const runSchema = {
@@ -42,9 +42,8 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
           const { id } = request.params
           const skip_invalid = request.body?.skip_invalid !== undefined
           const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
-          const performed = await perform(context, runCall, askerOf(request), asked)
-          const done = doneAs(performed, isDryRun ? 'dryRunStarted' : 'started')
-          return reply.redirect(donePath(migrationPath(id), done), 303)
+          const done = donePath(migrationPath(id), isDryRun ? 'dryRunStarted' : 'started')
+          return performForm(context, runCall, asked, reply, done)
         },
       )
     start('/portfolio/:id/run', false)
@@ -52,9 +51,8 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
 
     const retry = { schema: { params }, ...longCall('portfolio.run') }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
-      const { id } = request.params
-      const performed = await perform(context, retryCall, askerOf(request), { id })
-      return reply.redirect(donePath(migrationPath(id), doneAs(performed, 'retried')), 303)
+      const done = donePath(migrationPath(request.params.id), 'retried')
+      return performForm(context, retryCall, request.params, reply, done)
     })
 
     app.post(
@@ -71,8 +69,8 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       '/portfolio/:id/discard',
       { schema: { params }, config: operate('portfolio.discard') },
       async (request, reply) => {
-        const performed = await perform(context, discardCall, askerOf(request), request.params)
-        return reply.redirect(donePath('/console/portfolio', doneAs(performed, 'discarded')), 303)
+        const done = donePath('/console/portfolio', 'discarded')
+        return performForm(context, discardCall, request.params, reply, done)
       },
     )
 

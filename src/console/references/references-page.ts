@@ -4,7 +4,6 @@ import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/actor.ts'
-import { perform } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -19,8 +18,9 @@ import { ReferenceParams } from '../../payments/references/reference-record.ts'
 import { referenceFilters } from '../../payments/references/routes.ts'
 import { refuseCoveredFile, uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll } from '../frame/formats.ts'
-import { type DoneKey, doneAs, donePath } from '../frame/notice.ts'
+import { donePath } from '../frame/notice.ts'
 import { loanPath } from '../frame/paths.ts'
+import { performForm } from '../frame/perform-form.ts'
 import { words } from '../frame/words.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
@@ -71,18 +71,17 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
       async (request, reply) => {
         const { replace, ...reference } = request.body
         const asked = { ...reference, replace: replace === 'true' }
-        const performed = await perform(context, putCall, askerOf(request), asked)
-        return reply.redirect(back(reference, doneAs(performed, 'referenceAdded')), 303)
+        const loan = encodeURIComponent(reference.external_loan_id)
+        const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
+        return performForm(context, putCall, asked, reply, done)
       },
     )
 
     app.post(
       '/references/remove',
       { schema: removeSchema, config: operate('reference.write') },
-      async (request, reply) => {
-        const performed = await perform(context, deleteCall, askerOf(request), request.body)
-        return reply.redirect(donePath(PATH, doneAs(performed, 'referenceRemoved')), 303)
-      },
+      async (request, reply) =>
+        performForm(context, deleteCall, request.body, reply, donePath(PATH, 'referenceRemoved')),
     )
 
     app.post('/references/upload', long, async (request, reply) => {
@@ -98,9 +97,6 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
     })
   }
 }
-
-const back = ({ external_loan_id: loan }: { external_loan_id: string }, done: DoneKey) =>
-  donePath(`${PATH}?loan=${encodeURIComponent(loan)}`, done)
 
 type Row = Static<typeof ReferenceParams> &
   Awaited<ReturnType<typeof findReferences>>['references'][number]
