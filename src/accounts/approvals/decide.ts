@@ -4,12 +4,11 @@ import type { TokenRole } from '../../config/access-settings.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
-import { isUuid } from '../../ids.ts'
 import { refuseToken } from '../access.ts'
 import { type Asker, audit } from '../audit.ts'
 import { needsOf } from '../needs.ts'
 import type { Answer, AnyActCall } from './act-call.ts'
-import { findApproval, noApproval } from './find-approvals.ts'
+import { findApproval, rowOf } from './find-approvals.ts'
 import { isSame, requirePerson } from './person.ts'
 import { fingerprintOf } from './propose.ts'
 
@@ -28,7 +27,7 @@ const Stale = createError(
 
 type Decision = {
   id: string
-  note?: string | undefined
+  note?: string | null | undefined
   asker: Asker
   /** The role of the token of the API's callers. */
   tokenRole?: TokenRole | null
@@ -43,11 +42,8 @@ export async function approve(context: Context, decision: Decision): Promise<Ans
   const call = context.calls.find(one => one.name === name)
   if (call === undefined) throw new Conflict(`This version of LoanOps has no call ${name}`)
   const db = call.db ?? context.db
-  let looked: unknown
-  if (call.look !== undefined) {
-    const { request, proposer } = await unlessStale(db, call, decision, async (_, open) => open)
-    looked = await call.look(request, proposer, signal)
-  }
+  const before = call.look && (await unlessStale(db, call, decision, async (_, open) => open))
+  const looked = before && (await call.look?.(before.request, before.proposer, signal))
   const { request, result } = await unlessStale(db, call, decision, async (trx, open) => {
     await end(trx, open, 'approved', decision)
     crashPoint('approval.ended')
@@ -129,15 +125,12 @@ type Stored = Omit<Asker, 'actor'> & {
 }
 type Open = Stored & { proposer: Asker }
 
-async function proposal(db: Database, id: string, lock = sql``): Promise<Stored> {
-  const { rows } = isUuid(id)
-    ? await sql<Stored>`
-        select call, act, subject, proposed_by as "proposedBy", request, fingerprint, caller, host(address) as address,
-               request_id as "requestId"
-          from loanops.approval where id = ${id} ${lock}`.execute(db)
-    : { rows: [] }
-  if (rows[0] === undefined) throw noApproval(id)
-  return rows[0]
+function proposal(db: Database, id: string, lock = sql``): Promise<Stored> {
+  const stored = sql<Stored>`
+    select call, act, subject, proposed_by as "proposedBy", request, fingerprint, caller, host(address) as address,
+           request_id as "requestId"
+      from loanops.approval where id = ${id} ${lock}`
+  return rowOf(db, id, stored)
 }
 
 async function lockOpen(trx: Trx, { id, asker, tokenRole = null }: Decision): Promise<Open> {
@@ -166,11 +159,7 @@ async function end(
   trx: Trx,
   { act, subject, proposedBy: proposed_by }: Open,
   state: keyof typeof ACTIONS,
-  {
-    id: approval_id,
-    note = null,
-    asker,
-  }: { id: string; note?: string | null | undefined; asker: Asker },
+  { id: approval_id, note = null, asker }: Decision,
 ): Promise<void> {
   // The time may have run out while this waited for locks.
   const { numAffectedRows } = await sql`

@@ -1,6 +1,11 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import {
+  countOpenApprovals,
+  findApprovals,
+} from '../../../src/accounts/approvals/find-approvals.ts'
 import { withApprovals } from '../../support/approvals.ts'
+import { buffersOf } from '../../support/buffers.ts'
 import { clientData } from '../../support/loans.ts'
 
 const RULES = 'payment.assign>1000,operation.resolve,operation.cancel'
@@ -112,4 +117,18 @@ t.test('a list of operations is proposed as one', async t => {
     status: 200,
     body: { results: [{ status: 202 }, { status: 202 }] },
   })
+})
+
+t.test('what is open is found without reading all that was ever decided', async t => {
+  await sql`
+    insert into loanops.approval (id, call, act, subject, request, facts, fingerprint, state, proposed_by, expires_at)
+    select gen_random_uuid(), 'none', 'bulk', n::text, '{}', '{}', '', 'rejected', 'asha.rao', now()
+      from generate_series(1, 5000) n`.execute(db)
+  await sql`analyze loanops.approval`.execute(db)
+  const touched = await buffersOf(service.databaseUrl, async db => {
+    await countOpenApprovals(db)
+    await findApprovals(db, { state: 'proposed', limit: 50 })
+  })
+  t.equal(touched.length, 2)
+  for (const { statement, buffers } of touched) t.ok(buffers < 100, `${statement}: ${buffers}`)
 })
