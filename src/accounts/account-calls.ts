@@ -23,7 +23,7 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
     name: 'account.register',
     actsOf: () => ['account.register'],
     factsOf: async (_, { username, role }) =>
-      factsAbout('account.register', username, { shown: { role }, state: null }),
+      factsAbout('account.register', username, { role }, null),
     async act(db, asker, { username, role, password_hash: passwordHash }) {
       const account = await registerAccount(db, asker, { username, passwordHash, role })
       if (account === undefined) throw new UsernameTaken()
@@ -76,7 +76,6 @@ async function accountFacts(trx: Trx, act: Act, named: string): Promise<Facts> {
     select role, disabled_at, token_generation from loanops.account where id = ${id} for update`.execute(
     trx,
   )
-  const { role, disabled_at, token_generation } = rows[0] ?? {}
-  const state = [role, disabled_at, token_generation]
-  return factsAbout(act, username, { shown: { role, disabled_at }, state })
+  const { token_generation, ...shown } = rows[0] ?? {}
+  return factsAbout(act, username, shown, [...Object.values(shown), token_generation])
 }

@@ -1,11 +1,11 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
-import { type Account, insertAccount, lockAccountOf } from './account.ts'
-import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
+import { type Account, lockAccountOf } from './account.ts'
 import { withdrawAllOf } from './approvals/decide.ts'
 import { type Asker, audit } from './audit.ts'
 import type { Person } from './person.ts'
+import { registerAccount } from './register.ts'
 
 const NameTaken = createError(
   'FORBIDDEN',
@@ -22,33 +22,26 @@ const Disabled = createError('FORBIDDEN', 'The account %s is disabled', 403)
 export async function enterAccount(db: Database, asker: Asker, person: Person): Promise<Account> {
   const account = await db.transaction().execute(async trx => {
     const found = (await lockAccountOf(trx, person)) ?? (await newAccount(trx, asker, person))
-    const entered = found.disabledAt === null ? await withRole(trx, asker, found, person) : found
-    const action = found.disabledAt === null ? 'account.login' : 'account.login_failed'
-    await audit(trx, { ...asker, action, subject: found.username, ...by(found) })
+    const subject = found.username
+    if (found.disabledAt !== null) {
+      await audit(trx, { ...asker, action: 'account.login_failed', subject })
+      return found
+    }
+    const entered = await withRole(trx, asker, found, person)
+    await audit(trx, { ...asker, actor: subject, action: 'account.login', subject })
     return entered
   })
   if (account.disabledAt !== null) throw new Disabled(account.username)
   return account
 }
 
-/** The actor of the audit: a person who fails to log in is nobody yet. */
-const by = ({ disabledAt, username }: Account) => (disabledAt === null ? { actor: username } : {})
-
 async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Account> {
-  const { username, role } = person
-  const isReserved = username.toLowerCase() === INTERNAL_TOKEN_ACTOR
-  const account = isReserved
-    ? undefined
-    : await insertAccount(trx, { ...person, passwordHash: null })
-  if (account !== undefined) {
-    const detail = { role, by: 'single sign-on' }
-    await audit(trx, { ...asker, action: 'account.register', subject: username, detail })
-    return account
-  }
-  // Two first logins of one person at the same moment: this one has waited for the other to commit.
-  const made = await lockAccountOf(trx, person)
-  if (made === undefined) throw new NameTaken(username)
-  return made
+  const account =
+    (await registerAccount(trx, asker, { ...person, passwordHash: null })) ??
+    // Two first logins of one person at the same moment: this one has waited for the other to commit.
+    (await lockAccountOf(trx, person))
+  if (account === undefined) throw new NameTaken(person.username)
+  return account
 }
 
 /** Sets the account's role. With another one, its tokens and proposals end, and do not come back with the role. */

@@ -21,7 +21,7 @@ export async function registerAccount(
       ...asker,
       action: 'account.register',
       subject: account.username,
-      detail: { role: account.role },
+      detail: { role: account.role, ...(wanted.issuer && { by: 'single sign-on' }) },
     })
     return account
   })

@@ -9,6 +9,7 @@ import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
+import { forAdmins } from './needs.ts'
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
@@ -47,10 +48,7 @@ const registerSchema = {
     { username: Username, password: NewPassword, role: Role },
     { ...closed, title: 'RegisterAccountRequest' },
   ),
-  response: {
-    201: Registered,
-    202: Proposal,
-  },
+  response: { 201: Registered, 202: Proposal },
 }
 const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
 const passwordSchema = {
@@ -88,11 +86,10 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.post(
       '/account/register',
-      { schema: registerSchema, config: { needs: 'accounts', acts: ['account.register'] } },
+      { schema: registerSchema, config: forAdmins('account.register') },
       async (request, reply) => {
-        const asker = askerOf(request)
         const wanted = await accounts.wanted(request.body)
-        return answerAct(context, accounts.calls.registerCall, asker, wanted, { reply })
+        return answerAct(context, accounts.calls.registerCall, wanted, reply)
       },
     )
 

@@ -30,35 +30,14 @@ export const SignOnRefused = createError(
 /** What the browser keeps, signed, from the start of a login to its end. */
 export type StartedSignOn = { state: string; nonce: string; verifier: string }
 
-/** Both throw IssuerUnavailable. */
-type SingleSignOn = {
-  /** @returns the issuer's page to log in at */
-  begin(redirectUri: string): Promise<{ url: URL; started: StartedSignOn }>
-  /**
-   * @param url to which the issuer has led the browser back
-   * @returns the claims of the ID token, whose signature, issuer, audience, times and nonce are right
-   * @throws SignOnRefused
-   */
-  finish(url: URL, started: StartedSignOn): Promise<openid.IDToken>
-}
-
-export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogger): SingleSignOn {
-  const issuer = knownIssuer(settings)
+/** Both steps of a login throw IssuerUnavailable. */
+export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogger) {
+  const discovered = knownIssuer(settings, log)
   const inTurn = turns(MAX_CONCURRENT_CALLS, MAX_WAITING_CALLS)
 
-  async function discovered(): Promise<openid.Configuration> {
-    try {
-      return await issuer()
-    } catch (error) {
-      const trouble =
-        anotherIssuer(error)?.message ?? 'the issuer of single sign-on does not answer as one'
-      log.warn({ reason: reasonOf(error) }, trouble)
-      throw new IssuerUnavailable({ cause: error })
-    }
-  }
-
   return {
-    async begin(redirectUri) {
+    /** @returns the issuer's page to log in at */
+    async begin(redirectUri: string): Promise<{ url: URL; started: StartedSignOn }> {
       const configuration = await discovered()
       const started = {
         state: openid.randomState(),
@@ -76,7 +55,12 @@ export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogge
       return { url, started }
     },
 
-    async finish(url, { state, nonce, verifier }) {
+    /**
+     * @param url to which the issuer has led the browser back
+     * @returns the claims of the ID token, whose signature, issuer, audience, times and nonce are right
+     * @throws SignOnRefused
+     */
+    async finish(url: URL, { state, nonce, verifier }: StartedSignOn): Promise<openid.IDToken> {
       const configuration = await discovered()
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
       try {
@@ -91,27 +75,20 @@ export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogge
   }
 }
 
-/** The cause of the library's refusal. */
-type Mismatch = { attribute: string; body: { issuer?: string } }
-
-/** The library's refusal of an issuer that calls itself otherwise, and ours. */
-function anotherIssuer(error: unknown): AnotherIssuer | undefined {
-  if (error instanceof AnotherIssuer) return error
-  const cause = (error as Error).cause as Partial<Mismatch> | undefined
-  return cause?.attribute === 'issuer' ? new AnotherIssuer(String(cause.body?.issuer)) : undefined
-}
-
 /** The issuer's metadata, asked for once for all who log in at the same time, and again after an hour or a failure. */
-function knownIssuer(settings: SignOnSettings): () => Promise<openid.Configuration> {
+function knownIssuer(settings: SignOnSettings, log: FastifyBaseLogger) {
   let known: { until: number; configuration: Promise<openid.Configuration> } | undefined
-  return () => {
-    if (known !== undefined && known.until > Date.now()) return known.configuration
-    const asked = { until: Date.now() + METADATA_MS, configuration: discover(settings) }
-    known = asked
-    asked.configuration.catch(() => {
+  return async () => {
+    known = known && known.until > Date.now() ? known : undefined
+    known ??= { until: Date.now() + METADATA_MS, configuration: discover(settings) }
+    const asked = known
+    try {
+      return await asked.configuration
+    } catch (error) {
       if (known === asked) known = undefined
-    })
-    return asked.configuration
+      log.warn({ reason: reasonOf(error) }, troubleOf(error as Error))
+      throw new IssuerUnavailable({ cause: error })
+    }
   }
 }
 
@@ -126,20 +103,24 @@ async function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
       ...(issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : []),
     ],
   })
-  const found = configuration.serverMetadata().issuer
-  if (!URL.canParse(found) || new URL(found).href !== issuer.href) throw new AnotherIssuer(found)
+  const body = configuration.serverMetadata()
+  // The library would take an issuer of many tenants, such as Entra's `common`, each of which could give itself roles
+  // here.
+  if (!URL.canParse(body.issuer) || new URL(body.issuer).href !== issuer.href)
+    throw new AnotherIssuer('another issuer', { cause: { attribute: 'issuer', body } })
   return configuration
 }
 
-/**
- * The library would take an issuer of many tenants, such as Entra's `common`, each of which could give itself roles
- * here.
- */
 class AnotherIssuer extends Error {
   readonly code = 'ANOTHER_ISSUER'
-  constructor(issuer: string) {
-    super(`OIDC_ISSUER must be what the issuer calls itself, ${issuer}`)
-  }
+}
+
+/** @param error the library's refusal of an issuer that calls itself otherwise, or ours, or another failure */
+function troubleOf({ cause }: Error): string {
+  const { attribute, body } = (cause ?? {}) as { attribute?: string; body?: { issuer?: string } }
+  return attribute === 'issuer'
+    ? `OIDC_ISSUER must be what the issuer calls itself, ${body?.issuer}`
+    : 'the issuer of single sign-on does not answer as one'
 }
 
 function boundedFetch(): openid.CustomFetch {

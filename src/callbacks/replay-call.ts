@@ -15,7 +15,7 @@ export const replayCall: ActCall<Replay, undefined, number> = {
         from loanops.callback where ${matchingCallbacks({ ...filter, state })}`.execute(trx)
     const { callbacks, digest } = rows[0] ?? { callbacks: 0, digest: '' }
     const subject = [state, filter.type, filter.subject, filter.from, filter.to].join(' ')
-    return factsAbout('callback.replay', subject, { shown: { callbacks }, state: digest })
+    return factsAbout('callback.replay', subject, { callbacks }, digest)
   },
   act: (db, asker, request) => replayCallbacks(db, request, asker),
   answer: async (_, callbacks) => ({ status: 202, body: { callbacks } }),

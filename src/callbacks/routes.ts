@@ -6,8 +6,8 @@ import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate, read } from '../accounts/needs.ts'
 import { CALLBACK_TYPES } from '../config/callback-settings.ts'
 import { Time } from '../http/day-fields.ts'
-import { listQuery } from '../http/list-query.ts'
-import { closed, nullable, oneOf, optional } from '../http/schemas.ts'
+import { listAnswer, listQuery } from '../http/list-query.ts'
+import { closed, oneOf, optional } from '../http/schemas.ts'
 import { Id, WITHOUT_NUL } from '../http/text-fields.ts'
 import { isUuid } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
@@ -35,12 +35,7 @@ const listSchema = {
     },
     closed,
   ),
-  response: {
-    200: Type.Object(
-      { callbacks: Type.Array(CallbackItem), next_cursor: nullable(Type.String()) },
-      { title: 'CallbackList' },
-    ),
-  },
+  response: listAnswer('callbacks', CallbackItem, 'CallbackList'),
 }
 const itemSchema = {
   operationId: 'getCallback',
@@ -112,7 +107,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: replaySchema, config: forReplay },
       async (request, reply) => {
-        return answerAct(context, replayCall, askerOf(request), request.body, { reply })
+        return answerAct(context, replayCall, request.body, reply)
       },
     )
 

@@ -39,11 +39,8 @@ export const signOnSettings = {
   }),
 }
 
-const Roles = Type.Record(
-  Type.String(),
-  Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')]),
-  { minProperties: 1 },
-)
+const Role = Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')])
+const Roles = Type.Record(Type.String(), Role, { minProperties: 1 })
 
 export type SignOnSettings = {
   issuer: URL
@@ -52,46 +49,41 @@ export type SignOnSettings = {
   roleClaim: string
   usernameClaim: string
   /** The role of each value of the claim. */
-  roles: ReadonlyMap<string, Static<typeof Roles>[string]>
+  roles: ReadonlyMap<string, Static<typeof Role>>
 }
 
 const NEEDED = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const
+type Named = (typeof NEEDED)[number] | 'OIDC_ISSUER'
 
 /** @returns one line per setting that does not go with the others */
 export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
   const { OIDC_ISSUER: issuer, OIDC_ROLES: roles, PASSWORD_LOGIN } = env
-  if (!issuer)
-    return PASSWORD_LOGIN === 'false'
-      ? [
-          `PASSWORD_LOGIN is invalid: it may be false only with OIDC_ISSUER. ${exampleOf('OIDC_ISSUER')}`,
-        ]
-      : []
-  const missing = NEEDED.filter(name => !env[name]).map(
-    name => `${name} is missing: OIDC_ISSUER needs it. ${exampleOf(name)}`,
+  const invalid = (name: string, why: string, example: Named = 'OIDC_ISSUER') =>
+    `${name} is ${why}. Example: ${example}=${signOnSettings[example].examples[0]}`
+  if (!issuer) {
+    const why = 'invalid: it may be false only with OIDC_ISSUER'
+    return PASSWORD_LOGIN === 'false' ? [invalid('PASSWORD_LOGIN', why)] : []
+  }
+  const troubles = NEEDED.filter(name => !env[name]).map(name =>
+    invalid(name, 'missing: OIDC_ISSUER needs it', name),
   )
+  const { description } = signOnSettings.OIDC_ROLES
   if (roles && rolesIn(roles) === undefined)
-    missing.push(
-      `OIDC_ROLES is invalid: ${signOnSettings.OIDC_ROLES.description}. ${exampleOf('OIDC_ROLES')}`,
-    )
+    troubles.push(invalid('OIDC_ROLES', `invalid: ${description}`, 'OIDC_ROLES'))
   if (!isSafe(issuer))
-    missing.push(
-      `OIDC_ISSUER is invalid: plain HTTP is allowed only to this machine. ${exampleOf('OIDC_ISSUER')}`,
-    )
-  return missing
+    troubles.push(invalid('OIDC_ISSUER', 'invalid: plain HTTP is allowed only to this machine'))
+  return troubles
 }
 
 /** The single sign-on of settings without troubles. */
 export function signOnOf(
-  settings: {
-    [S in keyof typeof signOnSettings]?: Static<(typeof signOnSettings)[S]> | undefined
-  },
+  settings: Partial<Record<keyof typeof signOnSettings, unknown>>,
 ): SignOnSettings | undefined {
-  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: secret } = settings
-  if (issuer === undefined) return undefined
+  if (settings.OIDC_ISSUER === undefined) return undefined
   return {
-    issuer: new URL(issuer),
-    clientId: String(clientId),
-    clientSecret: String(secret),
+    issuer: new URL(String(settings.OIDC_ISSUER)),
+    clientId: String(settings.OIDC_CLIENT_ID),
+    clientSecret: String(settings.OIDC_CLIENT_SECRET),
     roleClaim: String(settings.OIDC_ROLE_CLAIM),
     usernameClaim: String(settings.OIDC_USERNAME_CLAIM),
     roles: new Map(Object.entries(rolesIn(String(settings.OIDC_ROLES)) ?? {})),
@@ -112,8 +104,4 @@ function isSafe(url: string): boolean {
   if (!URL.canParse(url)) return true
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || LOOPBACK.test(hostname)
-}
-
-function exampleOf(name: (typeof NEEDED)[number] | 'OIDC_ISSUER'): string {
-  return `Example: ${name}=${signOnSettings[name].examples[0]}`
 }

@@ -1,5 +1,6 @@
-import { type TInteger, Type } from '@sinclair/typebox'
+import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { cursorPattern, type Shape } from './cursor.ts'
+import { nullable } from './schemas.ts'
 
 export const listQuery = (...shapes: Shape[]) => ({
   // The limit is optional for callers, but always present in handlers, because validation fills in the default.
@@ -18,3 +19,14 @@ export const listQuery = (...shapes: Shape[]) => ({
     }),
   ),
 })
+
+/** @param name what the list is called in the answer */
+export function listAnswer<Name extends string, Item extends TSchema>(
+  name: Name,
+  item: Item,
+  title: string,
+) {
+  const members = { [name]: Type.Array(item), next_cursor: nullable(Type.String()) }
+  type Members = Record<Name, TArray<Item>> & { next_cursor: TUnsafe<string | null> }
+  return { 200: Type.Object(members as unknown as Members, { title }) }
+}

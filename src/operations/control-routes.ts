@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { askerOf } from '../accounts/actor.ts'
 import { orProposal, Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate } from '../accounts/needs.ts'
@@ -102,23 +101,21 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
       { schema: resolveSchema, config: operate('operation.resolve') },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body }
-        return answerAct(context, resolveCall, askerOf(request), asked, { reply })
+        return answerAct(context, resolveCall, asked, reply)
       },
     )
 
     app.post(
       '/ledger/operations/resolve',
       { schema: resolveEachSchema, config: operate('bulk', 'operation.resolve') },
-      async (request, reply) =>
-        answerAct(context, resolveEachCall, askerOf(request), request.body, { reply }),
+      async (request, reply) => answerAct(context, resolveEachCall, request.body, reply),
     )
 
     app.post(
       '/ledger/operations/:tracking_id/cancel',
       { schema: cancelSchema, config: operate('operation.cancel') },
       async (request, reply) => {
-        const asker = askerOf(request)
-        return answerAct(context, cancelCall, asker, request.params, { reply })
+        return answerAct(context, cancelCall, request.params, reply)
       },
     )
   }

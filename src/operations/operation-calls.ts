@@ -23,11 +23,11 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     name: 'operations.resolve',
     actsOf: () => ['operation.resolve'],
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.resolve'),
-    act: (db, asker, { tracking_id, outcome }) =>
+    act: async (db, asker, { tracking_id, outcome }) =>
       resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker),
-    answer: async ({ tracking_id }) => ({
+    answer: async ({ tracking_id: id }) => ({
       status: 202,
-      body: { tracking_id, status: 'processing' },
+      body: { tracking_id: id, status: 'processing' },
     }),
   }
 
@@ -40,9 +40,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     },
     act: (db, asker, { tracking_ids, outcome }) =>
       answerEach(log, asker, tracking_ids, 202, one =>
-        inSavepoint(db, async () =>
-          resolveOperation(db, boss, parseTrackingId(one), outcome, asker),
-        ),
+        inSavepoint(db, () => resolveCall.act(db, asker, { tracking_id: one, outcome }, undefined)),
       ),
     answer: async ({ tracking_ids }, answers) => {
       const results = tracking_ids.map((tracking_id, i) => ({ tracking_id, ...answers[i] }))
@@ -76,5 +74,5 @@ async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<F
   if (rows[0] === undefined) throw new UnknownTrackingId()
   const { isUntried, ...shown } = rows[0]
   const { last_error: _, ...state } = shown as Record<string, unknown>
-  return factsAbout(act, trackingId, { shown, state: [state, isUntried] })
+  return factsAbout(act, trackingId, shown, [state, isUntried])
 }

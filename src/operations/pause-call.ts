@@ -16,8 +16,7 @@ export const pauseCall: ActCall<Pause, undefined, PauseState> = {
       select reason, until from loanops.ledger_pause
        where until is null or until > clock_timestamp()`.execute(trx)
     const [now = { reason: null, until: null }] = rows
-    const shown = { paused: rows.length > 0, ...now }
-    return factsAbout('ledger.pause', 'ledger', { shown, state: now })
+    return factsAbout('ledger.pause', 'ledger', { paused: rows.length > 0, ...now }, now)
   },
   act: (db, asker, { reason, until }) =>
     pauseLedger(db, { reason, until: until === null ? null : new Date(until) }, asker),

@@ -47,7 +47,7 @@ export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
       { schema: pauseSchema, config: operate('ledger.pause') },
       async (request, reply) => {
         const asked = { until: null, ...request.body }
-        return answerAct(context, pauseCall, askerOf(request), asked, { reply })
+        return answerAct(context, pauseCall, asked, reply)
       },
     )
 

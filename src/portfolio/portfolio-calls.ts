@@ -57,5 +57,5 @@ async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
       from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
   if (rows[0] === undefined) throw noMigration(id)
   const { run, ...shown } = rows[0]
-  return factsAbout(act, id, { shown, state: [shown.sha256, shown.status, run] })
+  return factsAbout(act, id, shown, [shown.sha256, shown.status, run])
 }

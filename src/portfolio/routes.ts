@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { askerOf } from '../accounts/actor.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { operate, read } from '../accounts/needs.ts'
@@ -64,8 +63,7 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/migration/:id',
       { schema: discardSchema, config: operate('portfolio.discard') },
       async (request, reply) => {
-        const asker = askerOf(request)
-        return answerAct(context, portfolio.calls.discardCall, asker, request.params, { reply })
+        return answerAct(context, portfolio.calls.discardCall, request.params, reply)
       },
     )
   }

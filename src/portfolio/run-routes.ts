@@ -61,14 +61,13 @@ export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
       const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
-      return answerAct(context, runCall, askerOf(request), asked, { reply })
+      return answerAct(context, runCall, asked, reply)
     })
 
     app.post(
       '/migration/:id/retry',
       { schema: retrySchema, onRequest: limitLongCalls, config: operate('portfolio.run') },
-      async (request, reply) =>
-        answerAct(context, retryCall, askerOf(request), request.params, { reply }),
+      async (request, reply) => answerAct(context, retryCall, request.params, reply),
     )
 
     app.post(

@@ -22,7 +22,8 @@ export type Facts = {
 export function factsAbout(
   act: Act,
   subject: string,
-  { shown, state }: Pick<Facts, 'shown' | 'state'>,
+  shown: Facts['shown'],
+  state: unknown,
 ): Facts {
   const parts = [{ act, amount: null }]
   return { act, subject, parts, amount: null, currency: null, shown, state }

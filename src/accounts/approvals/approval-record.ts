@@ -34,15 +34,11 @@ export const Approval = Type.Object(
   { title: 'Approval' },
 )
 
+const { approval_id, act, subject, expires_at } = Approval.properties
+
 /** The answer of every call whose act a second person must approve. */
 export const Proposal = Type.Object(
-  {
-    approval_id: Type.String(),
-    act: oneOf(ACTS),
-    subject: Type.String(),
-    state: Type.Literal('proposed'),
-    expires_at: Type.String(),
-  },
+  { approval_id, act, subject, state: Type.Literal('proposed'), expires_at },
   { title: 'Proposal', description: 'Nothing is done yet: somebody else must approve it' },
 )
 

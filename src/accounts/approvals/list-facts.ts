@@ -14,12 +14,12 @@ export async function listFacts<Item extends object>(
   { factsOf }: Pick<ActCall<Item, never, never>, 'factsOf'>,
 ): Promise<Facts> {
   const all: (Facts | null)[] = []
-  for (const item of items) all.push(await knownFacts(() => factsOf(trx, item)))
+  for (const item of items) all.push(await factsOf(trx, item).catch(refused))
   const known = all.filter(one => one !== null)
   const currencies = new Set(known.map(({ currency }) => currency))
   const isSum = currencies.size === 1 && known.every(({ amount }) => amount !== null)
   const sum = isSum ? Decimal.sum(...known.map(({ amount }) => amount ?? 0)).toString() : null
-  const currency = isSum ? ([...currencies][0] ?? null) : null
+  const currency = isSum ? (known[0]?.currency ?? null) : null
   const parts = known.flatMap(one => one.parts)
   return {
     act: 'bulk',
@@ -33,12 +33,7 @@ export async function listFacts<Item extends object>(
 }
 
 /** An item that cannot be read is refused by itself, when the others are done. */
-async function knownFacts(read: () => Promise<Facts>): Promise<Facts | null> {
-  try {
-    return await read()
-  } catch (error) {
-    const { statusCode = 500 } = error as { statusCode?: number }
-    if (statusCode >= 500) throw error
-    return null
-  }
+function refused(error: { statusCode?: number }): null {
+  if ((error.statusCode ?? 500) >= 500) throw error
+  return null
 }

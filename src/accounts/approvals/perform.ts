@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 import type { ApprovalRule } from '../../config/approval-rules.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { whileAsked } from '../../http/while-asked.ts'
+import { askerOf } from '../actor.ts'
 import type { Asker } from '../audit.ts'
 import type { ActCall, Part } from './act-call.ts'
 import { requirePerson } from './person.ts'
@@ -62,14 +64,13 @@ function isCovered(rules: ApprovalRule[], parts: Part[]): boolean {
 export async function answerAct<Request extends object, Looked, Result>(
   context: ForApprovals,
   call: ActCall<Request, Looked, Result>,
-  asker: Asker,
-  request: Request,
-  { reply, signal }: { reply: FastifyReply; signal?: AbortSignal },
+  asked: Request,
+  reply: FastifyReply,
 ): Promise<never> {
-  const performed = await perform(context, call, asker, request, signal)
+  const performed = await perform(context, call, askerOf(reply.request), asked, whileAsked(reply))
   const { status, body } =
     'proposal' in performed
       ? { status: 202, body: performed.proposal }
-      : await call.answer(request, performed.result)
+      : await call.answer(asked, performed.result)
   return reply.code(status).send(body) as never
 }

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { ACTS } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
-import { listQuery } from '../../http/list-query.ts'
-import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
+import { closed, oneOf, optional } from '../../http/schemas.ts'
 import { Id, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { askerOf } from '../actor.ts'
@@ -17,12 +17,8 @@ import { findApproval, findApprovals } from './find-approvals.ts'
 const tags = ['approvals']
 const params = Type.Object({ id: Id })
 const refusals = ['PERSON_REQUIRED', 'CONFLICT', 'EXPIRED']
-const toDecide = {
-  'x-refusals': refusals,
-  tags,
-  security: [{ internalToken: [], bearer: [] }],
-  params,
-}
+const security = [{ internalToken: [], bearer: [] }]
+const toDecide = { 'x-refusals': refusals, tags, security, params }
 export const approvalFilters = {
   state: Type.Optional(oneOf(APPROVAL_STATES)),
   act: Type.Optional(oneOf(ACTS)),
@@ -32,12 +28,7 @@ const listSchema = {
   tags,
   summary: 'Lists what was proposed for approval by a second person, newest first',
   querystring: Type.Object({ ...approvalFilters, ...listQuery('uuid') }, closed),
-  response: {
-    200: Type.Object(
-      { approvals: Type.Array(Approval), next_cursor: nullable(Type.String()) },
-      { title: 'ApprovalList' },
-    ),
-  },
+  response: listAnswer('approvals', Approval, 'ApprovalList'),
 }
 const oneSchema = {
   operationId: 'getApproval',

@@ -14,8 +14,9 @@ export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger })
   let loggedOn = ''
   return startLoop(
     async () => {
-      const sealed = await sealSome(db)
-      if (sealed === ROWS_PER_STATEMENT) return 0
+      const { rows } = await sql<{ sealed: number }>`
+        select loanops.seal_audit(${ROWS_PER_STATEMENT}) as sealed`.execute(db)
+      if (rows[0]?.sealed === ROWS_PER_STATEMENT) return 0
       const today = new Date().toISOString().slice(0, 10)
       const head = today === loggedOn ? undefined : await auditHead(db)
       if (head) {
@@ -29,10 +30,4 @@ export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger })
       onError: error => log.error({ err: error }, 'the audit could not be sealed'),
     },
   )
-}
-
-async function sealSome(db: Database): Promise<number> {
-  const { rows } = await sql<{ sealed: number }>`
-    select loanops.seal_audit(${ROWS_PER_STATEMENT}) as sealed`.execute(db)
-  return rows[0]?.sealed ?? 0
 }

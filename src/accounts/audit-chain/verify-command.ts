@@ -13,9 +13,16 @@ export async function verifyFromCommand(databaseUrl: string, kept: string | unde
   const db = openDatabase(databaseUrl, { ...options, onError() {} })
   try {
     const verified = await verifyAudit(db, known)
-    const isIntact = typeof verified !== 'string'
-    process.stdout.write(isIntact ? reportOf(verified) : `${verified}\n`)
-    return isIntact ? 0 : 1
+    if (typeof verified === 'string') {
+      process.stdout.write(`${verified}\n`)
+      return 1
+    }
+    const { sealed, unsealed, head } = verified
+    process.stdout.write(
+      `The audit has ${sealed + unsealed} rows: ${sealed} are as they were sealed, ${unsealed} are not sealed yet.\n`,
+    )
+    if (head) process.stdout.write(`Keep elsewhere, for --head: ${head.id}:${head.chain}\n`)
+    return 0
   } finally {
     await db.destroy()
   }
@@ -28,11 +35,4 @@ function readHead(kept: string): AuditHead {
     '--head must be the id and the chain of GET /audit/head, with a colon between them. ' +
       `Example: --head 019ac3f2-58a1-7c4e-9d2b-6f0e1a2b3c4d:${'9f'.repeat(32)}`,
   )
-}
-
-type Intact = Exclude<Awaited<ReturnType<typeof verifyAudit>>, string>
-
-function reportOf({ sealed, unsealed, head }: Intact): string {
-  const count = `The audit has ${sealed + unsealed} rows: ${sealed} are as they were sealed, ${unsealed} are not sealed yet.\n`
-  return head ? `${count}Keep elsewhere, for --head: ${head.id}:${head.chain}\n` : count
 }

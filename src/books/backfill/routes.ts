@@ -9,9 +9,9 @@ import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
 import { Time } from '../../http/day-fields.ts'
-import { listQuery } from '../../http/list-query.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
-import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
+import { closed, oneOf, optional } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
@@ -50,12 +50,7 @@ const listSchema = {
     { gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') },
     closed,
   ),
-  response: {
-    200: Type.Object(
-      { backfills: Type.Array(Backfill), next_cursor: nullable(Type.String()) },
-      { title: 'BackfillList' },
-    ),
-  },
+  response: listAnswer('backfills', Backfill, 'BackfillList'),
 }
 const itemSchema = {
   operationId: 'getBackfill',

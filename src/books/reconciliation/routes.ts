@@ -6,8 +6,8 @@ import { read } from '../../accounts/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
-import { listQuery } from '../../http/list-query.ts'
-import { closed, nullable } from '../../http/schemas.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
+import { closed } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { BucketPayment, bucketName, ReconciledDay, Totals } from './day-record.ts'
 import { daysCsv } from './days-csv.ts'
@@ -46,12 +46,7 @@ const paymentsSchema = {
     { day: IsoDay, bucket: bucketName, lender, gateway, ...listQuery(...SORTED_BY) },
     closed,
   ),
-  response: {
-    200: Type.Object(
-      { payments: Type.Array(BucketPayment), next_cursor: nullable(Type.String()) },
-      { title: 'BucketPaymentList' },
-    ),
-  },
+  response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),
 }
 
 export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {

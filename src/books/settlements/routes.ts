@@ -8,8 +8,8 @@ import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { listQuery } from '../../http/list-query.ts'
-import { closed, nullable } from '../../http/schemas.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
+import { closed } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
 import { DaysQuery, withDays } from '../reconciliation/days-query.ts'
 import { findSettlements, SORTED_BY } from './find-settlements.ts'
@@ -29,12 +29,7 @@ const listSchema = {
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
   description,
   querystring: Type.Object({ ...filters, ...listQuery(...SORTED_BY) }, closed),
-  response: {
-    200: Type.Object(
-      { settlements: Type.Array(Settlement), next_cursor: nullable(Type.String()) },
-      { title: 'SettlementList' },
-    ),
-  },
+  response: listAnswer('settlements', Settlement, 'SettlementList'),
 }
 const csvSchema = {
   operationId: 'downloadSettlements',

@@ -12,10 +12,10 @@ import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { fileFacts } from '../../http/file-facts.ts'
-import { listQuery } from '../../http/list-query.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
-import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
@@ -77,12 +77,7 @@ const listSchema = {
   summary: 'Lists the files that were uploaded for a gateway, newest first',
   params: Type.Object(ofGateway),
   querystring: Type.Object(listQuery('uuid'), closed),
-  response: {
-    200: Type.Object(
-      { statements: Type.Array(StatementFile), next_cursor: nullable(Type.String()) },
-      { title: 'StatementFileList' },
-    ),
-  },
+  response: listAnswer('statements', StatementFile, 'StatementFileList'),
 }
 const withdrawSchema = {
   operationId: 'withdrawStatement',
@@ -143,8 +138,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/:gateway/statements/:id',
       { schema: withdrawSchema, config: operate('statement.withdraw') },
       async (request, reply) => {
-        const asker = askerOf(request)
-        return answerAct(context, withdrawCall(context), asker, request.params, { reply })
+        return answerAct(context, withdrawCall(context), request.params, reply)
       },
     )
   }

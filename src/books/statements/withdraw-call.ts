@@ -22,10 +22,7 @@ export function withdrawCall({ db }: { db: Database }): ActCall<Named, undefined
         : { rows: [] }
       if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
       const [shown] = rows
-      return factsAbout('statement.withdraw', id, {
-        shown,
-        state: [shown.sha256, shown.is_withdrawn],
-      })
+      return factsAbout('statement.withdraw', id, shown, [shown.sha256, shown.is_withdrawn])
     },
     act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
     finish: ({ id }) => deleteRowsOf(db, id),

@@ -13,20 +13,8 @@ import type { PageContext } from '../page-context.ts'
 
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'][number]
 
-export const approvalsPage = (context: PageContext) => listRoutes(context.db, approvalList(context))
-
-export function approvalState(state: string): Html {
-  const look = { proposed: 'wait', approved: 'good' }[state] ?? 'bad'
-  return html`<span class="${look}">${state}</span>`
-}
-
-export function subjectOf({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
-  if (act.startsWith('portfolio.')) return subjectLink('migration', subject)
-  return /^(payment|operation|statement)\./.test(act) ? subjectLink(act, subject) : subject
-}
-
-function approvalList({ db, formats }: PageContext): List<typeof approvalFilters, ApprovalItem> {
-  return {
+export function approvalsPage({ db, formats }: PageContext) {
+  const list: List<typeof approvalFilters, ApprovalItem> = {
     path: '/approvals',
     title: 'Approvals',
     filters: approvalFilters,
@@ -38,12 +26,7 @@ function approvalList({ db, formats }: PageContext): List<typeof approvalFilters
         title: 'Act',
         cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
       },
-      {
-        name: 'subject',
-        title: 'Subject',
-        isId: true,
-        cell: subjectOf,
-      },
+      { name: 'subject', title: 'Subject', isId: true, cell: subjectOf },
       {
         name: 'amount',
         title: 'Amount',
@@ -67,4 +50,15 @@ function approvalList({ db, formats }: PageContext): List<typeof approvalFilters
       return { rows: approvals, next_cursor }
     },
   }
+  return listRoutes(db, list)
+}
+
+export function approvalState(state: string): Html {
+  const look = { proposed: 'wait', approved: 'good' }[state] ?? 'bad'
+  return html`<span class="${look}">${state}</span>`
+}
+
+export function subjectOf({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
+  if (act.startsWith('portfolio.')) return subjectLink('migration', subject)
+  return /^(payment|operation|statement)\./.test(act) ? subjectLink(act, subject) : subject
 }

@@ -7,9 +7,9 @@ import { operate, read } from '../../accounts/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { idBefore, pageOf } from '../../http/cursor.ts'
-import { listQuery } from '../../http/list-query.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { FieldErrors, NotFound } from '../../http/problem.ts'
-import { closed, nullable } from '../../http/schemas.ts'
+import { closed } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
 import { isUuid } from '../../ids.ts'
 import { BatchRun } from '../payment-record.ts'
@@ -31,12 +31,7 @@ const listSchema = {
   tags,
   summary: 'Lists batch runs, newest first',
   querystring: Type.Object(listQuery('uuid'), closed),
-  response: {
-    200: Type.Object(
-      { batches: Type.Array(BatchRun), next_cursor: nullable(Type.String()) },
-      { title: 'BatchRunList' },
-    ),
-  },
+  response: listAnswer('batches', BatchRun, 'BatchRunList'),
 }
 const runSchema = {
   operationId: 'getBatch',

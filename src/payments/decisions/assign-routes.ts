@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import { operate } from '../../accounts/needs.ts'
@@ -86,8 +85,7 @@ export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.post(
       '/payments/assign',
       { schema: assignEachSchema, config: forEach },
-      async (request, reply) =>
-        answerAct(context, assignEachCall, askerOf(request), request.body, { reply }),
+      async (request, reply) => answerAct(context, assignEachCall, request.body, reply),
     )
 
     app.post(
@@ -95,7 +93,7 @@ export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: assignSchema, config: forOne },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
-        return answerAct(context, assignCall, askerOf(request), asked, { reply })
+        return answerAct(context, assignCall, asked, reply)
       },
     )
   }

@@ -57,8 +57,10 @@ export function paymentCalls(context: Context) {
   const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
     name: 'payments.resolve',
     actsOf: ({ outcome }) => [ACT_OF[outcome]],
-    factsOf: (trx, request) =>
-      paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), amountIn(request)),
+    factsOf: (trx, request) => {
+      const posted = request.outcome === 'post' ? String(request.amount) : undefined
+      return paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), posted)
+    },
     look: (request, asker, signal) =>
       seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),
     act: (db, asker, request, seen) => resolveAsSeen({ db, boss }, seen, wantedBy(request), asker),
@@ -72,9 +74,6 @@ export function paymentCalls(context: Context) {
 function nameOf({ gateway, gateway_payment_id: paymentId, kind }: Named): PaymentName {
   return { gateway, paymentId, ...(kind && { kind }) }
 }
-
-const amountIn = (request: ResolveRequest) =>
-  request.outcome === 'post' ? String(request.amount) : undefined
 
 function wantedBy(request: ResolveRequest) {
   const { gateway, gateway_payment_id, kind, if_match: ifMatch, ...resolution } = request

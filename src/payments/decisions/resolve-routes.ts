@@ -7,7 +7,6 @@ import { operate } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
 import { Note } from '../../http/text-fields.ts'
 import { validator } from '../../http/validator.ts'
-import { whileAsked } from '../../http/while-asked.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
 import { foundPayment } from '../reading/find-payments.ts'
@@ -62,9 +61,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const resolution = resolutionOf(request.body)
         const named = { ...request.params, ...request.query, if_match: request.headers['if-match'] }
-        const asker = askerOf(request)
-        const to = { reply, signal: whileAsked(reply) }
-        return answerAct(context, resolveCall, asker, { ...named, ...resolution }, to)
+        return answerAct(context, resolveCall, { ...named, ...resolution }, reply)
       },
     )
 

@@ -4,8 +4,8 @@ import { askerOf } from '../../accounts/actor.ts'
 import { read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { listQuery } from '../../http/list-query.ts'
-import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { etagOf } from '../precondition.ts'
 import { auditBodies } from './audit-bodies.ts'
@@ -24,12 +24,7 @@ const listSchema = {
   summary:
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
   querystring: Type.Object({ ...paymentFilter, ...listQuery('uuid') }, closed),
-  response: {
-    200: Type.Object(
-      { payments: Type.Array(Payment), next_cursor: nullable(Type.String()) },
-      { title: 'PaymentList' },
-    ),
-  },
+  response: listAnswer('payments', Payment, 'PaymentList'),
 }
 const summarySchema = {
   operationId: 'summarizePayments',

@@ -40,6 +40,5 @@ async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {
      where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} order by id`.execute(
     trx,
   )
-  const subject = `${gateway}/${kind}/${value}`
-  return factsAbout('reference.write', subject, { shown: { periods }, state: periods })
+  return factsAbout('reference.write', `${gateway}/${kind}/${value}`, { periods }, periods)
 }

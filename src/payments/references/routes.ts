@@ -10,9 +10,9 @@ import { describeColumns, template } from '../../csv/template.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
-import { listQuery } from '../../http/list-query.ts'
+import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { acceptFiles, takeFile } from '../../http/multipart.ts'
-import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
+import { closed, oneOf, optional } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { findReferences } from './find-references.ts'
@@ -56,12 +56,7 @@ const listSchema = {
   tags,
   summary: 'Lists references, newest first',
   querystring: Type.Object({ ...referenceFilters, ...listQuery('uuid') }, closed),
-  response: {
-    200: Type.Object(
-      { references: Type.Array(Reference), next_cursor: nullable(Type.String()) },
-      { title: 'ReferenceList' },
-    ),
-  },
+  response: listAnswer('references', Reference, 'ReferenceList'),
 }
 const deleteSchema = {
   operationId: 'deleteReference',
@@ -139,7 +134,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: putSchema, config: forPut },
       async (request, reply) => {
         const asked = { ...request.params, ...request.body, ...howOf(request.query) }
-        return answerAct(context, putCall, askerOf(request), asked, { reply })
+        return answerAct(context, putCall, asked, reply)
       },
     )
 
@@ -150,8 +145,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.delete(
       '/references/:gateway/:kind/:value',
       { schema: deleteSchema, config: operate('reference.write') },
-      async (request, reply) =>
-        answerAct(context, deleteCall, askerOf(request), request.params, { reply }),
+      async (request, reply) => answerAct(context, deleteCall, request.params, reply),
     )
 
     app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>

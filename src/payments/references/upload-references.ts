@@ -25,7 +25,7 @@ type Line = { line: number; reference: NewReference }
 type Refused = { line: number; reason: string }
 type Place = { others: FileType[]; templateUrl: string }
 
-/** Refuses a file where `bulk` needs approval: it may be larger than what a proposal can have. @throws Conflict */
+/** Refuses a file where references need approval: it may be larger than what a proposal can have. @throws Conflict */
 export function refuseCoveredFile({ APPROVALS }: Pick<Config, 'APPROVALS'>): void {
   if (APPROVALS.some(({ act }) => act === 'reference.write'))
     throw new Conflict(
