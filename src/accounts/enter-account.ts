@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { type Account, lockAccountOf } from './account.ts'
 import { withdrawAllOf } from './approvals/decide.ts'
 import { type Asker, audit } from './audit.ts'
@@ -20,7 +21,7 @@ const Disabled = createError('FORBIDDEN', 'The account %s is disabled', 403)
  * @throws NameTaken, Disabled
  */
 export async function enterAccount(db: Database, asker: Asker, person: Person): Promise<Account> {
-  const account = await db.transaction().execute(async trx => {
+  const account = await inTransaction(db, async trx => {
     const found = (await lockAccountOf(trx, person)) ?? (await newAccount(trx, asker, person))
     const subject = found.username
     if (found.disabledAt !== null) {

@@ -46,7 +46,14 @@ export function isTransient(error: unknown): boolean {
 }
 
 const QUERY_CANCELED = '57014'
+const DEADLOCK = '40P01'
 
 /** Whether PostgreSQL ended a statement because its time was up. */
-export const isTimeout = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === QUERY_CANCELED
+export const isTimeout = (error: unknown) => hasState(error, QUERY_CANCELED)
+
+/** Whether PostgreSQL ended one of two transactions because they waited for each other. */
+export const isDeadlock = (error: unknown) => hasState(error, DEADLOCK)
+
+function hasState(error: unknown, state: string): boolean {
+  return error instanceof pg.DatabaseError && error.code === state
+}

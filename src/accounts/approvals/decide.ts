@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { TokenRole } from '../../config/access-settings.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { refuseToken } from '../access.ts'
 import { type Asker, audit } from '../audit.ts'
@@ -63,7 +64,7 @@ async function unlessStale<T>(
   decision: Decision,
   work: (trx: Trx, open: Open) => Promise<T>,
 ): Promise<T> {
-  const done = await db.transaction().execute(async trx => {
+  const done = await inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
     if (isSame(open.proposedBy, decision.asker.actor)) throw new OwnProposal()
     if (await isUnchanged(trx, call, open)) return { value: await work(trx, open) }
@@ -85,13 +86,13 @@ async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<bool
 }
 
 export function reject(db: Database, decision: Decision): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await end(trx, await lockOpen(trx, decision), 'rejected', decision)
   })
 }
 
 export function withdraw(db: Database, decision: Decision): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
     if (!isSame(open.proposedBy, decision.asker.actor)) throw new NotProposer(open.proposedBy)
     await end(trx, open, 'withdrawn', decision)

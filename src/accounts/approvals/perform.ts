@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { ApprovalRule } from '../../config/approval-rules.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { askerOf } from '../actor.ts'
 import type { Asker } from '../audit.ts'
@@ -32,7 +33,7 @@ export async function perform<Request extends object, Looked, Result>(
   const isFree = !rules.some(({ act }) => acts.includes(act))
   const performed = isFree
     ? { result: await call.act(own, asker, request, looked) }
-    : await own.transaction().execute(proposeOrDo)
+    : await inTransaction(own, proposeOrDo)
   if ('result' in performed) await call.finish?.(request)
   return performed
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { accountCalls } from '../../../src/accounts/account-calls.ts'
 import type { ActCall } from '../../../src/accounts/approvals/act-call.ts'
 import { approve, reject } from '../../../src/accounts/approvals/decide.ts'
 import { perform } from '../../../src/accounts/approvals/perform.ts'
@@ -113,6 +114,27 @@ t.test('a proposal whose time runs out while its approval waits is not approved'
       db,
     )
   }
+})
+
+t.test('administrators who ask at once to disable each other both propose it', async t => {
+  await makeAccounts(db, { admin: { username: 'john', password } })
+  const { disableCall } = accountCalls(async () => '')
+  const both = Promise.withResolvers<void>()
+  let locked = 0
+  const call = {
+    ...disableCall,
+    async factsOf(trx: Trx, request: { username: string }) {
+      const facts = await disableCall.factsOf(trx, request)
+      if (++locked === 2) both.resolve()
+      await both.promise
+      return facts
+    },
+  }
+  const ask = (actor: string, username: string) =>
+    perform(covering('account.disable'), call, as(actor), { username })
+  const made = await Promise.all([ask('meera', 'john'), ask('john', 'meera')])
+  for (const one of made) t.ok('proposal' in one)
+  t.equal(locked, 3, 'one of them was begun again')
 })
 
 t.test('a proposal does not come back with the role of its proposer', async t => {
