@@ -21,6 +21,8 @@ export const described = (pattern: string, description: string, example: string)
   })
 
 export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
+/** For a page, whose handler finds only ids. */
+export const IdParams = Type.Object({ id: Type.String({ pattern: UUID, description: 'an id' }) })
 
 const CONTROL = '\\u0000-\\u001f\\u007f'
 const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)

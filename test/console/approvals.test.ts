@@ -143,6 +143,11 @@ t.test('a bulk form that is sent again once it was approved is not proposed agai
   await until(async () => (await stateOf('pay_again')) === 'dismissed', 'the items are decided')
 })
 
+t.test('a path without an id is refused in words', async t => {
+  for (const path of ['approvals/none', 'bulk/none', 'callbacks/none'])
+    t.match(await operator(`/console/${path}`), { status: 400, text: /must be an id/ }, path)
+})
+
 t.test('the pages are accessible, fit a phone, and work without JavaScript', async t => {
   await held('pay_7')
   await dismissed('pay_7')

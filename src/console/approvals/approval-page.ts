@@ -7,9 +7,8 @@ import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSame } from '../../accounts/approvals/person.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { closed } from '../../http/schemas.ts'
-import { Note } from '../../http/text-fields.ts'
+import { IdParams, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
-import { UUID } from '../../ids.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -24,9 +23,8 @@ import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
 import { type ApprovalItem, approvalState, subjectOf } from './approvals-page.ts'
 
-const params = Type.Object({ id: Type.String({ pattern: UUID }) })
-const pageSchema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
-const decideSchema = { params, body: Type.Object({ note: Type.Optional(Note) }, closed) }
+const pageSchema = { params: IdParams, querystring: Type.Object({ done: DoneQuery }, closed) }
+const decideSchema = { params: IdParams, body: Type.Object({ note: Type.Optional(Note) }, closed) }
 
 export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context

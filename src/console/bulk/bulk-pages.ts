@@ -5,8 +5,8 @@ import { operate, read } from '../../accounts/needs.ts'
 import type { Act } from '../../config/acts.ts'
 import { invalidField } from '../../http/problem.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
-import { Note } from '../../http/text-fields.ts'
-import { newId, UUID } from '../../ids.ts'
+import { IdParams, Note } from '../../http/text-fields.ts'
+import { newId } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { bulkPath } from '../frame/paths.ts'
 import { performForm } from '../frame/perform-form.ts'
@@ -31,14 +31,12 @@ const Confirmed = Type.Object(
   {
     ...fields,
     count: Type.String({ pattern: '^\\d{1,6}$' }),
-    id: Type.Optional(Type.String({ pattern: UUID })),
+    id: Type.Optional(IdParams.properties.id),
     digest: Type.Optional(Type.String({ maxLength: 40 })),
   },
   closed,
 )
-const ofOne = {
-  params: Type.Object({ id: Type.String({ pattern: UUID }) }),
-}
+const ofOne = { params: IdParams }
 const progressSchema = {
   ...ofOne,
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),

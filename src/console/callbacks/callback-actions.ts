@@ -13,7 +13,7 @@ import {
 import { CALLBACK_TYPES } from '../../config/callback-settings.ts'
 import { Time } from '../../http/day-fields.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
-import { UUID } from '../../ids.ts'
+import { IdParams } from '../../http/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
@@ -30,7 +30,7 @@ const Replay = Type.Object(
   },
   closed,
 )
-const resendSchema = { params: Type.Object({ id: Type.String({ pattern: UUID }) }) }
+const resendSchema = { params: IdParams }
 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db } = context

@@ -4,7 +4,7 @@ import { html } from 'hono/html'
 import { read } from '../../accounts/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
-import { UUID } from '../../ids.ts'
+import { IdParams } from '../../http/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
@@ -18,7 +18,7 @@ import { callbackState } from './callbacks-page.ts'
 import { subjectOf } from './subject-of.ts'
 
 const schema = {
-  params: Type.Object({ id: Type.String({ pattern: UUID }) }),
+  params: IdParams,
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
 }
 
