@@ -183,7 +183,8 @@ function fail() {
 
 async function isWaiting(): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_locks where not granted
-       and database = (select oid from pg_database where datname = current_database())`.execute(db)
+    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
+    db,
+  )
   return rows.length > 0
 }
