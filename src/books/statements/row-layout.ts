@@ -1,13 +1,12 @@
-import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import type { ReadRow } from '../../payments/gateways/report-format.ts'
+import type { Format, ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
+import { plainTime } from './time-cell.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
-const ISO = /^\d{4}-/
 const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
 
 /** What the columns of a file mean; a report with two sections has two headers. */
@@ -54,17 +53,15 @@ export function rowLayout(place: Place) {
   function fieldsIn(cells: string[]): Record<string, string> {
     const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
     return Object.fromEntries(
-      Object.entries(fields).map(([name, text]) => [name, plainly(name, text)]),
+      Object.entries(fields).map(([name, text]) => [name, plainly(layout.format, name, text)]),
     )
   }
 }
 
-/**
- * A cell as plain text; what cannot be read is left to the check. ISO days stay as they are, because some ids contain
- * their times.
- */
-function plainly(name: string, text: string): string {
+/** A cell as plain text; what cannot be read is left to the check. */
+function plainly(format: Format, name: string, text: string): string {
   if (AMOUNTS.test(name)) return ungrouped(text)
-  const isNamed = TIMES.test(name) && !ISO.test(text)
-  return isNamed ? (timeOf(text) ?? text) : text
+  if (!TIMES.test(name)) return text
+  const isDayFirst = format.isDayFirst === true
+  return plainTime(text, { isDayFirst, isDay: name === 'settled_at' })
 }

@@ -26,6 +26,8 @@ export type Format = {
   columns: Record<string, string[]>
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
+  /** The gateway, or a spreadsheet where it is used, writes the day before a month that is a number. */
+  isDayFirst?: true
   /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
   read(fields: Fields, settlements: ReadonlyMap<string, string>): ReadRow
 }

@@ -9,6 +9,7 @@ import { isUncollected, STATUSES } from './status.ts'
  */
 export const gatewayBEvents: Format = {
   title: 'payments and settlements of gateway B',
+  isDayFirst: true,
   signature: ['event_id', 'event_type', 'event_amount', 'sale_type'],
   columns: {
     event_id: ['event_id'],
