@@ -89,29 +89,32 @@ t.test('gateway A’s export of settlements is a statement with all their parts'
   t.same(await stated(service), [])
 })
 
-t.test('an export’s day comes before its month, as the gateways and India’s spreadsheets write it', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const end = ['INR', 'setl_1', 'UTR1']
-  const body = await upload(
-    service,
-    'gateway_a',
-    'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr',
-    ['payment', 'pay_1', '7', '05/02/2026 10:00:00', '07/02/2026', ...end].join(),
-    ['payment', 'pay_2', '7', '05-02-2026 9:30', '07-02-2026', ...end].join(),
-    ['payment', 'pay_3', '7', '2026-02-05 10:00:00', '2026-02-07', ...end].join(),
-    // Both of these may be of May.
-    ['payment', 'pay_4', '7', '05/02/2026 10:00', '07/02/2026', ...end].join(),
-    ['payment', 'pay_5', '7', '5/2/2026 10:00:00', '07/02/2026', ...end].join(),
-  )
-  t.match(body, { valid_rows: 3, errors: [{ reason: /^created_at/ }, { reason: /^created_at/ }] })
-  t.match(await stated(service), [
-    { id: 'pay_1', captured_at: new Date('2026-02-05T04:30:00Z') },
-    { id: 'pay_2', captured_at: new Date('2026-02-05T04:00:00Z') },
-    { id: 'pay_3', captured_at: new Date('2026-02-05T04:30:00Z') },
-  ])
-  const settled = await settlements(service, 'UTR1')
-  t.match(settled, [{ payments: 3, settled_at: '2026-02-06T18:30:00.000Z' }])
-})
+t.test(
+  'an export’s day comes before its month, as the gateways and India’s spreadsheets write it',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const end = ['INR', 'setl_1', 'UTR1']
+    const body = await upload(
+      service,
+      'gateway_a',
+      'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr',
+      ['payment', 'pay_1', '7', '05/02/2026 10:00:00', '07/02/2026', ...end].join(),
+      ['Payment', 'pay_2', '7', '05-02-2026 9:30', '07-02-2026', ...end].join(),
+      ['payment', 'pay_3', '7', '2026-02-05 10:00:00', '2026-02-07', ...end].join(),
+      // Both of these may be of May.
+      ['payment', 'pay_4', '7', '05/02/2026 10:00', '07/02/2026', ...end].join(),
+      ['payment', 'pay_5', '7', '5/2/2026 10:00:00', '07/02/2026', ...end].join(),
+    )
+    t.match(body, { valid_rows: 3, errors: [{ reason: /^created_at/ }, { reason: /^created_at/ }] })
+    t.match(await stated(service), [
+      { id: 'pay_1', captured_at: new Date('2026-02-05T04:30:00Z') },
+      { id: 'pay_2', captured_at: new Date('2026-02-05T04:00:00Z') },
+      { id: 'pay_3', captured_at: new Date('2026-02-05T04:30:00Z') },
+    ])
+    const settled = await settlements(service, 'UTR1')
+    t.match(settled, [{ payments: 3, settled_at: '2026-02-06T18:30:00.000Z' }])
+  },
+)
 
 const B_SUMMARY =
   'Id,Total Transaction Amount,Settlement Amount,Adjustment,Net Settlement Amount,From,Till,Status,UTR No.,Settlement Date'
@@ -168,7 +171,7 @@ t.test('the flat rows of gateway B’s own API are a statement', async t => {
     header,
     '1,PAYMENT,10,9.76,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,1,10,2026-02-05T10:00:00+05:30,0.2,0.04',
     '2,PAYMENT,10,,INR,PENDING,2026-02-05T10:00:09+05:30,CREDIT,order_1,2,10,2026-02-05T10:00:00+05:30,,',
-    '3,PAYMENT,10,,INR,FAILED,2026-02-05T10:00:09+05:30,CREDIT,order_1,3,10,2026-02-05T10:00:00+05:30,,',
+    '3,Payment,10,,INR,FAILED,2026-02-05T10:00:09+05:30,CREDIT,order_1,3,10,2026-02-05T10:00:00+05:30,,',
     '4.0,PAYMENT,10,,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,4.0,10,2026-02-05T10:00:00+05:30,,',
   )
   t.match(body, {

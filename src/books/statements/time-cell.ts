@@ -15,9 +15,7 @@ type Reading = {
 
 /** What cannot be read is left to the check. ISO times stay as they are, because some ids contain their times. */
 export function plainTime(text: string, { isDayFirst, isDay }: Reading): string {
-  const iso = isDayFirst
-    ? text.replace(SLASHED, '$3-$2-$1$4').replace(DASHED, '$3-$2-$1$4')
-    : text
+  const iso = isDayFirst ? text.replace(SLASHED, '$3-$2-$1$4').replace(DASHED, '$3-$2-$1$4') : text
   const day = isDay ? dayOf(iso) : undefined
   if (day !== undefined) return `${day.iso} 00:00`
   return ISO.test(iso) ? iso : (timeOf(iso) ?? iso)

@@ -64,7 +64,8 @@ export const gatewayASettlements: Format = {
 }
 
 function readSettlement(row: Fields): ReadRow {
-  const { kind, debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
+  const { debit, credit, fee_with_tax, gateway_payment_id: id, ...fields } = row
+  const kind = row.kind?.toLowerCase()
   const fee = fields.fee ?? less(fee_with_tax, fields.tax)
   const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields
   const of = { settlement_id, settled_at, utr, amount, fee, tax }

@@ -46,7 +46,8 @@ export const gatewayBSummary: Format = {
 const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
 function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadRow {
-  const { event_type = '', event_amount, event_time, captured_at, utr, fee, tax, currency } = row
+  const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
+  const event_type = row.event_type?.toUpperCase() ?? ''
   // The payout itself is not part of the settlement.
   if (event_type === 'SETTLEMENT') return { said: null, settled: null }
   const kind = KINDS[event_type] ?? 'other'
