@@ -469,6 +469,7 @@ create table core.transaction (
   constraint transaction_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'posting'::text, 'posted'::text, 'suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]))) NOT VALID,
   constraint transaction_unconfirmed_check CHECK ((unconfirmed = ANY (ARRAY['unasked'::text, 'denied'::text])))
 );
+CREATE INDEX transaction_bank_reference ON core.transaction USING btree (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text))) WHERE (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text)) IS NOT NULL);
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);

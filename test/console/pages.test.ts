@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { type Seen, startWithConsole } from '../support/console.ts'
 import { fillConsole, LOAN, runBatch } from '../support/console-data.ts'
-import { capturedA } from '../support/gateway-events.ts'
+import { capturedA, successB } from '../support/gateway-events.ts'
 import { uploadCsv } from '../support/migrate.ts'
 import { caller, operate } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -125,6 +125,25 @@ t.test('the search box opens any record by its id', async t => {
   t.equal(await found('C-1001'), '/console/clients/C-1001')
   t.equal(await found('pay_posted'), '/console/payments/gateway_a/pay_posted')
   t.equal(await found('nothing-has-this'), null)
+})
+
+t.test('the search box finds a payment by its bank reference, an unreadable one too', async t => {
+  const events: [string, object][] = [
+    ['pay_rrn', { acquirer_data: { rrn: '402345678901' } }],
+    ['pay_unreadable', { amount: 'much' }],
+  ]
+  for (const [id, payment] of events)
+    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', capturedA({ id, payment }))
+  const { data, ...event } = successB({ id: 'by_utr' })
+  const payment = { ...data.payment, payment_method: { vba_transfer: { utr: 'AXISR0001' } } }
+  const transfer = { ...event, data: { ...data, payment } }
+  await call('POST', '/api/webhooks/gateway_b?lender=LENDER_02', transfer)
+  await runBatch(url)
+  const found = async (q: string) =>
+    (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
+  t.equal(await found('402345678901'), '/console/payments/gateway_a/pay_rrn')
+  t.equal(await found('AXISR0001'), '/console/payments/gateway_b/by_utr')
+  t.match(await found('pay_unreadable'), /^\/console\/payments\/gateway_a\/[0-9a-f-]{36}$/)
 })
 
 t.test(

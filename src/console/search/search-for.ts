@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
@@ -62,10 +62,15 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
   ]
 }
 
+/** An unreadable event is kept under its raw row's id, and the payment that it names is only a hint. */
 async function payments(db: Database, q: string): Promise<Hit[]> {
+  const found = (condition: RawBuilder<unknown>) =>
+    sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
-    select gateway, gateway_payment_id, kind from core.transaction
-     where gateway_payment_id = ${q} order by gateway, kind limit ${MAX_HITS_PER_KIND}`.execute(db)
+    ${found(sql`gateway_payment_id = ${q}`)}
+    union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
+    union ${found(sql`coalesce(hints ->> 'utr', hints ->> 'bank_reference') = ${q}`)}
+    order by gateway, kind`.execute(db)
   return rows.map(row => ({
     title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
     path: paymentPath(row),
@@ -100,11 +105,12 @@ async function references(db: Database, q: string): Promise<Hit[]> {
 }
 
 async function settlements(db: Database, q: string): Promise<Hit[]> {
-  const { rows } = await sql`
-    select from core.statement where settlement_id = ${q}
-    union all select from core.settlement_row where settlement_id = ${q} limit 1`.execute(db)
-  const path = settlementPath(q)
-  return rows.length === 0 ? [] : [{ title: `Settlement ${q}`, path }]
+  const { rows } = await sql<{ id: string }>`
+    (select settlement_id as id from core.statement where settlement_id = ${q} limit 1)
+    union (select settlement_id from core.settlement_row where settlement_id = ${q} limit 1)
+    union (select settlement_id from core.statement where utr = ${q} and settlement_id is not null limit 1)
+    union (select settlement_id from core.settlement_row where utr = ${q} limit 1)`.execute(db)
+  return rows.map(({ id }) => ({ title: `Settlement ${id}`, path: settlementPath(id) }))
 }
 
 async function byUuid(db: Database, id: string): Promise<Hit[]> {

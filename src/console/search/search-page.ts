@@ -27,7 +27,7 @@ export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
 ${
   hits.length === 0
     ? html`<p class="hint">${q === '' ? 'Enter an id.' : html`Nothing has the id <strong>${q}</strong>.`}
-The box finds tracking ids, external ids of loans and clients, payment ids, bank references (UTR), ids of uploaded files and of callbacks, and the SHA-256 of a file, as a whole.</p>`
+The box finds tracking ids, external ids of loans and clients, payment ids, settlements, bank references (UTR), ids of uploaded files and of callbacks, and the SHA-256 of a file, as a whole.</p>`
     : html`<ul>${hits.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}</ul>`
 }`
       return answerPage(request, reply, { title: 'Search', body })
