@@ -1,40 +1,19 @@
-import { parseArgs } from 'node:util'
-import { ConfigError, readDatabaseUrl } from './config/config.ts'
+import { readCommandLine, usage } from './config/command-line.ts'
+import { readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
 
-const OPTIONS = {
-  version: { type: 'boolean' },
-  embedded: { type: 'boolean' },
-  role: { type: 'string' },
-  host: { type: 'string' },
-  port: { type: 'string' },
-  username: { type: 'string' },
-  gateway: { type: 'boolean' },
-  flag: { type: 'string', multiple: true },
-  data: { type: 'string' },
-  'one-login': { type: 'boolean' },
-  'dry-run': { type: 'boolean' },
-  'skip-invalid': { type: 'boolean' },
-  json: { type: 'boolean' },
-  'all-lenders': { type: 'boolean' },
-  since: { type: 'string' },
-  write: { type: 'boolean' },
-  tenant: { type: 'string' },
-  head: { type: 'string' },
-} as const
-
-const { values: flags, positionals } = commandLine()
+const { name, flags, given } = commandLine()
 try {
   await armCrash(process.env.LOANOPS_CRASH_AT)
-  await command(positionals[0])
+  await command()
 } catch (error) {
   ended(error)
 }
 
 function commandLine() {
   try {
-    return parseArgs({ allowPositionals: true, options: OPTIONS })
+    return readCommandLine()
   } catch (error) {
     return ended(error)
   }
@@ -51,9 +30,11 @@ async function armCrash(at: string | undefined): Promise<void> {
 }
 
 /** Each command imports its own code: loading all of it takes longer than most commands. */
-async function command(name: string | undefined): Promise<void> {
+async function command(): Promise<void> {
   switch (name) {
-    case undefined: {
+    case 'help':
+      return void process.stdout.write(`${usage()}\n`)
+    case '': {
       if (flags.version) return void process.stdout.write(`${version}\n`)
       const { runEmbedded, runRole } = await import('./commands.ts')
       return flags.embedded
@@ -76,17 +57,17 @@ async function command(name: string | undefined): Promise<void> {
     }
     case 'migrate-portfolio': {
       const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')
-      return migratePortfolio(process.env, positionals.slice(1), {
+      return migratePortfolio(process.env, given, {
         isDryRun: flags['dry-run'] === true,
         skipInvalid: flags['skip-invalid'] === true,
       })
     }
     default:
-      return otherCommand(name)
+      return otherCommand()
   }
 }
 
-async function otherCommand(name: string): Promise<void> {
+async function otherCommand(): Promise<void> {
   const { reset, runAfterRestore, runMigrate, runReceiver, runSandboxes } = await import(
     './commands.ts'
   )
@@ -101,9 +82,5 @@ async function otherCommand(name: string): Promise<void> {
       return runReceiver(process.env, flags)
     case 'after-restore':
       return runAfterRestore(process.env, flags.since)
-    default:
-      throw new ConfigError(
-        `There is no command ${name}. Commands: migrate, create-admin, reset, sandbox, receive-callbacks, check-ledger, verify-audit, after-restore, migrate-portfolio; without one, a role is run`,
-      )
   }
 }

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { readCommandLine, usage } from '../src/config/command-line.ts'
+import { MAIN } from './support/main.ts'
+
+t.test('a command refuses what another one takes, and says what it takes itself', async t => {
+  const mistaken: [string[], string][] = [
+    [['migrate', '--dry-run'], 'migrate does not take --dry-run'],
+    [['reset', '--dry-run'], 'reset does not take --dry-run'],
+    [['create-admin', 'asha'], 'create-admin does not take asha'],
+    [['--role', 'api', '--port', '3000'], 'A role does not take --port'],
+    [['migrat'], 'There is no command migrat'],
+    [['toString'], 'There is no command toString'],
+    [['migrate-portfolio', 'loans.csv', '--dryrun'], "Unknown option '--dryrun'"],
+  ]
+  for (const [args, message] of mistaken)
+    t.throws(() => readCommandLine(args), { message: `${message}.\n${usage()}` }, args.join(' '))
+  const { given } = readCommandLine(['migrate-portfolio', 'a.csv', 'b.csv', '--skip-invalid'])
+  t.same(given, ['a.csv', 'b.csv'])
+})
+
+t.test('--help, -h and help list the commands, and do nothing else', async t => {
+  for (const args of [['--help'], ['migrate', '-h'], ['help'], ['reset', '--help']]) {
+    const env = { PATH: process.env.PATH }
+    const { status, stdout } = spawnSync(process.execPath, [MAIN, ...args], {
+      env,
+      encoding: 'utf8',
+    })
+    t.same([status, stdout], [0, `${usage()}\n`], args.join(' '))
+  }
+})
