@@ -64,8 +64,11 @@ t.test('npm run migrate-portfolio reports what is missing', async t => {
     code: 1,
     output: /LOANOPS_URL is invalid/,
   })
+  const none = await runCommand('http://127.0.0.1:1', ['none.csv'])
+  t.match(none, { code: 1, output: /There is no file none\.csv/ })
   const folder = t.testdir({ 'loans.csv': loansCsv })
-  const away = await runCommand('http://127.0.0.1:1', [join(folder, 'loans.csv')])
+  const away = await runCommand('http://127.0.0.1:1/', [join(folder, 'loans.csv')])
+  t.match(away.output, 'http://127.0.0.1:1/api does not answer')
   t.match(away, { code: 1, output: /does not answer .*is the service running/ })
 })
 

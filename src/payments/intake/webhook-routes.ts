@@ -6,6 +6,7 @@ import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../../accounts/address.ts'
 import type { Config, OpenGateway } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { trimmed } from '../../database/trimmed.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -75,7 +76,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     const { headers } = request.raw
     const event = jsonObject(body)
     const lender = lenderOf(lenders, gateway.name, {
-      inUrl: [(request.query as PayloadFields).lender].flat(),
+      inUrl: inUrl(request),
       accounts: gateway.accounts(event),
       inNotes: gateway.lenders(event),
     })
@@ -124,6 +125,12 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
   return {
     bodyLimit: MAX_BODY_BYTES,
     config: { needs: 'nothing' } as const,
+    // The body may be refused unread.
+    onRequest: async (request: FastifyRequest) => {
+      const named = { inUrl: inUrl(request), accounts: [], inNotes: [] }
+      const lender = lenderOf(config.lenders, name, named)
+      webhookCalls.learn(request, { lender, eventType: null })
+    },
     onResponse: webhookCalls.note(name),
     // A gateway may add anything to its URL or body: an event refused for that would be lost.
     validatorCompiler: () => () => true,
@@ -159,6 +166,12 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
 
 const operationName = (gateway: string) =>
   gateway.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Whoever copies the URL into a gateway's form may copy a blank with it. */
+const inUrl = ({ query }: FastifyRequest) =>
+  [(query as PayloadFields).lender]
+    .flat()
+    .map(name => (typeof name === 'string' ? trimmed(name) : name))
 
 function jsonObject(body: Buffer | undefined): PayloadFields {
   try {

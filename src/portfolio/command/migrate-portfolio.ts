@@ -115,7 +115,7 @@ type Call = {
 
 function caller(env: NodeJS.ProcessEnv): Call {
   const { url, token = keptToken() } = readClientSettings(env)
-  const base = `${url}/api`
+  const base = `${url.replace(/\/+$/, '')}/api`
   const headers = { 'x-internal-token': token }
   // By default, undici ends a call after five minutes.
   const dispatcher = new Agent({ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS })
@@ -160,6 +160,8 @@ async function typeOf(file: string): Promise<string> {
     const [likeliest] = kinds.toSorted((a, b) => common(b).length - common(a).length)
     return (likeliest as RowKind).type
   } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    if (isMissing) throw new Error(`There is no file ${file}`, { cause: error })
     throw error instanceof UnreadableFile ? new Error(`${file}: ${error.message}`) : error
   } finally {
     stream.destroy()
