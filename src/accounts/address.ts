@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import { plainAddress } from '../http/networks.ts'
 
 export function addressOf(request: FastifyRequest): string | null {
-  // PostgreSQL's inet accepts no interface.
-  const address = plainAddress(request.ip?.replace(/%.*$/s, '') ?? '')
+  const address = plainAddress(request.ip ?? '')
   return isIP(address) === 0 ? null : address
 }

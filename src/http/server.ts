@@ -11,6 +11,7 @@ import { clientError } from './client-error.ts'
 import { limitConnections } from './connections.ts'
 import { readJsonBodies } from './json-body.ts'
 import type { httpLimits } from './limits.ts'
+import { inNetworks, plainAddress } from './networks.ts'
 import { refuseAmbiguousHost } from './one-host.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { serializer } from './serializer.ts'
@@ -28,10 +29,11 @@ export function openServer(
   limits: typeof httpLimits,
 ): FastifyInstance {
   const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
+  const isProxy = inNetworks(trustProxy)
   const app: FastifyInstance = fastify({
     ...options,
     loggerInstance: log,
-    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    trustProxy: trustProxy.length > 0 && (address => isProxy(plainAddress(address))),
     ...serverLimits,
     rewriteUrl: withoutTrailingSlash,
     clientErrorHandler: clientError,
