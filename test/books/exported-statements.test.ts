@@ -116,6 +116,21 @@ t.test(
   },
 )
 
+t.test('times in an export are India’s, wherever the ledger is', async t => {
+  const service = await startTestService(t, { ROLE: 'api', LEDGER_TIMEZONE: 'UTC' })
+  const a = 'payment,pay_1,7,2026-02-06 02:00:00,2026-02-07,INR,setl_1,UTR1'
+  await upload(service, 'gateway_a', A_SHORT, a)
+  const b =
+    'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id'
+  await upload(service, 'gateway_b', b, '1,PAYMENT,7,INR,SUCCESS,2026-02-06 02:00:00,CREDIT,pay_2')
+  const captured_at = new Date('2026-02-05T20:30:00Z')
+  t.match(await stated(service), [
+    { id: 'pay_1', captured_at },
+    { id: 'pay_2', captured_at },
+  ])
+  t.match(await settlements(service, 'UTR1'), [{ settled_at: '2026-02-06T18:30:00.000Z' }])
+})
+
 const B_SUMMARY =
   'Id,Total Transaction Amount,Settlement Amount,Adjustment,Net Settlement Amount,From,Till,Status,UTR No.,Settlement Date'
 const B_EVENTS =

@@ -2,7 +2,7 @@ import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
-import type { Format, ReadRow } from '../../payments/gateways/report-format.ts'
+import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
 import { plainTime } from './time-cell.ts'
 
@@ -31,7 +31,8 @@ export function rowLayout(place: Place) {
     read(cells: string[]): { row: ReadRow; time: string | undefined; fields: CsvFields } {
       const fields = fieldsIn(cells)
       const row = layout.format.read(fields, settlements)
-      return { row, time: fields.captured_at ?? fields.event_time, fields }
+      const { captured_at, event_time } = fields
+      return { row, time: captured_at ?? (event_time && inIndia(event_time)), fields }
     },
     /** The reason with the file's own name of the column. */
     labelled(reason: string): string {
@@ -62,6 +63,8 @@ export function rowLayout(place: Place) {
 function plainly(format: Format, name: string, text: string): string {
   if (AMOUNTS.test(name)) return ungrouped(text)
   if (!TIMES.test(name)) return text
-  const isDayFirst = format.isDayFirst === true
-  return plainTime(text, { isDayFirst, isDay: name === 'settled_at' })
+  const isIndian = format.isIndian === true
+  const time = plainTime(text, { isIndian, isDay: name === 'settled_at' })
+  // Some ids contain the times of their events as they are.
+  return isIndian && name !== 'event_time' ? inIndia(time) : time
 }

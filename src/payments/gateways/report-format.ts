@@ -26,8 +26,8 @@ export type Format = {
   columns: Record<string, string[]>
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
-  /** The gateway, or a spreadsheet where it is used, writes the day before a month that is a number. */
-  isDayFirst?: true
+  /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */
+  isIndian?: true
   /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
   read(fields: Fields, settlements: ReadonlyMap<string, string>): ReadRow
 }
@@ -48,3 +48,7 @@ export function filled(fields: Record<string, string | undefined>): Fields {
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   )
 }
+
+const ZONED = /(Z|[+-]\d\d:\d\d)$/i
+
+export const inIndia = (time: string) => (ZONED.test(time) ? time : `${time}+05:30`)

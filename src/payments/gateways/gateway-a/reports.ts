@@ -15,7 +15,7 @@ import { statusOf } from './status.ts'
  */
 export const gatewayAPayments: Format = {
   title: 'payments of gateway A',
-  isDayFirst: true,
+  isIndian: true,
   signature: ['id', 'amount', 'currency', 'status', 'method', 'created_at'],
   columns: {
     gateway_payment_id: ['id'],
@@ -42,7 +42,7 @@ export const gatewayAPayments: Format = {
 /** This report has one row for each payment, refund, transfer, adjustment and so on. */
 export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
-  isDayFirst: true,
+  isIndian: true,
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
   columns: {
     kind: ['transaction_entity', 'type'],

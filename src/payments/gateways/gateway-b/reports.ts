@@ -1,4 +1,11 @@
-import { type Fields, type Format, filled, type ReadRow, type Settled } from '../report-format.ts'
+import {
+  type Fields,
+  type Format,
+  filled,
+  inIndia,
+  type ReadRow,
+  type Settled,
+} from '../report-format.ts'
 import { isUncollected, STATUSES } from './status.ts'
 
 /**
@@ -9,7 +16,7 @@ import { isUncollected, STATUSES } from './status.ts'
  */
 export const gatewayBEvents: Format = {
   title: 'payments and settlements of gateway B',
-  isDayFirst: true,
+  isIndian: true,
   signature: ['event_id', 'event_type', 'event_amount', 'sale_type'],
   columns: {
     event_id: ['event_id'],
@@ -62,7 +69,7 @@ function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadR
     amount,
     currency,
     status: status ?? undefined,
-    captured_at: captured_at ?? event_time,
+    captured_at: captured_at ?? (event_time && inIndia(event_time)),
     ...of,
   })
   return {
