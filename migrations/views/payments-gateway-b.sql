@@ -8,6 +8,7 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED', 'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
     'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS', 'SUBSCRIPTION_AUTH_STATUS', 'SUBSCRIPTION_STATUS_CHANGED',
     'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
+    'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED',
     'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
     'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK', 'LOANOPS_BACKFILL',
     'loanops.backfill', 'loanops.unreadable']
@@ -187,6 +188,20 @@ create or replace function base.gateway_b_collected(event jsonb) returns base.fa
       'remitter_vpa', base.text_of(event -> 'remitterVpa'))))
 $$;
 
+-- A mandate debit in the older format, which is flat, in rupees and in India's time, and does not say whether it is an
+-- instalment or verifies the mandate.
+create or replace function base.gateway_b_debited(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
+  select case
+    when name = 'SUBSCRIPTION_PAYMENT_DECLINED' then base.failed(id, amount, 'INR', at, null, hints)
+    when base.is_no_money(amount) is not false or id is null or at is null then base.captured(id, amount, 'INR', at, null, hints)
+    else row('payment', id, null, 'captured', amount, 'INR', at, null, 'awaiting_review', hints)::base.fact end
+    from (select base.text_of(event -> 'cf_paymentId'), base.number_of(event -> 'cf_amount'), base.iso_time_of(event -> 'cf_eventTime'),
+                 base.without_nulls(jsonb_build_object(
+                   'subscription_id', base.text_of(event -> 'cf_subscriptionId'),
+                   'mandate', base.text_of(event -> 'cf_subReferenceId'),
+                   'cf_txn_id', base.text_of(event -> 'cf_referenceId')))) debit (id, amount, at, hints)
+$$;
+
 -- The facts of an event whose type is not listed, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
@@ -216,9 +231,9 @@ declare
 begin
   begin
     event := base.event_in(body);
-    -- Events of the old virtual accounts name their type in `event`. A payment_status is not a type: other events have
-    -- one too.
-    name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), '');
+    -- Events of the old virtual accounts name their type in `event`, those of old mandates in `cf_event`. A payment_status is
+    -- not a type: other events have one too.
+    name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), base.text_of(event -> 'cf_event'), '');
     if name = 'LOANOPS_BACKFILL' then
       event := base.gateway_b_fetched(event);
       name := event ->> 'type';
@@ -237,6 +252,7 @@ begin
       when name in ('SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED')
         then base.gateway_b_subscription(name, event, data)
       when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
+      when name in ('SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED') then base.gateway_b_debited(name, event)
       when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
   exception

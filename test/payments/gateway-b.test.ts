@@ -108,6 +108,24 @@ t.test('AMOUNT_COLLECTED, which is flat, is a payment in rupees at India’s tim
   ])
 })
 
+t.test('a debit of an old mandate, which is flat, waits for review', async t => {
+  const flat = {
+    cf_event: 'SUBSCRIPTION_NEW_PAYMENT',
+    cf_merchantId: '37030',
+    cf_subReferenceId: '44075',
+    cf_paymentId: '49914526',
+    cf_amount: '399.50',
+    cf_eventTime: '2026-02-05 10:00:00',
+    cf_referenceId: '4212435861',
+  }
+  const debit = { ...paid, payment_id: '49914526', amount: '399.50' }
+  const hints = { mandate: '44075', cf_txn_id: '4212435861' }
+  matchEach(t, await factsOf(flat), [{ ...debit, problem: 'awaiting_review', hints }])
+  const declined = { ...flat, cf_event: 'SUBSCRIPTION_PAYMENT_DECLINED', cf_reasons: 'Funds' }
+  matchEach(t, await factsOf(declined), [{ ...debit, status: 'failed' }])
+  matchEach(t, await factsOf({ ...flat, cf_amount: 'much' }), [{ problem: 'unreadable' }])
+})
+
 const drawn = { ...paid, payment_id: '49914526', amount: '399' }
 
 t.test('an instalment drawn by mandate is a payment of the day of its event', async t => {

@@ -23,8 +23,8 @@ export function rulesOfB(): GatewayRules {
       },
       { header: TIME, form: /^\S+$/, holds: 'the timestamp' },
     ],
-    // The events of old virtual accounts are flat, and name their type `event`.
-    eventType: event => event.type ?? event.event,
+    // The events of old virtual accounts and old mandates are flat, and name their type `event` and `cf_event`.
+    eventType: event => event.type ?? event.event ?? event.cf_event,
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [at(event, 'data.merchant.merchant_id'), at(event, 'data.merchant_id')],
     lenders: event => [
