@@ -89,6 +89,8 @@ t.test('gateway A’s export of settlements is a statement with all their parts'
   t.same(await stated(service), [])
 })
 
+const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
+
 t.test(
   'an export’s day comes before its month, as the gateways and India’s spreadsheets write it',
   async t => {
@@ -97,7 +99,7 @@ t.test(
     const body = await upload(
       service,
       'gateway_a',
-      'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr',
+      A_SHORT,
       ['payment', 'pay_1', '7', '05/02/2026 10:00:00', '07/02/2026', ...end].join(),
       ['Payment', 'pay_2', '7', '05-02-2026 9:30', '07-02-2026', ...end].join(),
       ['payment', 'pay_3', '7', '2026-02-05 10:00:00', '2026-02-07', ...end].join(),
