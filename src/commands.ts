@@ -51,7 +51,7 @@ async function migrateAll(env: NodeJS.ProcessEnv) {
 export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promise<void> {
   const time = new Date(since)
   const days = (Date.now() - time.getTime()) / DAY_MS
-  // Without its zone, a time would be another one on another machine.
+  // Without its zone, a time would depend on the machine.
   if (!/(Z|[+-]\d\d:\d\d)$/.test(since) || !(days > 0 && days < RESTORE_MAX_DAYS))
     throw new ConfigError(
       `--since must be when the back-up was made, at most ${RESTORE_MAX_DAYS} days ago, with its zone. Example: --since 2026-11-20T02:00:00+05:30`,

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 
 /** The alphabet lacks the letters and digits that people take for each other. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
-/** So many groups have about a hundred bits. */
+/** These groups of letters have about a hundred bits. */
 const GROUPS = 4
 const GROUP_LETTERS = 5
 

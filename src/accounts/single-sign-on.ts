@@ -11,14 +11,14 @@ const TIMEOUT_SECONDS = 3
 const MAX_ANSWER_BYTES = 1_000_000
 const MAX_CONCURRENT_CALLS = 8
 const MAX_WAITING_CALLS = 100
-/** Clocks that are synchronised badly differ by as much. */
+/** Badly synchronised clocks differ by up to this much. */
 const CLOCK_TOLERANCE_SECONDS = 60
 /** An issuer's keys are asked for more often, whenever one is unknown. */
 const METADATA_MS = 3_600_000
 
 export const IssuerUnavailable = createError(
   'UNAVAILABLE',
-  'Single sign-on does not answer. Try again in a few seconds, or log in with a password.',
+  'Single sign-on does not answer. Try again in a few seconds.',
   503,
 )
 export const SignOnRefused = createError(

@@ -8,7 +8,7 @@ const MAX_WAITING = 3
 
 type Line = { waiting: number; last: Promise<unknown> }
 
-/** Those who wait for the same key pass one after the other. */
+/** Calls with the same key pass one at a time. */
 export function slowLine(): (key: string) => Promise<void> {
   const lines = new Map<string, Line>()
   return async key => {

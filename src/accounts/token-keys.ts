@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** So many digits tell a handful of keys apart, and reveal nothing about them. */
+/** Enough digits to tell a handful of keys apart, and too few to reveal anything about them. */
 const KEY_ID_DIGITS = 12
 
 /** The first secret signs; a token's key id says which secret signed it. */

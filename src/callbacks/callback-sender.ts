@@ -6,7 +6,7 @@ import { retryAfterMs } from '../http/retry-after.ts'
 import { publicError } from '../public-error.ts'
 import { signedHeaders } from './sign.ts'
 
-/** So many bytes of a response show the cause of a failure. */
+/** Enough bytes of a response to show the cause of a failure. */
 const MAX_ANSWER_BYTES = 4_096
 const GONE = 410
 

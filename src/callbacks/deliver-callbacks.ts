@@ -12,7 +12,7 @@ import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-ca
 import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
 
-/** So many attempts make a thousand a second if the receiver takes 30 ms. */
+/** With this many attempts at once, a receiver that answers in 30 ms gets a thousand callbacks a second. */
 const MAX_CONCURRENT_ATTEMPTS = 32
 /** While callbacks come in, a first attempt waits half of this on average. */
 const LOOK_EVERY_MS = 40

@@ -7,7 +7,7 @@ import { publicError } from '../public-error.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 import { lockCallbacks } from './lock-callbacks.ts'
 
-/** So few that due callbacks do not wait for the numbering. */
+/** Few enough that due callbacks do not wait for the numbering. */
 const CALLBACKS_AT_ONCE = 500
 
 const unnumbered = sql`body is null and state <> 'failed'`

@@ -52,7 +52,7 @@ export function troubleIn(setting: string): string | undefined {
   return UNSEEN.test(setting) ? 'contains a line break or another invisible character' : undefined
 }
 
-/** Whether Node would send the text as a header: it refuses another one with each call. */
+/** Whether Node accepts the text as the value of a header; otherwise every call would fail. */
 export function isHeaderValue(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text)
 }

@@ -1,6 +1,6 @@
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** So many bytes have the name of a zip archive's first entry, which tells a workbook from other archives. */
+/** Enough bytes to include the name of a zip archive's first entry, which tells a workbook from other archives. */
 export const SIGNATURE_BYTES = 64
 
 type Format = { starts: RegExp; sentence: string }

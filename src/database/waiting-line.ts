@@ -6,7 +6,7 @@ type WaitingLine<T> = {
   ended(items: T[]): void
 }
 
-/** A line in which of items that share a name, the next is taken once the one before has ended. */
+/** A queue that hands out items of the same name one after another, each once the one before it has ended. */
 export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
   let waiting: T[] = []
   const taken = new Set<string>()

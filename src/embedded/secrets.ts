@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { PRIVATE_FILE } from './private-folder.ts'
 
-/** So many bytes are too many to guess, and few enough to paste. */
+/** Enough bytes that nobody can guess them, and few enough to paste. */
 const SECRET_BYTES = 24
 
 export type Secrets = Record<

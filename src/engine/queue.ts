@@ -28,7 +28,7 @@ const options = {
   deleteAfterSeconds: 60,
 } as const
 const work = {
-  // So many wake-ups have no more subjects than a worker keeps waiting for slots: the others are left to other workers.
+  // Together these wake-ups name no more subjects than a worker lets wait for slots; the others are left to other workers.
   batchSize: 2,
   // More is waiting behind a full batch.
   burstWhenBatchFull: true,

@@ -1,4 +1,4 @@
-/** So many connections are more than any proxy opens, and fewer than a process has file descriptors for. */
+/** More connections than any proxy opens, and fewer than a process has file descriptors for. */
 const MAX_CONNECTIONS = 2_048
 
 /** With Node's default of 511, the kernel silently drops connections in a burst. */
@@ -8,10 +8,10 @@ export const httpLimits = {
   connections: MAX_CONNECTIONS,
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
-  /** So many callers of `track` may wait for a result; the others are answered at once. */
+  /** How many callers of `track` may wait for a result; the others are answered at once. */
   waiting: MAX_CONNECTIONS / 4,
   /**
-   * So many uploads, downloads and retries of whole files may run: each may take minutes or hours, and most of them
+   * How many uploads, downloads and retries of whole files may run: each may take minutes or hours, and most of them
    * only wait.
    */
   longCalls: 64,

@@ -148,7 +148,7 @@ function application(data: Application, product: LoanProduct, client: LedgerClie
   }
 }
 
-/** Those terms of the product that the application needs, of all that the ledger's list has. */
+/** The terms of a product that an application needs. */
 function termsOf(product: LoanProduct): LoanProduct {
   return {
     id: product.id,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 
-/** So few rows that nobody has to wait for their locks. */
+/** Few enough rows that nobody notices their locks. */
 const ROWS_PER_STATEMENT = 500
 const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 

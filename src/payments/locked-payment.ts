@@ -18,7 +18,7 @@ export type PaymentStanding = {
   capturedAmount: string | null
   currency: string | null
   isUnknown: boolean
-  /** The version is another one once the payment's state, reason, objection, amount or loan is another one. */
+  /** Changes with the payment's state, reason, objection, amount or loan. */
   version: string
   wasPosted: boolean
 }

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import type { Gateway } from './gateways/gateways.ts'
 import { secretsKey } from './secrets-key.ts'
 
-/** Copies to the database whose events are to be confirmed, and whose refunds are booked. */
+/** Copies to the database which lenders' events are to be confirmed, and whose refunds are booked automatically. */
 export async function takeConfirming(
   db: Database,
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
-/** So many events are read per measurement: reading a long history at once would take minutes. */
+/** How many events each measurement reads: reading a long history at once would take minutes. */
 const EVENTS_AT_ONCE = 10_000
 const START = { source: '', id: '00000000-0000-0000-0000-000000000000' }
 

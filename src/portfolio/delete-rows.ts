@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts'
 import { inSteps } from '../database/in-steps.ts'
 
 /**
- * So many rows take about 50 ms: nobody waits longer for our locks, and even twenty million rows never run into a
+ * Deleting this many rows takes about 50 ms: nobody waits longer for our locks, and even twenty million rows never run into a
  * timeout.
  */
 const ROWS_AT_ONCE = 10_000

@@ -55,7 +55,7 @@ t.test('a payment on its way is stopped by its refund, also once that is handled
   t.equal((await service.repayments()).length, 0)
 })
 
-t.test('a refund that was dismissed objects again once a genuine event tells of it', async t => {
+t.test('a dismissed refund raises its objection again when a genuine event reports it', async t => {
   const file = lendersFile(t, {
     LENDER_02: { gateway_a: { validateSignature: false, secretEnv: 'SECRET_02' } },
   })

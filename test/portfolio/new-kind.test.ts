@@ -64,7 +64,7 @@ const submitted = (...loans: string[]) =>
 const approvalsCsv = (...loans: string[]) =>
   `approved_loan,day\n${loans.map(loan => `${loan},2024-01-11\n`).join('')}`
 
-t.test('a new kind of file takes one file, one line and its SQL check', async t => {
+t.test('a new kind of CSV needs one source file and one line in kinds.ts', async t => {
   const service = await startTestService(t)
   const { call } = service
   const statusOf = async (loan: string) =>

@@ -6,7 +6,7 @@ import { inTransaction } from '../../database/in-transaction.ts'
 import { NotFound } from '../../http/problem.ts'
 import { isUuid } from '../../ids.ts'
 
-/** So many rows take some 50 ms, in which payments cannot be settled. */
+/** Deleting this many rows takes some 50 ms, in which payments cannot be settled. */
 const ROWS_AT_ONCE = 2_000
 
 /** Withdraws a file: from now on, no day counts as complete because of it. Repeating the call deletes what a crash left. */

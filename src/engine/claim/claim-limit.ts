@@ -1,7 +1,7 @@
 import type { Lane, Slots } from '../../ledger/slots.ts'
 import { laneOf, ORIGINS, type Origin } from '../origin.ts'
 
-/** So many claims of a lane that a free slot never waits for the database; other workers get the rest. */
+/** Enough claims of a lane that a free slot never waits for the database; other workers get the rest. */
 const MAX_CLAIMS_AHEAD = 32
 
 /** Limits how many claims of a lane wait for their slots in this process. */

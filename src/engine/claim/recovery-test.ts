@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import type { Origin } from '../origin.ts'
 import { overdueSubjects } from './subject-pages.ts'
 
-/** So many operations that one of them can succeed if the ledger has recovered. */
+/** Enough operations that one is likely to succeed once the ledger has recovered. */
 const PER_TEST = 5
 
 /** @returns the subjects to try next: each in its turn, so that those that fail every time do not block the others */

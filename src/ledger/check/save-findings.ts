@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 
 export type Change = Finding & { before: Finding['state'] | null }
 
-/** @returns the findings whose state is another one than before */
+/** @returns the findings whose state has changed */
 export function saveFindings(db: Database, findings: Finding[]): Promise<Change[]> {
   return db.transaction().execute(async trx => {
     // Checks save one after the other: each replaces all that was found before.

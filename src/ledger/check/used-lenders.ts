@@ -3,7 +3,7 @@ import type { Lender } from '../../config/lenders.ts'
 import type { Database } from '../../database/database.ts'
 import { chosenLenders } from './chosen-lenders.ts'
 
-/** So many operations show who lends through LoanOps now, however long its history is. */
+/** Enough operations to show who lends through LoanOps now, however long its history is. */
 const LAST_OPERATIONS = 1_000
 
 /** The lenders in LENDERS_FILE, and those with sources or operations; all of them where there are none. */

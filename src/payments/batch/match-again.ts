@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 
-/** So many changes are looked up together: each look-up reads all payments that wait to be posted. */
+/** How many changes are looked up together: each look-up reads all payments that wait to be posted. */
 const CHANGES_AT_ONCE = 5_000
 const FOUND_AT_ONCE = 10_000
-/** So many payments take some 100 ms, in which nobody else settles or decides about payments. */
+/** This many payments take some 100 ms, in which nobody else settles or decides about payments. */
 const PAYMENTS_AT_ONCE = 250
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { publicError } from '../../public-error.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 
-/** So many characters hold the errors of a dozen parts. */
+/** Enough characters for the errors of a dozen parts. */
 const MAX_CHARACTERS = 4_000
 
 /** Notes an error beside those of other parts of the batch. */

@@ -7,7 +7,7 @@ import { repaymentIntake } from '../repayment/repayment-intake.ts'
 import { dueReversals, startReversals } from '../repayment/start-reversals.ts'
 import type { Batch } from './batch.ts'
 
-/** So many payments are one transaction, which delays the intake of their loans. */
+/** The payments of one transaction, which delays the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
 /** About the time of one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
 const FIRST_PAUSE_MS = 25

@@ -9,7 +9,7 @@ import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/** So many rows spread the fixed cost of a transaction, and end within a second. */
+/** Enough rows to spread the fixed cost of a transaction, and few enough to end within a second. */
 const ROWS_AT_ONCE = 5_000
 /** More rows that break the database’s constraints mean that something else than these rows is wrong. */
 const MAX_STUCK = 10

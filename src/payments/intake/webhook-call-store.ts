@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 
-/** So many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */
+/** How many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */
 export const KEPT_CALLS = 20
 
 export type WebhookCall = {

@@ -140,7 +140,7 @@ const resultWith = ({ id, externalId }: LedgerTransaction) => ({
   resourceExternalId: externalId,
 })
 
-/** What can be known before the undo must not come to light after it. */
+/** Whatever would make posting the remainder fail is checked before the undo. */
 function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Refusal | undefined {
   const { repayment, remainder } = reversal
   const { amount } = at.repayment ?? {}

@@ -11,9 +11,9 @@ import { markProgress } from '../mark-progress.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
 import { tryLockRun } from './run-lock.ts'
 
-/** So many rows are one transaction, which delays the intake of their loans and clients for some milliseconds. */
+/** The rows of one transaction, which delays the intake of their loans and clients for some milliseconds. */
 const ROWS_AT_ONCE = 100
-/** So many operations are a few seconds of work for the ledger, and few enough for a quick cancel. */
+/** A few seconds of work for the ledger, and few enough operations for a quick cancel. */
 const MAX_UNDER_WAY = 1_000
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
