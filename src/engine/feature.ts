@@ -48,7 +48,7 @@ export type Feature = {
   crashPoints?: readonly string[]
   onFinal?: {
     origins: readonly Origin[]
-    record(trx: Trx, final: Final[], metrics: Metrics): Promise<void>
+    record(trx: Trx, final: Final[], metrics: Metrics): Promise<() => void>
   }
   noteFinal?(final: Final[], metrics: Metrics): void
   /** Deletes what the feature's own settings do not keep; 0 keeps everything. @returns how much, by kind */

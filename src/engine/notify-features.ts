@@ -6,7 +6,11 @@ export function notifyFeatures(features: Feature[], metrics: Metrics): OnFinal {
   return {
     origins: features.flatMap(({ onFinal }) => onFinal?.origins ?? []),
     async record(trx, final) {
-      for (const { onFinal } of features) await onFinal?.record(trx, final, metrics)
+      const counts: ((() => void) | undefined)[] = []
+      for (const { onFinal } of features) counts.push(await onFinal?.record(trx, final, metrics))
+      return () => {
+        for (const count of counts) count?.()
+      }
     },
     note(final) {
       for (const feature of features) feature.noteFinal?.(final, metrics)

@@ -16,16 +16,18 @@ const cancelled = {
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
+/** @returns what counts it in metrics, to be called after the commit */
 export async function cancelOperation(
   { db, boss, onFinal }: Context,
   tracked: { operationType: string; id: string },
   asker: Asker,
-): Promise<void> {
-  await inTransaction(db, async trx => {
+): Promise<() => void> {
+  return inTransaction(db, async trx => {
     const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
     if (end === 'unknown') throw new UnknownTrackingId()
     if (end === 'tried')
       throw new Conflict('Only an operation that has never been attempted can be cancelled')
     await audit(trx, { ...asker, action: 'operation.cancel', subject: trackingId(tracked) })
+    return end
   })
 }

@@ -48,16 +48,13 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     },
   }
 
-  const cancelCall: ActCall<{ tracking_id: string }, undefined, void> = {
+  const cancelCall: ActCall<{ tracking_id: string }, undefined, () => void> = {
     name: 'operations.cancel',
     actsOf: () => ['operation.cancel'],
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.cancel'),
     act: (db, asker, { tracking_id }) =>
       cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker),
-    tryOut: (db, asker, { tracking_id }) => {
-      const uncounted = { ...onFinal, note: () => undefined }
-      return cancelOperation({ db, boss, onFinal: uncounted }, parseTrackingId(tracking_id), asker)
-    },
+    finish: async (_, count) => count(),
     answer: async ({ tracking_id }) => ({ status: 202, body: { tracking_id, status: 'failed' } }),
   }
   return { resolveCall, resolveEachCall, cancelCall }

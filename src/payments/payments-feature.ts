@@ -28,12 +28,14 @@ export const paymentsFeature: Feature = {
   onFinal: {
     origins: ['payment'],
     async record(trx, final, metrics) {
-      const { overpaidRepayments, reversals } = metrics.of(paymentCounters)
       const { overpaid } = await recordPostings(trx, final)
-      overpaidRepayments.inc(overpaid)
       const { booked, refused } = await recordReversals(trx, final)
-      reversals.inc({ outcome: 'booked' }, booked)
-      reversals.inc({ outcome: 'refused' }, refused)
+      return () => {
+        const { overpaidRepayments, reversals } = metrics.of(paymentCounters)
+        overpaidRepayments.inc(overpaid)
+        reversals.inc({ outcome: 'booked' }, booked)
+        reversals.inc({ outcome: 'refused' }, refused)
+      }
     },
   },
 }

@@ -9,8 +9,11 @@ export const portfolioFeature: Feature = {
   onFinal: {
     origins: ['migration'],
     async record(trx, final, metrics) {
-      const { finished } = metrics.of(rowCounters)
-      for (const [state, count] of await finishRows(trx, final)) finished.inc({ state }, count)
+      const rows = await finishRows(trx, final)
+      return () => {
+        const { finished } = metrics.of(rowCounters)
+        for (const [state, count] of rows) finished.inc({ state }, count)
+      }
     },
   },
 }

@@ -27,7 +27,7 @@ t.test(
     const commits: Final[][] = []
     const onFinal = {
       origins: [],
-      record: async () => undefined,
+      record: async () => () => undefined,
       note: (final: Final[]) => void commits.push(final),
     }
     const recordResult = openRecordResult(db, boss, {

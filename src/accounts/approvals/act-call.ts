@@ -43,10 +43,8 @@ export type ActCall<Request extends object, Looked, Result> = {
   /** Does what must not hold locks, such as a call to the ledger; the act checks again what it saw. */
   look?(request: Request, asker: Asker, signal?: AbortSignal): Promise<Looked>
   act(db: Database, asker: Asker, request: Request, looked: Looked): Promise<Result>
-  /** Does the same as the act, where trying it out would count something that a rollback does not take back. */
-  tryOut?(db: Database, asker: Asker, request: Request): Promise<unknown>
   /** Runs after the commit; it may be repeated, or never run. */
-  finish?(request: Request): Promise<void>
+  finish?(request: Request, result: Result): Promise<void>
   answer(request: Request, result: Result): Promise<Answer>
 }
 

@@ -53,7 +53,7 @@ export async function approve(context: Context, decision: Decision): Promise<Ans
     return { request: open.request, result }
   })
   crashPoint('approval.committed')
-  await call.finish?.(request)
+  await call.finish?.(request, result)
   return call.answer(request, result)
 }
 

@@ -34,7 +34,7 @@ export async function perform<Request extends object, Looked, Result>(
   const performed = isFree
     ? { result: await call.act(own, asker, request, looked) }
     : await inTransaction(own, proposeOrDo)
-  if ('result' in performed) await call.finish?.(request)
+  if ('result' in performed) await call.finish?.(request, performed.result)
   return performed
 
   async function proposeOrDo(trx: Trx): Promise<Performed<Result>> {
@@ -44,7 +44,7 @@ export async function perform<Request extends object, Looked, Result>(
     await requirePerson(trx, asker, facts.act)
     // An act that would be refused now is not proposed: it is tried, and taken back.
     await sql`savepoint before_trying`.execute(trx)
-    await (call.tryOut ?? call.act)(trx, asker, request, looked)
+    await call.act(trx, asker, request, looked)
     await sql`rollback to savepoint before_trying`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
   }

@@ -51,7 +51,8 @@ export const DECISIONS = {
     'operation.cancel',
     'cancel: those never attempted',
     'permanently cancelled, if it was never attempted',
-    (context, item, { asker }) => cancelOperation(context, parseTrackingId(item), asker),
+    async (context, item, { asker }) =>
+      (await cancelOperation(context, parseTrackingId(item), asker))(),
   ),
   'payments.assign': onPayment(
     'payment.assign',

@@ -12,6 +12,7 @@ import type { Final, OnFinal } from './finish.ts'
 /**
  * Ends an operation that was never attempted. Either this or the start of its attempt locks the row first and goes
  * ahead; the other then fails.
+ * @returns what counts the end in metrics, to be called after the commit
  */
 export async function endUntried(
   trx: Trx,
@@ -19,7 +20,7 @@ export async function endUntried(
   { operationType, id }: { operationType: string; id: string },
   reason: Refusal,
   onFinal: OnFinal,
-): Promise<'ended' | 'tried' | 'unknown'> {
+): Promise<(() => void) | 'tried' | 'unknown'> {
   const { rows } = await sql<Final['claim']>`
     select id, operation_type as "operationType", origin, subject, data from loanops.operation
      where id = ${id} and operation_type = ${operationType} for update`.execute(trx)
@@ -34,13 +35,15 @@ export async function endUntried(
            claimed_by = null, claimed_at = null, claimed_until = null
      where id = ${id}`.execute(trx)
   const final = [{ claim, decision }]
-  await onFinal.record(trx, final)
-  onFinal.note(final)
+  const count = await onFinal.record(trx, final)
   const { subject, origin } = claim
   await insertJobs(boss, trx, queueOf(origin), wakesOf([subject]))
   const loans = isClientSubject(subject) ? await readyLoans(trx, [subject]) : []
   await insertJobs(boss, trx, liveQueue, wakesOf(loans))
-  return 'ended'
+  return () => {
+    count()
+    onFinal.note(final)
+  }
 }
 
 /** This is a statement of its own: the one that waited for the row's lock would not see an attempt recorded meanwhile. */

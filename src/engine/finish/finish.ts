@@ -20,8 +20,11 @@ export type Final = {
 }
 export type OnFinal = {
   origins: readonly Origin[]
-  /** Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment. */
-  record(trx: Trx, final: Final[]): Promise<void>
+  /**
+   * Runs in the transaction that makes operations final, so that whatever depends on them changes at the same moment.
+   * @returns what counts it in metrics, to be called after the commit
+   */
+  record(trx: Trx, final: Final[]): Promise<() => void>
   note(final: Final[]): void
 }
 
@@ -45,10 +48,11 @@ export async function finishAttempts(
   const standsAlone = ({ claim, decision }: Ended) =>
     isFinal(decision) && !onFinal.origins.includes(claim.origin)
   // The end of a live operation changes nothing else: its statement commits on its own, without two more round trips.
-  const counted = ended.every(standsAlone)
-    ? await recordEnds(db, ended)
+  const { counted, count } = ended.every(standsAlone)
+    ? { counted: await recordEnds(db, ended), count: undefined }
     : await db.transaction().execute(trx => recordWithAll(trx, boss, ended, onFinal))
   crashPoint('finish.committed')
+  count?.()
   onFinal.note(countedFinal(ended, counted))
   return ended.map(({ claim }) => counted.has(claimKey(claim)))
 }
@@ -58,20 +62,20 @@ async function recordWithAll(
   boss: PgBoss,
   ended: Ended[],
   onFinal: OnFinal,
-): Promise<Map<string, Date>> {
-  const nextTries = await recordEnds(trx, ended)
-  await onFinal.record(trx, countedFinal(ended, nextTries))
+): Promise<{ counted: Map<string, Date>; count: () => void }> {
+  const counted = await recordEnds(trx, ended)
+  const count = await onFinal.record(trx, countedFinal(ended, counted))
   for (const queue of [liveQueue, bulkQueue]) {
     const again = ended.filter(
       ({ claim, decision }) =>
-        nextTries.has(claimKey(claim)) && !isFinal(decision) && queueOf(claim.origin) === queue,
+        counted.has(claimKey(claim)) && !isFinal(decision) && queueOf(claim.origin) === queue,
     )
     const wakes = again.flatMap(({ claim }) =>
-      wakesOf([claim.subject], nextTries.get(claimKey(claim))),
+      wakesOf([claim.subject], counted.get(claimKey(claim))),
     )
     await insertJobs(boss, trx, queue, wakes)
   }
-  return nextTries
+  return { counted, count }
 }
 
 const isFinal = ({ status }: Decision) => status !== 'processing'
