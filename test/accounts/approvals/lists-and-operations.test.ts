@@ -126,7 +126,7 @@ t.test('what is open is found without reading all that was ever decided', async 
   await sql`
     insert into loanops.approval (id, call, act, subject, request, facts, fingerprint, state, proposed_by, expires_at)
     select gen_random_uuid(), 'none', 'bulk', n::text, '{}', '{}', '', 'rejected', 'asha.rao', now()
-      from generate_series(1, 5000) n`.execute(db)
+      from generate_series(1, 20000) n`.execute(db)
   await sql`analyze loanops.approval`.execute(db)
   const touched = await buffersOf(service.databaseUrl, async db => {
     await countOpenApprovals(db)
