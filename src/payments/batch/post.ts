@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
-import { insertOperations, newOperation } from '../../engine/accept.ts'
+import { newOperation } from '../../engine/accept.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { repaymentIntake } from '../repayment/repayment-intake.ts'
+import { startPosting } from '../repayment/start-posting.ts'
 import { dueReversals, startReversals } from '../repayment/start-reversals.ts'
 import type { Batch } from './batch.ts'
 
@@ -50,17 +51,7 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
         traceparent,
       }),
     )
-    if (operations.length === 0) return 0
-    await insertOperations(trx, boss, 'payment', operations)
-    const posting = operations.map(({ id, data }) => ({ id, transaction_id: data.transaction_id }))
-    await sql`
-      with sent as (
-        select * from json_to_recordset(${JSON.stringify(posting)}) as o (id uuid, transaction_id uuid)
-      ), noted as (
-        insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
-      )
-      update core.transaction t set state = 'posting', operation_id = sent.id, batch_id = ${claim.id}
-        from sent where t.id = sent.transaction_id`.execute(trx)
+    if (operations.length > 0) await startPosting(trx, boss, operations, claim.id)
     return rows.length
   })
   crashPoint('batch.posting')

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Trx } from '../../database/database.ts'
-import { insertOperations, newOperation } from '../../engine/accept.ts'
+import { newOperation } from '../../engine/accept.ts'
 import { repaymentExternalId } from './due-payment.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
+import { startPosting } from './start-posting.ts'
 
 type Standing = {
   id: string
@@ -55,17 +56,7 @@ export async function startReversals(
   const operations = rows.map(row =>
     newOperation(reversalIntake, reversalOf(row), null, { traceparent }),
   )
-  await insertOperations(trx, boss, 'payment', operations)
-  const sent = operations.map(({ id, data }) => ({ id, transaction_id: data.transaction_id }))
-  await sql`
-    with sent as (
-      select * from json_to_recordset(${JSON.stringify(sent)}) as o (id uuid, transaction_id uuid)
-    ), noted as (
-      insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
-    )
-    update core.transaction t
-       set state = 'posting', reason = null, objection = null, posted_at = null, operation_id = sent.id, batch_id = ${batch}, refused_reason = null
-      from sent where t.id = sent.transaction_id`.execute(trx)
+  await startPosting(trx, boss, operations, batch)
   return rows.length
 }
 
