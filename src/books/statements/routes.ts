@@ -5,8 +5,8 @@ import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
+import { fileBody, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/file-type.ts'
-import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections.ts'
@@ -24,13 +24,10 @@ import { withdrawCall } from './withdraw-call.ts'
 
 const tags = ['books']
 const TEMPLATE = '/gateways/statement-template.csv'
-const templateSchema = {
+const ofTemplate = {
   operationId: 'getStatementTemplate',
   tags,
   summary: 'Returns the header row of a statement and one example row',
-  description: describeColumns(statementFile),
-  produces: ['text/csv'],
-  response: { 200: Type.String() },
 }
 const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
@@ -40,27 +37,13 @@ const uploadSchema = (lenders: string[]) => ({
   consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
-  body: Type.Object(
-    {
-      file: Type.String({
-        format: 'binary',
-        description: `CSV, at most ${STATEMENT_LIMIT.text}`,
-        examples: [template(statementFile)],
-      }),
-    },
-    { ...closed, title: 'StatementUpload' },
-  ),
+  body: fileBody(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   response: {
     201: Type.Object(
       {
         statement_id: Type.String(),
         ...fileFacts,
-        rows: Type.Integer(),
-        valid_rows: Type.Integer(),
-        invalid_rows: Type.Integer(),
-        errors: Type.Array(InvalidRow, {
-          description: 'the first hundred invalid rows',
-        }),
+        ...rowCounts,
         ignored_columns: Type.Array(Type.String(), {
           description: 'the columns of the file from which nothing is taken',
         }),
@@ -105,8 +88,10 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     await app.register(acceptFiles)
 
-    app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>
-      csvDownload(reply, 'statement.csv').send(template(statementFile)),
+    app.get(
+      TEMPLATE,
+      { schema: templateSchema(ofTemplate, statementFile), config: read },
+      async (_, reply) => csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
     app.post(

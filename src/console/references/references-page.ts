@@ -3,20 +3,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { askerOf } from '../../accounts/actor.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
-import { acceptFiles, takeFile } from '../../http/multipart.ts'
+import { acceptFiles } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
 import { deleteCall, putCall } from '../../payments/references/reference-calls.ts'
-import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/reference-file.ts'
+import { referenceFile } from '../../payments/references/reference-file.ts'
 import { ReferenceParams } from '../../payments/references/reference-record.ts'
 import { referenceFilters } from '../../payments/references/routes.ts'
-import { refuseCoveredFile, uploadReferences } from '../../payments/references/upload-references.ts'
+import { uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
 import { loanPath } from '../frame/paths.ts'
@@ -30,6 +29,7 @@ import type { PageContext } from '../page-context.ts'
 import { referenceForms } from './reference-forms.ts'
 
 const PATH = '/console/references'
+const TEMPLATE = `${PATH}/template.csv`
 const day = Type.Optional(IsoDay)
 const name = ReferenceParams.properties
 const addSchema = {
@@ -48,11 +48,7 @@ const removeSchema = { body: Type.Object(name, closed) }
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
-  const { db, portfolio, fileTypes } = context
-  const place = {
-    others: [...fileTypes.portfolio, ...fileTypes.statements],
-    templateUrl: `${PATH}/template.csv`,
-  }
+  const { db, portfolio } = context
   const long = {
     onRequest: portfolio.limitLongCalls,
     config: { ...operate('reference.write'), takesLong: true },
@@ -85,10 +81,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
     )
 
     app.post('/references/upload', long, async (request, reply) => {
-      refuseCoveredFile(context.config)
-      const { rows, valid_rows, errors } = await takeFile(request, [], REFERENCE_LIMIT, file =>
-        uploadReferences(db, place, file, askerOf(request)),
-      )
+      const { rows, valid_rows, errors } = await uploadReferences(context, request, TEMPLATE)
       if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
       const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)
       throw new InvalidRows(

@@ -1,17 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { askerOf } from '../../accounts/actor.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
+import { fileBody, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/file-type.ts'
-import { InvalidRow } from '../../csv/invalid-row.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
-import { acceptFiles, takeFile } from '../../http/multipart.ts'
+import { acceptFiles } from '../../http/multipart.ts'
 import { closed, oneOf, optional } from '../../http/schemas.ts'
 import { ExternalId } from '../../http/text-fields.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
@@ -19,7 +18,7 @@ import { findReferences } from './find-references.ts'
 import { actsOfPut, deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { REFERENCE_KINDS, Reference, ReferenceParams } from './reference-record.ts'
-import { refuseCoveredFile, uploadReferences } from './upload-references.ts'
+import { uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
 const flag = Type.Optional({ ...oneOf(['true', 'false']), examples: ['false'] })
@@ -67,13 +66,10 @@ const deleteSchema = {
 }
 
 const TEMPLATE = '/references/template.csv'
-const templateSchema = {
+const ofTemplate = {
   operationId: 'getReferenceTemplate',
   tags,
   summary: 'Returns the header row of a file of references and one example row',
-  description: describeColumns(referenceFile),
-  produces: ['text/csv'],
-  response: { 200: Type.String() },
 }
 const uploadSchema = {
   operationId: 'uploadReferences',
@@ -82,27 +78,8 @@ const uploadSchema = {
   summary: 'Registers the references of a CSV file; invalid rows are left out',
   description: describeColumns(referenceFile),
   consumes: ['multipart/form-data'],
-  body: Type.Object(
-    {
-      file: Type.String({
-        format: 'binary',
-        description: `CSV, at most ${REFERENCE_LIMIT.text}`,
-        examples: [template(referenceFile)],
-      }),
-    },
-    { ...closed, title: 'ReferenceUpload' },
-  ),
-  response: {
-    201: Type.Object(
-      {
-        rows: Type.Integer(),
-        valid_rows: Type.Integer(),
-        invalid_rows: Type.Integer(),
-        errors: Type.Array(InvalidRow, { description: 'the first hundred invalid rows' }),
-      },
-      { title: 'UploadedReferences' },
-    ),
-  },
+  body: fileBody(referenceFile, REFERENCE_LIMIT.text, 'ReferenceUpload'),
+  response: { 201: Type.Object(rowCounts, { title: 'UploadedReferences' }) },
 }
 
 const howOf = ({ replace, dry_run }: Static<typeof How>) => ({
@@ -120,11 +97,7 @@ type Context = ForApprovals & {
 }
 
 export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, fileTypes, limits } = context
-  const place = {
-    others: [...fileTypes.portfolio, ...fileTypes.statements],
-    templateUrl: `/api${TEMPLATE}`,
-  }
+  const { db, limits } = context
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
     await app.register(acceptFiles)
@@ -148,8 +121,10 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => answerAct(context, deleteCall, request.params, reply),
     )
 
-    app.get(TEMPLATE, { schema: templateSchema, config: read }, async (_, reply) =>
-      csvDownload(reply, 'references.csv').send(template(referenceFile)),
+    app.get(
+      TEMPLATE,
+      { schema: templateSchema(ofTemplate, referenceFile), config: read },
+      async (_, reply) => csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
     app.post(
@@ -161,14 +136,8 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
         onRequest: limitLongCalls,
         validatorCompiler: () => () => true,
       },
-      async (request, reply) => {
-        const asker = askerOf(request)
-        refuseCoveredFile(context.config)
-        const uploaded = await takeFile(request, [], REFERENCE_LIMIT, file =>
-          uploadReferences(db, place, file, asker),
-        )
-        return reply.code(201).send(uploaded)
-      },
+      async (request, reply) =>
+        reply.code(201).send(await uploadReferences(context, request, `/api${TEMPLATE}`)),
     )
   }
 }

@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import { askerOf } from '../../accounts/actor.ts'
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import { decode } from '../../csv/decode.ts'
@@ -9,11 +11,11 @@ import { readCsv } from '../../csv/read-csv.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
 import { noRows } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
-import type { UploadedFile } from '../../http/multipart.ts'
+import { takeFile, type UploadedFile } from '../../http/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockAllReferences } from './lock-references.ts'
 import { belongsTo } from './put-reference.ts'
-import { checkRow, referenceFile } from './reference-file.ts'
+import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import type { NewReference } from './reference-record.ts'
 import { saveReferences } from './save-references.ts'
 
@@ -25,16 +27,32 @@ type Line = { line: number; reference: NewReference }
 type Refused = { line: number; reason: string }
 type Place = { others: FileType[]; templateUrl: string }
 
-/** Refuses a file where references need approval: it may be larger than what a proposal can have. @throws Conflict */
-export function refuseCoveredFile({ APPROVALS }: Pick<Config, 'APPROVALS'>): void {
-  if (APPROVALS.some(({ act }) => act === 'reference.write'))
+type Context = {
+  db: Database
+  config: Pick<Config, 'APPROVALS'>
+  fileTypes: { portfolio: FileType[]; statements: FileType[] }
+}
+
+/**
+ * Saves each valid row as a call of its own would, in the order of the file; repeating the upload changes nothing.
+ * @throws Conflict where a reference needs approval: a file may be larger than what a proposal can have
+ */
+export function uploadReferences(
+  { db, config, fileTypes }: Context,
+  request: FastifyRequest,
+  templateUrl: string,
+) {
+  if (config.APPROVALS.some(({ act }) => act === 'reference.write'))
     throw new Conflict(
       'A second person must approve each reference, and a file cannot be proposed: register them one by one',
     )
+  const others = [...fileTypes.portfolio, ...fileTypes.statements]
+  return takeFile(request, [], REFERENCE_LIMIT, file =>
+    saveFile(db, { others, templateUrl }, file, askerOf(request)),
+  )
 }
 
-/** Saves each valid row as a call of its own would, in the order of the file; repeating the upload changes nothing. */
-export async function uploadReferences(
+async function saveFile(
   db: Database,
   { others, templateUrl }: Place,
   file: UploadedFile,

@@ -1,0 +1,32 @@
+import { Type } from '@sinclair/typebox'
+import type { FileKind } from './column.ts'
+import { InvalidRow } from './invalid-row.ts'
+import { describeColumns, template } from './template.ts'
+
+/** Of a call that returns the header row of such a file and one example row. */
+export const templateSchema = <Named extends object>(named: Named, file: FileKind) => ({
+  ...named,
+  description: describeColumns(file),
+  produces: ['text/csv'],
+  response: { 200: Type.String() },
+})
+
+/** The body of a call that takes such a file, which is read as it arrives. */
+export const fileBody = (file: FileKind, limit: string, title: string) =>
+  Type.Object(
+    {
+      file: Type.String({
+        format: 'binary',
+        description: `CSV, at most ${limit}`,
+        examples: [template(file)],
+      }),
+    },
+    { additionalProperties: false, title },
+  )
+
+export const rowCounts = {
+  rows: Type.Integer(),
+  valid_rows: Type.Integer(),
+  invalid_rows: Type.Integer(),
+  errors: Type.Array(InvalidRow, { description: 'the first hundred invalid rows' }),
+}
