@@ -59,7 +59,10 @@ create or replace function base.gateway_b_hints(event jsonb, payment jsonb) retu
   select jsonb_build_object(
       'order_id', base.text_of(event #> '{data,order,order_id}'),
       'order_amount', base.number_of(event #> '{data,order,order_amount}'),
-      'order_tags', base.tags_of(event #> '{data,order,order_tags}'),
+      -- The link's ids count, even among more tags than are kept.
+      'order_tags', coalesce(base.tags_of(event #> '{data,order,order_tags}'),
+        case when event #> '{data,order,order_tags}' ?| '{cf_link_id,link_id}' then base.tags_of(jsonb_build_object(
+          'cf_link_id', event #> '{data,order,order_tags,cf_link_id}', 'link_id', event #> '{data,order,order_tags,link_id}')) end),
       'customer_id', base.text_of(event #> '{data,customer_details,customer_id}'),
       'bank_reference', nullif(base.text_of(payment -> 'bank_reference'), 'NA'),
       'remitter_vpa', base.text_of(payment #> '{payment_method,upi,upi_id}'))

@@ -48,6 +48,14 @@ t.test('a payment link’s event names the loan of its payments, before and afte
   t.same(amounts, ['1000.00', '500.00'], 'a link’s event is no money')
 })
 
+t.test('a payment link is known among as many tags as the gateway takes', async t => {
+  const service = await withLoans(t)
+  const many = Array.from({ length: 9 }, (_, n) => [`tag_${n}`, 'x'.repeat(200)])
+  await service.send(linkB(LINK, 'L-1'))
+  await service.send(successB({ id: 1, tags: { ...Object.fromEntries(many), ...TAGS } }))
+  t.same(await service.stateOf(1), ['posted', null, 'L-1'])
+})
+
 t.test('the loan that a payment names itself comes before its link’s', async t => {
   const service = await withLoans(t)
   await service.send(linkB(LINK, 'L-1'))
