@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { REVERSAL_CRASH_POINTS } from '../../src/payments/crash-points.ts'
-import { fetchAll, gatewaySandbox } from '../support/gateways.ts'
+import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
 import { expireLeases } from '../support/leases.ts'
 import { DATES } from '../support/ledger-driver.ts'
 import { lendersFile } from '../support/lenders-file.ts'
@@ -24,25 +24,12 @@ const LENDERS = [2, 3] as const
 /** Of each lender: the ledger works on one payment of a loan at a time. */
 const LOANS = 8
 const PHASES = ['chargeback', 'pre_arbitration', 'arbitration']
-const STEPS = [
-  'refund',
-  'refund',
-  'refund',
-  'forged refund',
-  'dispute',
-  'lost',
-  'lost',
-  'won',
-  'won',
-  'reverse',
-  'restore',
-  'restore',
-  'dismiss',
-  'handled',
-  'post less',
-  'undo',
-  'check',
-] as const
+const TAKES = ['refund', 'refund', 'forged refund', 'dispute', 'lost', 'lost', 'reverse'] as const
+const GIVES_BACK = ['failed refund', 'won', 'restore'] as const
+const DECIDES = ['dismiss', 'handled', 'post less', 'undo', 'check'] as const
+/** In the beginning and later, when there is something to give back. */
+const FIRST_STEPS = [...TAKES, ...TAKES, ...GIVES_BACK, ...DECIDES] as const
+const LATER_STEPS = [...TAKES, ...GIVES_BACK, ...GIVES_BACK, ...GIVES_BACK, ...DECIDES] as const
 const ENDS = ['batch', 'batch', 'batch', 'nothing', 'nothing', 'kill'] as const
 /** Where a worker dies, if it passes there. */
 const DEATHS = [
@@ -57,7 +44,7 @@ type Payment = { paise: number; lender: (typeof LENDERS)[number]; loan: number }
 const loanOf = ({ lender, loan }: Omit<Payment, 'paise'>) => `L-${lender}-${loan}`
 type Step = {
   of: number
-  what: (typeof STEPS)[number]
+  what: (typeof FIRST_STEPS)[number]
   part: number
   phase: number
   which: number
@@ -72,23 +59,28 @@ const payments: fc.Arbitrary<Payment[]> = fc.array(
   }),
   { minLength: 1, maxLength: MOST_PAYMENTS },
 )
-const step: fc.Arbitrary<Step> = fc.record({
-  what: fc.constantFrom(...STEPS),
-  of: fc.nat({ max: MOST_PAYMENTS - 1 }),
-  // In hundredths of the payment.
-  part: fc.constantFrom(7, 13, 25, 50, 100),
-  phase: fc.nat({ max: PHASES.length - 1 }),
-  which: fc.nat({ max: 5 }),
-})
+const stepOf = (what: readonly Step['what'][]): fc.Arbitrary<Step> =>
+  fc.record({
+    what: fc.constantFrom(...what),
+    of: fc.nat({ max: MOST_PAYMENTS - 1 }),
+    // In hundredths of the payment.
+    part: fc.constantFrom(7, 13, 25, 25, 50, 100),
+    phase: fc.nat({ max: PHASES.length - 1 }),
+    which: fc.nat({ max: 5 }),
+  })
 const ofEach = <T>(one: fc.Arbitrary<T>) =>
   fc.array(one, { minLength: HISTORIES, maxLength: HISTORIES })
-const rounds: fc.Arbitrary<Round[]> = fc.array(
+const roundOf = (what: readonly Step['what'][]): fc.Arbitrary<Round> =>
   fc.record({
-    steps: ofEach(fc.array(step, { maxLength: 4 })),
+    steps: ofEach(fc.array(stepOf(what), { maxLength: 4 })),
     end: fc.constantFrom(...ENDS),
     death: fc.constantFrom(...DEATHS),
-  }),
-  { minLength: 5, maxLength: 9 },
+  })
+const firstRounds = fc.array(roundOf(FIRST_STEPS), { minLength: 3, maxLength: 5 })
+const laterRounds = fc.array(roundOf(LATER_STEPS), { minLength: 2, maxLength: 4 })
+const RESTORE_EACH = Array.from(
+  { length: MOST_PAYMENTS },
+  (_, of): Step => ({ what: 'restore', of, part: 0, phase: 0, which: 0 }),
 )
 
 const gateways = await gatewaySandbox(t)
@@ -109,8 +101,10 @@ let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** What went back, or is said to, by payment. */
 const against = new Map<string, string[]>()
+/** Of the refunds, in paise. */
+const refunded = new Map<string, number>()
 
-async function act(id: string, payment: Payment, step: Step): Promise<unknown> {
+async function actOn(id: string, payment: Payment, step: Step): Promise<unknown> {
   const { paise, lender } = payment
   const loan = loanOf(payment)
   const { what, part, phase, which } = step
@@ -123,10 +117,13 @@ async function act(id: string, payment: Payment, step: Step): Promise<unknown> {
     case 'forged refund': {
       const event = refund({ id: `rfnd_${++sent}`, of: id, paise: amount })
       against.set(id, [...known, `rfnd_${sent}`])
+      refunded.set(`rfnd_${sent}`, amount)
       return what === 'refund'
         ? service.signed(event, {}, from.lender)
         : service.webhook('gateway_a', event, from)
     }
+    case 'failed refund':
+      return target && refunded.has(target) && failRefund(target, id)
     case 'dispute':
     case 'lost':
     case 'won': {
@@ -182,8 +179,28 @@ async function act(id: string, payment: Payment, step: Step): Promise<unknown> {
   }
 }
 
+/** Once it was said to be made. Only a fetch of the gateway's own books can tell. */
+function failRefund(id: string, paymentId: string) {
+  const facts = { gateway: 'gateway_a', id, paymentId, amount: refunded.get(id) }
+  return gateways.put('/refunds', { ...facts, status: 'failed', created_at: PAID_AT })
+}
+
 const isOf = (externalId: string | null, id: string) =>
   externalId?.replace(/-r\d+$/, '') === `gateway_a-${id}`
+
+type Act = (history: number, step: Step) => Promise<unknown> | undefined
+
+async function happen({ steps, end, death }: Round, act: Act): Promise<void> {
+  const acts = steps.map(async (some, history) => {
+    for (const step of some) await act(history, step)
+  })
+  if (end === 'batch') await service.batch()
+  if (end === 'kill') await killWorker(death)
+  await Promise.all(acts)
+  const told = steps.flat().map(({ what }) => what)
+  if (told.includes('failed refund')) await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await sound(told.join())
+}
 
 async function killWorker(death: string): Promise<void> {
   await worker.kill('SIGKILL')
@@ -239,37 +256,48 @@ t.test(
     let histories = 0
     await fetchAll(service.call, 'gateway_a', ALL_DAY)
     const end = performance.now() + ENOUGH_MS
-    const property = fc.asyncProperty(ofEach(payments), rounds, async (all, rounds) => {
-      if (histories > 0 && performance.now() > end) return
-      const run = histories
-      histories += HISTORIES
-      const idOf = (history: number, of: number) => `pay_${run + history}_${of}`
-      await Promise.all(
-        all.flatMap((payments, history) =>
-          payments.map((payment, of) => capture(idOf(history, of), payment)),
-        ),
-      )
-      await fetchAll(service.call, 'gateway_a', ALL_DAY)
-      await service.batch()
-      for (const { steps, end, death } of rounds) {
-        const acts = steps.map(async (some, history) => {
-          for (const step of some) {
-            const payment = all[history]?.[step.of]
-            if (payment) await act(idOf(history, step.of), payment, step)
-          }
-        })
-        if (end === 'batch') await service.batch()
-        if (end === 'kill') await killWorker(death)
-        await Promise.all(acts)
-        await sound(steps.flatMap(some => some.map(({ what }) => what)).join())
-      }
-      await comeToRest()
-      await agree()
-    })
+    const property = fc.asyncProperty(
+      ofEach(payments),
+      firstRounds,
+      laterRounds,
+      async (all, first, later) => {
+        if (histories > 0 && performance.now() > end) return
+        const run = histories
+        histories += HISTORIES
+        const idOf = (history: number, of: number) => `pay_${run + history}_${of}`
+        await Promise.all(
+          all.flatMap((payments, history) =>
+            payments.map((payment, of) => capture(idOf(history, of), payment)),
+          ),
+        )
+        await fetchAll(service.call, 'gateway_a', ALL_DAY)
+        await service.batch()
+        const act = (history: number, step: Step) => {
+          const payment = all[history]?.[step.of]
+          return payment && actOn(idOf(history, step.of), payment, step)
+        }
+        for (const round of [...first, ...later]) await happen(round, act)
+        await comeToRest()
+        // By now it is known what was taken back.
+        await happen({ ...(later[0] as Round), steps: all.map(() => RESTORE_EACH) }, act)
+        await comeToRest()
+        await agree()
+      },
+    )
     await fc.assert(property, { numRuns: 200 })
     t.ok(histories >= HISTORIES, `${histories} histories`)
+    t.comment(await reversals())
   },
 )
+
+/** How many reversals there were, how many of them failed, and how many posted a part again beside what stood. */
+async function reversals() {
+  const { rows } = await sql`
+    select count(*) filter (where (data #>> '{remainder,amount}')::numeric > (data #>> '{repayment,amount}')::numeric) as beside,
+           count(*) as all, count(*) filter (where status = 'failed') as failed
+      from loanops.operation where operation_type = 'REPAYMENT_REVERSAL'`.execute(service.db)
+  return rows[0]
+}
 
 function capture(id: string, payment: Payment) {
   const { paise, lender } = payment
@@ -277,7 +305,7 @@ function capture(id: string, payment: Payment) {
     gateway: 'gateway_a',
     id,
     amount: paise,
-    created_at: '2026-02-05T06:00:00.000Z',
+    created_at: PAID_AT,
     notes: { lender: `LENDER_0${lender}`, loan_id: loanOf(payment) },
   })
 }

@@ -110,7 +110,7 @@ async function control(
       for (const payment of [given].flat()) store.put(payment)
       break
     case 'PUT /refunds':
-      store.refunds.push({
+      putInto(store.refunds, {
         ...given,
         amount: BigInt(given.amount),
         createdAt: timeOf(given),
@@ -120,7 +120,11 @@ async function control(
       })
       break
     case 'PUT /disputes':
-      store.disputes.push({ ...given, amount: BigInt(given.amount), createdAt: timeOf(given) })
+      putInto(store.disputes, {
+        ...given,
+        amount: BigInt(given.amount),
+        createdAt: timeOf(given),
+      })
       break
     case 'PUT /faults':
       faults.set(given.faults ?? given, given.seed)
@@ -133,6 +137,12 @@ async function control(
       return { status: 404, body: '{}' }
   }
   return { status: 200, body: '{}' }
+}
+
+/** Adds it, or replaces what has its id. */
+function putInto<T extends { gateway: string; id: string }>(list: T[], item: T): void {
+  const at = list.findIndex(({ gateway, id }) => gateway === item.gateway && id === item.id)
+  list.splice(at < 0 ? list.length : at, at < 0 ? 0 : 1, item)
 }
 
 const timeOf = ({ created_at }: { created_at?: string }) =>
