@@ -4,6 +4,7 @@ import type { Place } from './cluster.ts'
 import type { Collecting } from './collecting.ts'
 import { SECRET } from './disrupt.ts'
 import { type Paid, telling } from './gateways.ts'
+import type { Return } from './returns.ts'
 import { lenderOf, loanOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100
@@ -15,25 +16,26 @@ const PATIENCE_MS = 3_000
 const PAYS_AFTER_STORIES = 6
 const PAYMENTS_PER_LOAN = 2
 /** Of its caller. Until then, a batch or two has mostly posted the payments. */
-const REFUNDS_AFTER_STORIES = 5
+const RETURNS_AFTER_STORIES = 5
 /** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
-/** Of the events, the share that is signed: of the others, only the gateway's API can prove a refund. */
+/** Of the events, the share that is signed: of the others, only the gateway's API can prove what goes back. */
 const SIGNED = 0.5
 
 /** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
 export type Answered = {
   operations: string[]
   payments: SentPayment[]
-  /** Makes the refunds whose time has not come yet. */
-  refundTheRest(): Promise<void>
+  /** Makes the refunds and disputes whose time has not come yet. */
+  returnTheRest(): Promise<void>
 }
 export type SentPayment = Paid & {
   /** At least one webhook about it arrived. */
   isTold: boolean
   /** Names its loan only by an order that is registered. */
   isByOrder: boolean
+  returns: Return[]
 }
 
 /** Callers and gateways, which repeat a call that gets no answer. */
@@ -49,12 +51,12 @@ export async function runCallers(
   },
 ): Promise<Answered> {
   const { isEnough, draw, paysAfterStories = PAYS_AFTER_STORIES, collecting } = options
-  const unrefunded: (() => Promise<void>)[] = []
+  const unreturned: (() => Promise<void>)[] = []
   const answered: Answered = {
     operations: [],
     payments: [],
-    async refundTheRest() {
-      for (const payBack of unrefunded.splice(0)) await payBack()
+    async returnTheRest() {
+      for (const payBack of unreturned.splice(0)) await payBack()
     },
   }
   let sent = 0
@@ -74,18 +76,18 @@ export async function runCallers(
         answered.operations.push(tracking_id.split('|')[1])
       }
       unpaid.push(number)
-      if (unpaid.length > paysAfterStories) unrefunded.push(await pay(unpaid.shift() as number))
-      if (unrefunded.length > options.callers * REFUNDS_AFTER_STORIES) await unrefunded.shift()?.()
+      if (unpaid.length > paysAfterStories) unreturned.push(await pay(unpaid.shift() as number))
+      if (unreturned.length > options.callers * RETURNS_AFTER_STORIES) await unreturned.shift()?.()
       await pause(PAUSE_MS)
     }
   }
 
-  /** @returns makes the refunds that come later */
+  /** @returns makes the refunds and disputes that come later */
   async function pay(number: number): Promise<() => Promise<void>> {
     const late: (() => Promise<boolean>)[] = []
     for (let n = 1; n <= PAYMENTS_PER_LOAN; n++) {
       const told = telling(`${number}0${n}`, loanOf(number), draw)
-      const { paid, order, events, refunds } = told
+      const { paid, order, events, returns } = told
       await collecting?.record(told, lenderOf(number))
       const register = async () => {
         if (order === undefined) return
@@ -93,21 +95,21 @@ export async function runCallers(
         await insist(`/api/references/gateway_a/order/${order}`, body, {}, 'PUT')
       }
       const payBack = async () => {
-        await collecting?.recordRefunds(told)
+        await collecting?.recordReturns(told)
         return tell(
           number,
           paid,
-          refunds.map(({ event }) => event),
+          returns.flatMap(({ events }) => events),
         )
       }
       const isFirst = draw() < 0.5
       if (isFirst) await register()
       const [isTold] = await Promise.all([
         tell(number, paid, events),
-        told.isRefundedLate ? late.push(payBack) : payBack(),
+        told.isReturnedLate ? late.push(payBack) : payBack(),
       ])
       if (!isFirst) await register()
-      answered.payments.push({ ...paid, isTold, isByOrder: order !== undefined })
+      answered.payments.push({ ...paid, isTold, isByOrder: order !== undefined, returns })
     }
     return async () => {
       for (const payBack of late) await payBack()

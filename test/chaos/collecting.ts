@@ -46,10 +46,11 @@ export async function startCollecting(draw: () => number) {
         notes: { lender, ...(loan !== undefined && { external_loan_id: loan }) },
       })
     },
-    async recordRefunds({ paid, refunds }: Telling): Promise<void> {
-      for (const { id, paise } of refunds) {
-        const facts = { id, amount: paise, gateway: paid.gateway, paymentId: paid.id }
-        await put('/refunds', { ...facts, status: 'processed', created_at: PAID_AT_ISO })
+    async recordReturns({ paid: { gateway, id: paymentId }, returns }: Telling): Promise<void> {
+      for (const { kind, id, paise, status } of returns) {
+        const facts = { gateway, id, paymentId, amount: paise, created_at: PAID_AT_ISO }
+        const ending = status === 'recovered' ? { status: 'won', phase: 'arbitration' } : { status }
+        await put(`/${kind}s`, { ...facts, ...ending })
       }
     },
     losesWebhook(): boolean {

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, successB } from '../support/gateway-events.ts'
-import { refund, refundOfB } from '../support/reversals.ts'
+import { type Return, returnsOf } from './returns.ts'
 
 /** A payment in its gateway's own books. */
 export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
@@ -11,18 +11,20 @@ export type Telling = {
   /** The order that is registered for the loan, where the payment names none. */
   order?: string
   events: object[]
-  refunds: Refunded[]
+  returns: Return[]
   /** Told some stories after the payment, by when it is mostly posted. */
-  isRefundedLate: boolean
+  isReturnedLate: boolean
 }
-type Refunded = { id: string; paise: number; event: object }
 
 const MAX_PAISE = 500_000
-const REFUNDED_ABOVE = 0.7
-/** Of the refunds, those that find their payment posted; the others hold it back. */
-const REFUNDED_LATE = 0.7
+const RETURNED_ABOVE = 0.7
+/** Of what goes back, the share that finds its payment posted; the rest holds it back. */
+const RETURNED_LATE = 0.7
 
-/** A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded, or name no loan or only an order. */
+/**
+ * A payment on a loan: mostly captured, with up to three types of event; some fail, are refunded or disputed, or name no loan
+ * or only an order.
+ */
 export function telling(name: string, loan: string, draw: () => number): Telling {
   const paise = 1 + Math.floor(draw() * MAX_PAISE)
   const kind = draw()
@@ -31,7 +33,7 @@ export function telling(name: string, loan: string, draw: () => number): Telling
   const named = kind < 0.25 ? `unknown ${loan}`.slice(0, 100) : loan
   const facts = { id, amount: paise, loan: named }
   const paid: Paid = { gateway: 'gateway_a', id, paise, isCaptured: true }
-  const kept = { refunds: [], isRefundedLate: false }
+  const kept = { returns: [], isReturnedLate: false }
   if (kind < 0.3) {
     const events = [eventA('payment.failed', { ...facts, status: 'failed' })]
     return { paid: { ...paid, isCaptured: false }, loan: named, events, ...kept }
@@ -48,21 +50,9 @@ export function telling(name: string, loan: string, draw: () => number): Telling
     capturedA(facts),
     eventA('order.paid', facts),
   ]
-  const refunds = (kind < REFUNDED_ABOVE ? [] : partsOf(paise, draw)).map((paise, i) => {
-    const id = `rfnd_${name}_${i}`
-    return { id, paise, event: refund({ id, of: paid.id, paise }) }
-  })
+  const returns = kind < RETURNED_ABOVE ? [] : returnsOf(paid, loan, draw)
   const events = shuffled(captured, draw)
-  return { paid, loan, events, refunds, isRefundedLate: draw() < REFUNDED_LATE }
-}
-
-/** What goes back of a payment: all of it, or a part or two of it, or more than it. */
-function partsOf(paise: number, draw: () => number): number[] {
-  const part = 1 + Math.floor(draw() * paise)
-  const kind = draw()
-  if (kind < 0.3) return [paise]
-  if (kind < 0.4) return [paise + part]
-  return kind < 0.7 ? [part] : [part, Math.max(1, paise - part)]
+  return { paid, loan, events, returns, isReturnedLate: draw() < RETURNED_LATE }
 }
 
 function byB(name: string, loan: string, paise: number, draw: () => number): Telling {
@@ -72,14 +62,9 @@ function byB(name: string, loan: string, paise: number, draw: () => number): Tel
   const event = isCaptured
     ? successB(facts)
     : eventB('PAYMENT_FAILED_WEBHOOK', { ...facts, status: 'FAILED' })
-  const parts = isCaptured && draw() > REFUNDED_ABOVE ? partsOf(paise, draw) : []
-  const refunds = parts.map((paise, i) => ({
-    id: `${id}0${i}`,
-    paise,
-    event: refundOfB(paise / 100, { id: `${id}0${i}`, of: id }),
-  }))
   const paid: Paid = { gateway: 'gateway_b', id, paise, isCaptured }
-  return { paid, loan, events: [event], refunds, isRefundedLate: draw() < REFUNDED_LATE }
+  const returns = isCaptured && draw() > RETURNED_ABOVE ? returnsOf(paid, loan, draw) : []
+  return { paid, loan, events: [event], returns, isReturnedLate: draw() < RETURNED_LATE }
 }
 
 function shuffled<T>(values: T[], draw: () => number): T[] {

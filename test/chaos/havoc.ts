@@ -2,7 +2,7 @@ import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
 import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
 import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
 import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
-import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'
+import { PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from '../../src/payments/crash-points.ts'
 import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 import {
@@ -31,6 +31,7 @@ const ASK_EVERY_MS = 50
 export const POINTS: string[] = [
   ...ENGINE_CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
+  ...REVERSAL_CRASH_POINTS,
   ...READBACK_CRASH_POINTS,
   ...CALLBACK_CRASH_POINTS,
   ...BACKFILL_CRASH_POINTS,

@@ -22,13 +22,14 @@ const NONE = {
   dismissed: 0,
   reopened: 0,
   reversed: 0,
+  restored: 0,
   readBack: 0,
   reread: 0,
   batches: 0,
 }
 
 /**
- * People who undo repayments at the ledger, decide what is in suspense, reverse refunds, and have payments read back, all at random.
+ * People who undo repayments at the ledger, decide what is in suspense, reverse and restore, and have payments read back, all at random.
  * @param connect opens the database, which may be killed meanwhile
  */
 export function actAsOperators(
@@ -41,6 +42,8 @@ export function actAsOperators(
   const db = connect()
   let isOver = false
   let undoings = 0
+  const anyOf = (state: string, kind?: string, objection?: string) =>
+    anyIn(db, draw, state, kind, objection)
   const done = Promise.all(Array.from({ length: OPERATORS }, run))
   return {
     acts,
@@ -62,7 +65,8 @@ export function actAsOperators(
   function actFor(chance: number): () => Promise<void> {
     if (chance < 0.4) return undo
     if (chance < 0.7) return decide
-    if (chance < 0.75) return reverse
+    if (chance < 0.74) return reverse
+    if (chance < 0.76) return restore
     if (chance < 0.8) return reopen
     if (chance < 0.87) return readBack
     return chance < 0.92 ? reread : runBatch
@@ -111,19 +115,22 @@ export function actAsOperators(
   }
 
   async function reopen(): Promise<void> {
-    const payment = (await anyOf('dismissed')) ?? (await anyOf('handled'))
-    if (payment === undefined) return
-    const { gateway, id } = payment
-    const resolution = { outcome: 'reopen', note: 'reopened in chaos' }
-    if (await isDone(`/api/payments/${gateway}/${id}/resolve`, resolution)) acts.reopened++
+    await resolve('reopened', 'reopen', (await anyOf('dismissed')) ?? (await anyOf('handled')))
   }
 
   async function reverse(): Promise<void> {
-    const refund = await anyOf('suspense', 'refund')
-    if (refund === undefined) return
-    const resolution = { outcome: 'reverse', note: 'reversed in chaos' }
-    const path = `/api/payments/${refund.gateway}/${refund.id}/resolve`
-    if (await isDone(path, resolution)) acts.reversed++
+    const kind = draw() < 0.5 ? 'refund' : 'chargeback'
+    await resolve('reversed', 'reverse', await anyOf('suspense', kind))
+  }
+
+  async function restore(): Promise<void> {
+    await resolve('restored', 'restore', await anyOf('posted', 'chargeback', 'taken_back'))
+  }
+
+  async function resolve(act: keyof typeof NONE, outcome: string, row?: Payment): Promise<void> {
+    const resolution = { outcome, note: 'decided in chaos' }
+    const path = `/api/payments/${row?.gateway}/${row?.id}/resolve`
+    if (row && (await isDone(path, resolution))) acts[act]++
   }
 
   async function reread(): Promise<void> {
@@ -145,14 +152,21 @@ export function actAsOperators(
     await requestReadback(db)
     acts.readBack++
   }
+}
 
-  async function anyOf(state: string, kind = 'payment'): Promise<Payment | undefined> {
-    const { rows } = await sql<Payment>`
-      select gateway, gateway_payment_id as id, external_loan_id as loan, amount::float8 as rupees
-        from ops.payment where kind = ${kind} and state = ${state} and amount > 0
-       order by gateway, gateway_payment_id`.execute(db)
-    return rows[Math.floor(draw() * rows.length)]
-  }
+async function anyIn(
+  db: Database,
+  draw: () => number,
+  state: string,
+  kind = 'payment',
+  objection: string | null = null,
+): Promise<Payment | undefined> {
+  const { rows } = await sql<Payment>`
+    select gateway, gateway_payment_id as id, external_loan_id as loan, amount::float8 as rupees
+      from ops.payment
+     where kind = ${kind} and state = ${state} and amount > 0 and coalesce(objection = ${objection}, ${objection}::text is null)
+     order by gateway, gateway_payment_id`.execute(db)
+  return rows[Math.floor(draw() * rows.length)]
 }
 
 function decisionsOn(loan: string | null | undefined, rupees: number) {

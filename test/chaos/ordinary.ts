@@ -18,6 +18,7 @@ import { wreakHavoc } from './havoc.ts'
 import { actAsOperators } from './operators.ts'
 import type { Deciders } from './people.ts'
 import { startReceiver } from './receiver.ts'
+import { judgeReturns } from './returns-model.ts'
 import { settled } from './settle.ts'
 import { startSingleDatabase } from './single-database.ts'
 import { verdictOn } from './verdict.ts'
@@ -78,12 +79,14 @@ export async function runOrdinary(
   const settledMs = await settled(cluster, db)
   const later = await decideUnderFire()
   receiver.behave()
+  await fetchFromBoth(cluster)
   const settledAgainMs = await settled(cluster, db)
   await watch.stop()
   await readBack(db)
   await settled(cluster, db)
   const books = await booksOf(cluster)
   const { isHeld, faults, overlaps, report } = await verdictOn(cluster, db, answered)
+  const returns = await judgeReturns(db, answered.payments)
   const { reported, deliveredTwice, ...wrongCallbacks } = await receiver.judge(db)
   const approvals = await judge()
   await db.destroy()
@@ -93,14 +96,14 @@ export async function runOrdinary(
   const held =
     isHeld &&
     Math.min(whole, partly) > 0 &&
-    Object.values(wrongCallbacks).every(count => count === 0) &&
+    [...Object.values(returns.wrong), ...Object.values(wrongCallbacks)].every(n => n === 0) &&
     approvals.isHeld &&
     [...watch.seen.unsound, ...books.unsound, ...portfolio.wrong].length === 0 &&
     books.missing === 0
-  const perPoint = Object.groupBy(cluster.died, point => point)
   const outcome = {
     seed,
     ...report,
+    returns,
     callbacks: { reported, deliveredTwice, ...wrongCallbacks },
     portfolio,
     webhooks: collecting.webhooks,
@@ -109,9 +112,7 @@ export async function runOrdinary(
     disruptions: [havoc.disruptions, later.disruptions],
     operators: later.acts,
     approvals,
-    crashPoints: Object.fromEntries(
-      Object.entries(perPoint).map(([point, deaths]) => [point, deaths?.length]),
-    ),
+    crashPoints: counted(cluster.died),
     ledgerFaults: faults,
     overlaps,
     underFireSeconds: Math.round(firedMs / 1_000),
@@ -132,7 +133,7 @@ export async function runOrdinary(
     const operators = actAsOperators(cluster, connect, dice(seed + 3), decide)
     await Promise.all([
       new Promise(resolve => setTimeout(resolve, deciders.decideForMs)),
-      answered.refundTheRest(),
+      answered.returnTheRest(),
     ])
     await operators.stop()
     await havoc.stop()
@@ -140,6 +141,12 @@ export async function runOrdinary(
     await collecting.behave()
     return { acts: operators.acts, disruptions: havoc.disruptions }
   }
+}
+
+/** How often each of them is there. */
+function counted(names: string[]): Record<string, number> {
+  const groups = Map.groupBy(names, name => name)
+  return Object.fromEntries([...groups].map(([name, of]) => [name, of.length]))
 }
 
 async function addPlaces(cluster: Cluster): Promise<void> {

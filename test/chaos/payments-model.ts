@@ -24,7 +24,7 @@ export type PaymentVerdict = {
     posted: number
     /** Returned, although a part of it stands. */
     returned: number
-    /** Proved refunds of posted payments that were neither booked nor refused, although they fit. */
+    /** Proved refunds and lost disputes of posted payments that were neither booked nor refused, although they fit. */
     unreversed: number
     /** Not posted, but in the ledger's books. */
     unposted: number
@@ -143,8 +143,9 @@ async function unreversed(db: Database): Promise<number> {
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-     where r.kind = 'refund' and r.state = 'suspense' and r.reason = 'refund' and p.state = 'posted'
-       and core.is_due(r, p, false)`.execute(db)
+    cross join lateral core.said_of_refund(r, p.is_captured) s
+     where r.kind <> 'payment' and r.state = 'suspense' and r.reason = r.kind and p.state = 'posted'
+       and core.is_due(r, p, s.is_undone)`.execute(db)
   return rows[0]?.count as number
 }
 

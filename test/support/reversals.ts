@@ -79,13 +79,23 @@ type Disputed = {
   phase?: string
   deducted?: number
   loan?: string
+  /** What was paid, in paise. */
+  paid?: number
 }
 
 export function dispute(
   status: string,
-  { id = 'disp_1', of = 'pay_1', paise = 100_000, phase, deducted, loan = 'L-1' }: Disputed = {},
+  {
+    id = 'disp_1',
+    of = 'pay_1',
+    paise = 100_000,
+    phase,
+    deducted,
+    loan = 'L-1',
+    paid,
+  }: Disputed = {},
 ) {
-  const event: any = disputeA(status, { id: of, loan })
+  const event: any = disputeA(status, { id: of, loan, amount: paid })
   const { entity } = event.payload.dispute
   Object.assign(entity, {
     id,
@@ -103,12 +113,17 @@ export function refundOfB(rupees: number, facts: Parameters<typeof refundB>[0] =
   return event
 }
 
-export const disputeOfB = (status: string, rupees: number, of: unknown = 1_453_002_795) => ({
-  type: /WON|LOST|ACCEPTED/.test(status) ? 'DISPUTE_CLOSED' : 'DISPUTE_CREATED',
+export const disputeOfB = (
+  status: string,
+  rupees: number,
+  of: unknown = 1_453_002_795,
+  id = `disp_${of}`,
+) => ({
+  type: `DISPUTE_${/WON|LOST|ACCEPTED/.test(status) ? 'CLOSED' : /REVIEW/.test(status) ? 'UPDATED' : 'CREATED'}`,
   event_time: PAID_AT_ISO,
   data: {
     dispute: {
-      dispute_id: `disp_${of}`,
+      dispute_id: id,
       dispute_type: 'DISPUTE',
       dispute_status: status,
       dispute_amount: rupees,

@@ -177,7 +177,7 @@ function disputeOf(dispute: GatewayStore['disputes'][number]) {
     reason_code: 'goods_or_services_not_received_or_partially_received',
     respond_by: seconds(dispute.createdAt) + 864_000,
     status: dispute.status,
-    phase: 'chargeback',
+    phase: dispute.phase ?? 'chargeback',
     created_at: seconds(dispute.createdAt),
   }
 }

@@ -115,6 +115,8 @@ function settledOf(store: GatewayStore, mine: GatewayPayment[], version: string)
   ])
 }
 
+const WINNERS: Record<string, string> = { won: 'MERCHANT', lost: 'CUSTOMER', accepted: 'CUSTOMER' }
+
 type Event = { type: string; amount: bigint; id?: string; status?: string; at?: Date }
 
 /** Amounts are written as numbers with both decimals. */
@@ -132,7 +134,7 @@ function eventText(payment: GatewayPayment, version: string, event: Event): stri
   const settled = settlement && indian(settlement.at)
   if (version < NESTED_FROM)
     return `{${common},${order},${paid},"payment_utr":null,"payment_service_charge":${rupees(base)},"payment_service_tax":${rupees(charged.tax)},"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"settlement_utr":${text(settlement?.utr ?? null)},"refund_id":${refund}}`
-  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(charged.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"500000000001","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(event.status === 'won' ? 'MERCHANT' : event.status === 'lost' ? 'CUSTOMER' : null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
+  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(charged.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"500000000001","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(WINNERS[event.status ?? ''] ?? null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
 }
 
 function tagsOf({ notes, orderNotes }: GatewayPayment): string {
@@ -162,12 +164,18 @@ function refundText(refund: GatewayRefund): string {
   return `{"cf_refund_id":${JSON.stringify(refund.id)},"refund_id":${JSON.stringify(refund.id)},"cf_payment_id":${JSON.stringify(refund.paymentId)},"refund_amount":${rupees(refund.amount)},"refund_currency":"INR","refund_status":"${status}","refund_type":"MERCHANT_INITIATED","processed_at":"${indian(refund.createdAt)}"}`
 }
 
+/** Nothing is only closed here. */
+const DISPUTE_STATUSES: Record<GatewayDispute['status'], string> = {
+  open: 'DISPUTE_CREATED',
+  under_review: 'DISPUTE_UNDER_REVIEW',
+  won: 'DISPUTE_MERCHANT_WON',
+  closed: 'DISPUTE_MERCHANT_WON',
+  lost: 'DISPUTE_MERCHANT_LOST',
+  accepted: 'DISPUTE_MERCHANT_ACCEPTED',
+}
+
 function disputeText(dispute: GatewayDispute, payment: GatewayPayment): string {
-  const status = {
-    open: 'DISPUTE_CREATED',
-    won: 'DISPUTE_MERCHANT_WON',
-    lost: 'DISPUTE_MERCHANT_LOST',
-  }[dispute.status]
+  const status = DISPUTE_STATUSES[dispute.status]
   return `{"dispute_id":${JSON.stringify(dispute.id)},"dispute_type":"DISPUTE","dispute_amount":${rupees(dispute.amount)},"dispute_amount_currency":"INR","created_at":"${indian(dispute.createdAt)}","dispute_status":"${status}","order_details":{"order_id":${JSON.stringify(payment.orderId)},"cf_payment_id":${JSON.stringify(payment.id)},"payment_amount":${rupees(payment.amount)},"payment_currency":"INR"}}`
 }
 

@@ -35,8 +35,10 @@ export type GatewayDispute = {
   id: string
   paymentId: string
   amount: bigint
-  status: 'open' | 'won' | 'lost'
+  status: 'open' | 'under_review' | 'won' | 'lost' | 'closed' | 'accepted'
   createdAt: Date
+  /** Of gateway A; chargeback by default. */
+  phase?: string
 }
 
 /** All but the gateway and the id have defaults. */
