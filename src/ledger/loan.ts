@@ -41,6 +41,7 @@ export type LedgerLoan = OwnTerms & {
     actualDisbursementDate?: Day
   }
   charges?: LedgerCharge[]
+  summary?: { totalOutstanding?: number }
 }
 
 export type LedgerCharge = {

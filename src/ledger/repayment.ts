@@ -4,6 +4,7 @@ import type { Answer } from './answer.ts'
 import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Effect } from './effect.ts'
+import type { LedgerLoan } from './loan.ts'
 import {
   findLoanWithTransactions,
   findTransaction,
@@ -43,6 +44,13 @@ export async function postRepayment(
   })
 }
 
+/** Says whether the loan owed less than was posted. Fineract takes the rest, too. */
+export function withOverpaid(answer: Answer, { summary }: LedgerLoan, amount: string): Answer {
+  if (answer.outcome !== 'done') return answer
+  const overpaid = new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+  return { ...answer, body: { ...(answer.body as object), overpaid } }
+}
+
 /** The external id of a reversal, named after the repayment, so that everybody sees whether we undid it. */
 const reversalOf = (externalId: string) => `${externalId}-reversed`
 
@@ -76,16 +84,16 @@ export async function repaymentEffect(run: Run, wanted: LedgerRepayment): Promis
  * Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. While our own
  * call may still run, one with our receipt number may be another's.
  */
-export async function findRepayment<T extends LedgerTransaction = LedgerTransaction>(
+export async function findRepayment(
   { ledger, mayStillRun }: Run,
   loan: string,
   { externalId, receiptNumber }: Pick<LedgerRepayment, 'externalId' | 'receiptNumber'>,
-): Promise<T | undefined> {
-  const found = await findTransaction<T>(ledger, loan, externalId)
+): Promise<LedgerTransaction | undefined> {
+  const found = await findTransaction(ledger, loan, externalId)
   if (found !== undefined || mayStillRun) return found
   const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
   const lost = transactions.filter(one => !one.externalId)
-  return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber)) as T | undefined
+  return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber))
 }
 
 /**

@@ -8,6 +8,8 @@ export type LedgerTransaction = {
   reversedOnDate?: Day
   /** The name that whoever undid the transaction gave the reversal. */
   reversalExternalId?: string
+  /** Of a repayment, what its loan did not owe any more. */
+  overpaymentPortion?: number
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
@@ -15,3 +17,6 @@ export type LedgerTransaction = {
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
 export const isNotReversed = (transaction: LedgerTransaction) =>
   transaction.reversedOnDate === undefined
+
+export const isOverpayment = ({ overpaymentPortion = 0 }: LedgerTransaction) =>
+  overpaymentPortion > 0

@@ -41,13 +41,14 @@ type Result = ReturnType<typeof resultOf>
 function resultOf({ claim, decision }: Final, isHalfDone: boolean) {
   const { transaction_id, remainder } = claim.data as Reversal
   const failed = decision.status === 'failed' ? decision : null
-  const { resourceId = null } = (decision.status === 'success' ? decision.response : {}) as {
-    resourceId?: number
-  }
+  const { resourceId = null, overpaid = false } = (
+    decision.status === 'success' ? decision.response : {}
+  ) as { resourceId?: number; overpaid?: boolean }
   return {
     id: transaction_id,
     operation_id: claim.id,
     posted: remainder === null ? null : resourceId,
+    overpaid,
     failure: isHalfDone ? null : (failed?.errorMessage ?? null),
     // After a deadline nothing was ever sent: the payment is as before.
     isRefused: failed !== null && failed.reason !== 'deadline',
@@ -59,11 +60,16 @@ function resultOf({ claim, decision }: Final, isHalfDone: boolean) {
 
 async function record(
   trx: Trx,
-  { id, operation_id, posted, failure, isRefused, refusal, isRetried }: Result,
+  { id, operation_id, posted, overpaid, failure, isRefused, refusal, isRetried }: Result,
 ): Promise<void> {
   const { rows } = await sql<{ id: string | null }>`
     select core.end_reversal(${id}, ${operation_id}, ${posted}, ${failure}, ${isRefused}, ${refusal},
                              ${isRetried}) as id`.execute(trx)
   const payment = rows[0]?.id
-  if (payment) await settle(trx, [{ id: payment }])
+  if (!payment) return
+  if (overpaid)
+    await sql`update core.transaction set reason = 'overpaid' where id = ${payment} and state = 'posted'`.execute(
+      trx,
+    )
+  await settle(trx, [{ id: payment }])
 }

@@ -20,8 +20,9 @@ import {
   receiptOf,
   repaymentDifferences,
   undoRepayment,
+  withOverpaid,
 } from '../../ledger/repayment.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { isNotReversed, isOverpayment, type LedgerTransaction } from '../../ledger/transaction.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
@@ -60,7 +61,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
       if (isUndone)
         return (
           bookedMeanwhile(at, reversal) ??
-          outcomeOf(await postRemainder(run, repayment, reversal), repayment)
+          outcomeOf(await postRemainder(run, repayment, reversal, loan.body), repayment)
         )
       // While our own undo may still run, only its key shows whether it was ours.
       if (!isNotReversed(repayment) && !mayUndoStillRun)
@@ -135,9 +136,10 @@ function resultOf({ repayment, remainder, isUndone }: Progress, reversal: Revers
   return repaymentDifferences(remainder, wanted).length === 0 ? resultWith(remainder) : undefined
 }
 
-const resultWith = ({ id, externalId }: LedgerTransaction) => ({
-  resourceId: id,
-  resourceExternalId: externalId,
+const resultWith = (posted: LedgerTransaction) => ({
+  resourceId: posted.id,
+  resourceExternalId: posted.externalId,
+  overpaid: isOverpayment(posted),
 })
 
 /** Whatever would make posting the remainder fail is checked before the undo. */
@@ -187,14 +189,16 @@ async function postRemainder(
   run: Attempt,
   { date }: LedgerTransaction,
   { external_loan_id, receipt_number, remainder }: Reversal,
+  loan: LedgerLoan,
 ): Promise<Answer> {
   if (remainder === null) throw new Error('there is no remainder')
   const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
-  return postRepayment(run, paymentTypeId, {
+  const answer = await postRepayment(run, paymentTypeId, {
     loanExternalId: external_loan_id,
     externalId: remainder.external_id,
     day: dayText(date),
     amount: remainder.amount,
     receiptNumber: receipt_number,
   })
+  return withOverpaid(answer, loan, remainder.amount)
 }

@@ -15,8 +15,9 @@ import {
   postRepayment,
   repaymentAmong,
   repaymentDifferences,
+  withOverpaid,
 } from '../../ledger/repayment.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { isNotReversed, isOverpayment, type LedgerTransaction } from '../../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { keepPayerFee, lessPayerFee } from './payer-fee.ts'
@@ -27,11 +28,7 @@ import { checkTrust } from './trust.ts'
 /** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
-type Repayment = LedgerTransaction & { overpaymentPortion?: number }
-type PayableLoan = LedgerLoan & {
-  summary?: { totalOutstanding?: number }
-  transactions?: Repayment[]
-}
+type PayableLoan = LedgerLoan & { transactions?: LedgerTransaction[] }
 
 type Posted = ReturnType<typeof lessPayerFee>
 
@@ -79,8 +76,7 @@ export function repayment(db: Database, config: Config): Operation {
       if (answer === undefined) return { ...found, ...booked }
       const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
       if (lagging !== undefined) return lagging
-      if (answer.outcome === 'done')
-        return { ...answer, body: { ...(answer.body as object), overpaid: isMore(payment, loan) } }
+      if (answer.outcome === 'done') return withOverpaid(answer, loan, payment.amount)
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
       if (!isTaken) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
@@ -201,27 +197,23 @@ async function duplicate(
 }
 
 function postedRepayment(run: Attempt, payment: DuePayment, loanId: string) {
-  return findRepayment<Repayment>(run, loanId, payment)
+  return findRepayment(run, loanId, payment)
 }
 
 /**
  * Whether the booked repayment is equal, on any event's day: an event that arrived after the repayment was sent may
  * name an earlier one.
  */
-function isEqual(booked: Repayment, { amount, decided, events }: DuePayment): boolean {
+function isEqual(booked: LedgerTransaction, { amount, decided, events }: DuePayment): boolean {
   const days = (decided === null ? events : [decided]).flatMap(({ day }) => day ?? [])
   return repaymentDifferences(booked, { amount, days }).length === 0
 }
 
-function repaymentAnswer(loan: LedgerLoan, booked: Repayment) {
+function repaymentAnswer(loan: LedgerLoan, booked: LedgerTransaction) {
   return {
     ...loanAnswer(loan),
     resourceId: booked.id,
     resourceExternalId: booked.externalId,
-    overpaid: (booked.overpaymentPortion ?? 0) > 0,
+    overpaid: isOverpayment(booked),
   }
-}
-
-function isMore({ amount }: DuePayment, { summary }: PayableLoan): boolean {
-  return new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
 }
