@@ -144,7 +144,7 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
           base.iso_time_of(event -> 'event_time')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
           'refund_note', base.text_of(refund -> 'refund_note'), 'refund_reason', base.text_of(refund -> 'refund_reason'),
-          'arn', base.text_of(refund -> 'refund_arn'))))::base.fact end
+          'arn', base.text_of(refund -> 'refund_arn'), 'is_of_row', refund -> 'is_of_row')))::base.fact end
 $$;
 
 -- The facts of a dispute's event. A retrieval request only asks for information. A won dispute may be claimed again in
@@ -164,7 +164,7 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
         base.without_nulls(jsonb_build_object('order_id', base.text_of(disputed -> 'order_id'), 'phase', phase,
           'dispute_status', base.text_of(dispute -> 'dispute_status'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'reason', base.text_of(dispute -> 'reason_description'),
-          'respond_by', base.iso_time_of(dispute -> 'respond_by'))))::base.fact end
+          'respond_by', base.iso_time_of(dispute -> 'respond_by'), 'is_of_row', dispute -> 'is_of_row')))::base.fact end
     from coalesce(substring(base.text_of(dispute -> 'dispute_status') from '^(RETRIEVAL|DISPUTE|CHARGEBACK|PRE_ARBITRATION|ARBITRATION)_'),
            base.text_of(dispute -> 'dispute_type')) phase
 $$;
