@@ -138,6 +138,20 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
      and (s.is_verified or not p.is_verified)
 $$;
 
+-- What contradicts a refund or chargeback that was taken out of its payment: its gateway took it back, or names another amount
+-- or payment since.
+create or replace function core.facts_against_booked(r core.transaction) returns table (objection text, fact text)
+  language sql stable as $$
+  select objection, fact
+    from (select 'taken_back', 'taken_back' from core.said_of_refund(r, null) s where s.is_undone
+          union all
+          select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.of_payment_id)
+            from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
+           where e.kind = r.kind and e.status in ('done', 'never_captured') and e.ignored_for is null
+             and (e.amount <> r.amount or e.currency <> r.currency or e.of_payment_id <> r.of_payment_id)) against (objection, fact)
+   where r.returned_amount is not null and fact <> all(coalesce(r.cleared_facts, '{}'))
+$$;
+
 -- What contradicts a payment that is decided, posted or being posted. A fact names its basis, so that one that an operator
 -- has cleared is recognized.
 create or replace function core.facts_against(t core.transaction)
@@ -171,7 +185,7 @@ create or replace function core.facts_about(t core.transaction)
   returns table (fact text, is_on_its_way boolean) language sql stable as $$
   select fact, false from core.facts_against(t) where t.kind = 'payment'
   union
-  select 'taken_back', false where t.objection = 'taken_back'
+  select fact, false from core.facts_against_booked(t) where t.kind <> 'payment'
   union
   select f.fact, p.state = 'posting'
     from core.transaction p

@@ -63,13 +63,14 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
      cross join lateral core.said_of_refund(r, p.is_captured) e
      cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
+     -- The last of them in the alphabet, taken_back, is the one with a remedy.
+     cross join lateral (select max(a.objection) from core.facts_against_booked(r) a) o (objection)
      cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
        is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
        decision => r.decision, unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
        is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null,
-       objection => case when r.returned_amount is not null and e.is_undone
-                           and 'taken_back' <> all(coalesce(r.cleared_facts, '{}')) then 'taken_back' end) f
+       objection => o.objection) f
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and (r.state, r.reason, r.objection, r.named_loan_id) is distinct from (f.state, f.reason, f.objection, n.loan)
   )
@@ -135,7 +136,7 @@ begin
     change := case when r.decision = 'restore' then -r.amount else r.amount end;
     update core.transaction t
        set state = case when change > 0 then 'posted' else 'waiting' end, returned_amount = case when change > 0 then change end,
-           posted_at = case when change > 0 then clock_timestamp() end,
+           posted_at = case when change > 0 then clock_timestamp() end, named_loan_id = p.external_loan_id,
            ledger_transaction_id = case when change > 0 then p.ledger_transaction_id end, refused_detail = null
      where t.id = r.id;
     -- The posting number grows, because the external id of an undone repayment stays reserved.
