@@ -9,6 +9,9 @@ import { startTestService } from '../support/service.ts'
 import { STATEMENT_HEADER as HEADER, uploadStatement as upload } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 
+/** For the tests that look at the answer to a file alone. */
+const service = await startTestService(t, { ROLE: 'api' })
+
 t.test('the valid rows of a file are kept, and each of the others has its reason', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = [
@@ -96,7 +99,6 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
 })
 
 t.test('a row without one of the required values is refused alone', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const good = ['pay_1', '7.00', 'INR', 'captured', '2026-02-05T10:00:00Z']
   const required = HEADER.split(',').slice(0, good.length)
   const rows = [good, ...good.map((_, at) => good.with(at, ''))].map(row => `${row},,,,,`)
@@ -114,7 +116,6 @@ t.test('a row without one of the required values is refused alone', async t => {
 })
 
 t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,,'
   const rows = [
     `1453500001.0,${rest}setl_1,,402345678901`,
@@ -135,7 +136,6 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
 })
 
 t.test('more than two decimals, even zeros, are an error of every amount', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const rest = 'INR,captured,2026-03-05T10:00:00Z'
   const rows = [`pay_1,500.000,${rest},,,,,`, `pay_2,500.00,${rest},5.000,0.9000,,,`]
   const path = 'gateway_b/statement?lender=LENDER_02'
@@ -161,7 +161,6 @@ t.test('more than two decimals, even zeros, are an error of every amount', async
 t.test(
   'empty rows and columns of a statement are no data, and made-up values are errors',
   async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
     const rows = [
       'sep=,',
       `${HEADER},,`,
@@ -225,7 +224,6 @@ t.test('an uploaded row does not take back a capture that the gateway reported',
 })
 
 t.test('the template is a valid statement', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
   const template = await textOf(service, '/api/gateways/statement-template.csv')
   t.equal(template.split('\r\n', 1)[0], HEADER)
   t.match(await upload(service.url, 'gateway_b/statement?lender=LENDER_02', template), {

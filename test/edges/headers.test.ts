@@ -4,6 +4,9 @@ import { startWithConsole } from '../support/console.ts'
 import { rawHttp } from '../support/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
+/** For the tests of the console. */
+const service = await startWithConsole(t, { ROLE: 'api' })
+
 t.test('every answer forbids browsers to sniff its type, frame it or pass on its URL', async t => {
   const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
   for (const path of ['/healthz', '/docs', '/api/ledger/operations', '/api/no/such/path', '/x']) {
@@ -19,7 +22,7 @@ t.test('every answer forbids browsers to sniff its type, frame it or pass on its
 })
 
 t.test('no answer is kept by a cache, except for files that never change', async t => {
-  const { url, call, admin } = await startWithConsole(t, { ROLE: 'api' })
+  const { url, call, admin } = service
   const login = { username: ADMIN.username, password: ADMIN.password }
   for (const { status, headers } of [
     await call('GET', '/api/ledger/operations'),
@@ -61,7 +64,7 @@ t.test('each 401 says what it asks for, and never makes a browser ask for a pass
 })
 
 t.test('each 401 of the console says that it asks for a form', async t => {
-  const { anybody, admin, viewer } = await startWithConsole(t, { ROLE: 'api' })
+  const { anybody, admin, viewer } = service
   const wrong = { username: ADMIN.username, password: 'wrong' }
   const wanted = 'a pass phrase for later'
   const change = { current_password: 'x', new_password: wanted, repeated_password: wanted }
@@ -109,7 +112,7 @@ t.test('a second access token is refused, not dropped', async t => {
 })
 
 t.test('the console refuses an access token beside its cookie', async t => {
-  const { url, admin } = await startWithConsole(t, { ROLE: 'api' })
+  const { url, admin } = service
   for (const [authorization, status] of [
     ['Bearer junk', 401],
     ['Basic dTpw', 200],
