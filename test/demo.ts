@@ -1,7 +1,7 @@
 // npm run demo: runs the whole journey once, over HTTP, on a separate service, and prints each step with its duration.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startSeparateService } from './support/separate-service.ts'
+import { startSeparateService } from './support/embedded/separate-service.ts'
 
 const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../src/database/database.ts'
-import { buffersOf } from './support/buffers.ts'
-import { freshDatabase } from './support/fresh-database.ts'
+import { buffersOf } from './support/database/buffers.ts'
+import { freshDatabase } from './support/database/fresh-database.ts'
 
 const page = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8')
 const queries = [...page.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>

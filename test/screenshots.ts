@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { ADMIN } from './support/admin.ts'
-import { openBrowser } from './support/browser.ts'
-import { fillConsole } from './support/console-data.ts'
+import { ADMIN } from './support/accounts/admin.ts'
+import { openBrowser } from './support/console/browser.ts'
+import { fillConsole } from './support/console/console-data.ts'
 import { TOKEN } from './support/service.ts'
 
 const PICTURES = resolve('docs/images')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import t from 'tap'
-import { consoleRoutes } from './support/console-routes.ts'
+import { consoleRoutes } from './support/console/console-routes.ts'
 import { startTestService } from './support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')

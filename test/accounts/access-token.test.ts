@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { type AccountService, type Bearer, startWithAccounts } from '../support/admin.ts'
+import { type AccountService, type Bearer, startWithAccounts } from '../support/accounts/admin.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 
 const OLD = 'an-old-secret-of-32-characters-or-more'

@@ -2,7 +2,13 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { type Account, findAccount } from '../../src/accounts/account.ts'
 import { disableAccount } from '../../src/accounts/change-account.ts'
-import { ADMIN, type Bearer, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import {
+  ADMIN,
+  type Bearer,
+  bearer,
+  OPERATOR,
+  startWithAccounts,
+} from '../support/accounts/admin.ts'
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
 

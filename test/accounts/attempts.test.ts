@@ -3,7 +3,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import { ADMIN, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 
 const login = (call: Call, username: string, password = 'wrong', address = '127.0.0.1') =>

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { audit } from '../../src/accounts/audit.ts'
-import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/admin.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { ADMIN, bearer, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { startTestService } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
+import { ADMIN, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
 
 t.test('a username and its password get an access token', async t => {
   const { call } = await startWithAccounts(t)

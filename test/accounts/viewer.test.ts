@@ -1,8 +1,8 @@
 import t from 'tap'
-import { bearer, startWithAccounts } from '../support/admin.ts'
-import { exampleRequest, examplesOf } from '../support/contract-examples.ts'
-import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
-import { endpointsOf } from '../support/openapi-requests.ts'
+import { bearer, startWithAccounts } from '../support/accounts/admin.ts'
+import { exampleRequest, examplesOf } from '../support/http/contract-examples.ts'
+import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
+import { endpointsOf } from '../support/http/openapi-requests.ts'
 
 const VIEWER = { username: 'vic.viewer', password: 'only for looking at it' }
 /** Any role may make these, and webhooks come without an account. */

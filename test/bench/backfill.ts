@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { gatewaySettings, requestFetch } from '../support/gateways.ts'
+import { gatewaySettings, requestFetch } from '../support/books/gateways.ts'
 import { startBenched } from './service-process.ts'
 
 const payments = Number(process.argv[2] ?? 100_000)

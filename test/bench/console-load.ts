@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Browse } from '../support/console.ts'
+import type { Browse } from '../support/console/console.ts'
 import { fire, newClients, quantile } from './fire.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { clientData } from '../support/loans.ts'
+import { clientData } from '../support/ledger/loans.ts'
 
 /** Creates clients at a ledger by calls that do nothing else. @returns the call, and how to close its connections */
 export function clientCreator(ledgerUrl: string, connections: number) {

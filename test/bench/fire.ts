@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clientData } from '../support/loans.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import { TOKEN } from '../support/service.ts'
 import { openConnection } from './connection.ts'
 

@@ -7,8 +7,8 @@ import { ORIGINS } from '../../src/engine/origin.ts'
 import { newId } from '../../src/ids.ts'
 import { clientCreate } from '../../src/operations/client-create.ts'
 import { findOperation, listOperations } from '../../src/operations/find-operations.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { clientData } from '../support/loans.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import type { Stage } from './stage.ts'
 
 const PER_STATEMENT = 250_000

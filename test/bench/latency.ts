@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { clientData } from '../support/loans.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import { TOKEN } from '../support/service.ts'
 import { quantile } from './fire.ts'
 import { median } from './median.ts'

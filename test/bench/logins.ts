@@ -1,4 +1,4 @@
-import { ADMIN } from '../support/admin.ts'
+import { ADMIN } from '../support/accounts/admin.ts'
 import { caller } from '../support/service.ts'
 import { type Fired, fire, newClients } from './fire.ts'
 import { median } from './median.ts'

@@ -14,9 +14,9 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { control } from '../support/loans.ts'
-import { withLedger } from '../support/payments.ts'
+import { control } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 import { caller, testEnv } from '../support/service.ts'
 
 /** Seldom enough not to count as load. */

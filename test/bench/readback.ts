@@ -9,10 +9,10 @@ import { sql } from 'kysely'
 import { Pool } from 'undici'
 import { readConfig } from '../../src/config/config.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { control } from '../support/loans.ts'
-import { withLedger } from '../support/payments.ts'
-import { readbackRun, requestReadback } from '../support/readback.ts'
+import { readbackRun, requestReadback } from '../support/books/readback.ts'
+import { control } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 import { testEnv } from '../support/service.ts'
 import { quantile } from './fire.ts'
 import { oneRun } from './latency.ts'
@@ -31,7 +31,7 @@ const RUNS = 3
 /** For about as long as the run takes. */
 const LIVE = { perSecond: 20, operations: 500 }
 
-const sandbox = spawn(process.execPath, ['test/support/sandbox-process.ts'], {
+const sandbox = spawn(process.execPath, ['test/support/sandbox/sandbox-process.ts'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const [line] = await once(createInterface({ input: sandbox.stdout }), 'line')

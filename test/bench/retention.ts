@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { purgeEvents } from '../../src/payments/purge-events.ts'
-import { capturedA } from '../support/gateway-events.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
 import { startProcess } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 import { fireAt } from './fire.ts'

@@ -93,7 +93,7 @@ const profiling = (folder: string) => ['--cpu-prof', `--cpu-prof-dir=${folder}`]
 
 /** The sandbox ledger in its own process. */
 export async function startLedger() {
-  const child = spawn(process.execPath, ['test/support/sandbox-process.ts'], {
+  const child = spawn(process.execPath, ['test/support/sandbox/sandbox-process.ts'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(createInterface({ input: child.stdout }), 'line')

@@ -3,7 +3,7 @@
 // a second.
 import { sql } from 'kysely'
 import pg from 'pg'
-import { capturedA } from '../support/gateway-events.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
 import { fireAt } from './fire.ts'
 import { median } from './median.ts'
 import { openStage } from './stage.ts'

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { backfillQueue } from '../../src/books/backfill/queue.ts'
 import { requestScheduled } from '../../src/books/backfill/request-backfill.ts'
-import { fetchAll, fetched, gatewaySandbox, requestFetch } from '../support/gateways.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
+import { fetchAll, fetched, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
+import { wake } from '../support/queue/wake.ts'
 import { until } from '../support/until.ts'
-import { wake } from '../support/wake.ts'
 
 const HOUR_MS = 3_600_000
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS)

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 async function withGateways(t: Test, changes: NodeJS.ProcessEnv = {}) {
   const gateways = await gatewaySandbox(t)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
+import { serviceWithPosted } from '../support/books/readback.ts'
 import { startProcessFor } from '../support/process.ts'
-import { serviceWithPosted } from '../support/readback.ts'
 import { caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { paidB, withConfirm } from '../support/confirm.ts'
-import { capturedA, refundB } from '../support/gateway-events.ts'
+import { paidB, withConfirm } from '../support/books/confirm.ts'
+import { capturedA, refundB } from '../support/payments/gateway-events.ts'
 
 const B = 'gateway_b'
 const SEVEN = { lender: 'LENDER_07' }

@@ -1,9 +1,15 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { paidB, withConfirm } from '../support/confirm.ts'
-import { capturedA, disputeA, refundA, refundB, signedA } from '../support/gateway-events.ts'
-import { PAID_AT } from '../support/gateways.ts'
-import type { PaymentService } from '../support/payments.ts'
+import { paidB, withConfirm } from '../support/books/confirm.ts'
+import { PAID_AT } from '../support/books/gateways.ts'
+import {
+  capturedA,
+  disputeA,
+  refundA,
+  refundB,
+  signedA,
+} from '../support/payments/gateway-events.ts'
+import type { PaymentService } from '../support/payments/payments.ts'
 
 const B = 'gateway_b'
 const SEVEN = { lender: 'LENDER_07' }

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
-import { expireLeases } from '../support/leases.ts'
-import { paymentService } from '../support/payments.ts'
+import { readbackRun, requestReadback, withReadback } from '../support/books/readback.ts'
+import { expireLeases } from '../support/engine/leases.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
-import { readbackRun, requestReadback, withReadback } from '../support/readback.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

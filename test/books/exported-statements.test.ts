@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { uploadStatement } from '../support/books/statements.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { uploadStatement } from '../support/statements.ts'
 
 async function upload(service: TestService, gateway: string, ...lines: string[]) {
   const path = `${gateway}/statement?lender=LENDER_02`

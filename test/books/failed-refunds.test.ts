@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { capturedA, refundA } from '../support/gateway-events.ts'
-import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { paymentService, sendSigned } from '../support/payments.ts'
+import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { paymentService, sendSigned } from '../support/payments/payments.ts'
 
 const SECRET = 'secret'
 const LENDER = { lender: 'LENDER_02' }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
-import { gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
+import { gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
 
 const LOANS = ['L-7', 'L-77']
 const samples: { body: object }[] = JSON.parse(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('an amount has the decimals of its currency’s minor unit', async t => {
   for (const [minor, currency, major] of [

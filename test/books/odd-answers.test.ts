@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { asPerson } from '../support/as-person.ts'
-import { paidB } from '../support/confirm.ts'
-import { PAID_AT, PAID_AT_ISO } from '../support/gateway-events.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
-import { paymentService } from '../support/payments.ts'
-import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
+import { asPerson } from '../support/accounts/as-person.ts'
+import { paidB } from '../support/books/confirm.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { PAID_AT, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 /** For the tests whose payments have ids of their own, and that ask for no other ones. */
 let answer: Parameters<typeof oddGateway>[1] = () => undefined

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { capturedA, PAID_AT, PAID_AT_ISO } from '../support/gateway-events.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { itemOfA, listOfA, oddGateway } from '../support/odd-gateway.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
-import { ALL_DAY, filled, offBy, reconciliation } from '../support/reconciliation.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, listOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { ALL_DAY, filled, offBy, reconciliation } from '../support/books/reconciliation.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { capturedA, PAID_AT, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 
 const PATH = 'gateway_a/statement?lender=LENDER_02'
 const row = (id: string, amount: string, at = PAID_AT_ISO) =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { readbackRun, requestReadback, serviceWithPosted } from '../support/readback.ts'
+import { readbackRun, requestReadback, serviceWithPosted } from '../support/books/readback.ts'
 import { until } from '../support/until.ts'
 
 // Each waits for a worker that looks every two seconds.

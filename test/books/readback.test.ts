@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { serviceWithPosted } from '../support/books/readback.ts'
 import { matchEach } from '../support/match-each.ts'
-import { disburse } from '../support/payments.ts'
-import { serviceWithPosted } from '../support/readback.ts'
+import { disburse } from '../support/payments/payments.ts'
 
 // Each waits for a worker that looks every two seconds.
 t.jobs = 4

@@ -4,9 +4,9 @@ import { ALWAYS, postedTo } from '../../src/books/readback/posted-payments.ts'
 import { recordFindings } from '../../src/books/readback/record-findings.ts'
 import type { Database } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { serviceWithPosted } from '../support/readback.ts'
+import { serviceWithPosted } from '../support/books/readback.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('what was read of an earlier posting says nothing about a newer one', async t => {
   const { db, stateOf } = await serviceWithPosted(t, ['pay_1'])

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { PAID_AT_ISO } from '../support/gateway-events.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { textOf } from '../support/migrate.ts'
-import { itemOfA, oddGateway } from '../support/odd-gateway.ts'
-import { ALL_DAY } from '../support/reconciliation.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { ALL_DAY } from '../support/books/reconciliation.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
 
 const SETTLED_AT = Date.parse('2026-02-07T12:00:00+05:30') / 1_000
 

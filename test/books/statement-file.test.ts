@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { waitingTransaction } from '../support/locks.ts'
-import { textOf } from '../support/migrate.ts'
-import { DAY, filled, reconciliation } from '../support/reconciliation.ts'
+import { fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
+import { DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import {
+  STATEMENT_HEADER as HEADER,
+  uploadStatement as upload,
+} from '../support/books/statements.ts'
+import { waitingTransaction } from '../support/database/locks.ts'
+import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService } from '../support/service.ts'
-import { STATEMENT_HEADER as HEADER, uploadStatement as upload } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 
 /** For the tests that look at the answer to a file alone. */

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { paidB } from '../support/confirm.ts'
-import { PAID_AT_ISO } from '../support/gateway-events.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
-import { ALL_DAY } from '../support/reconciliation.ts'
-import { uploadStatement } from '../support/statements.ts'
+import { paidB } from '../support/books/confirm.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { ALL_DAY } from '../support/books/reconciliation.ts'
+import { uploadStatement } from '../support/books/statements.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 
 const stated = async ({ db }: PaymentService) =>
   (

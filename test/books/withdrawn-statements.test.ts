@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { fetchAll, gatewaySandbox, PAID_AT } from '../support/gateways.ts'
-import { paymentService } from '../support/payments.ts'
-import { ALL_DAY, filled, reconciliation } from '../support/reconciliation.ts'
+import { fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
+import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { startTestService, type TestService, TOKEN } from '../support/service.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 
 /** After this many bytes, of empty rows too, an upload saves the rows that have come. */

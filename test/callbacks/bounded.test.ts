@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { claimCallbacks } from '../../src/callbacks/claim-callbacks.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const PENDING = 20_000
 const CLAIMED = 16

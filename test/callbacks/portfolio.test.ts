@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { callbackReceiver } from '../support/callback-receiver.ts'
-import { migrateCsv, uploadCsv } from '../support/migrate.ts'
-import { makePortfolio } from '../support/portfolio.ts'
-import { loansCsv as loansRows } from '../support/rows.ts'
+import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
+import { migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { makePortfolio } from '../support/portfolio/portfolio.ts'
+import { loansCsv as loansRows } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { claimCallbacks, renewCallbacks } from '../../src/callbacks/claim-callbacks.ts'
 import type { Database } from '../../src/database/database.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('renewing claimed callbacks waits for none that is being recorded', async t => {
   const { db } = await freshDatabase(t)

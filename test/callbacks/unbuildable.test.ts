@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { callbackReceiver } from '../support/callback-receiver.ts'
-import { clientData } from '../support/loans.ts'
+import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { ending, submit } from '../support/operations.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

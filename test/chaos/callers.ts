@@ -1,4 +1,4 @@
-import { signedA, signedB } from '../support/gateway-events.ts'
+import { signedA, signedB } from '../support/payments/gateway-events.ts'
 import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
 import type { Collecting } from './collecting.ts'

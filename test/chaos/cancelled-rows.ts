@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { externalId } from '../support/external-ids.ts'
-import { booksAt } from '../support/ledger-driver.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
+import { externalId } from '../support/portfolio/external-ids.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { type Cluster, runningApi } from './cluster.ts'
 import type { Decide } from './people.ts'
 

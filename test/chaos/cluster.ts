@@ -118,7 +118,7 @@ async function untilUp({ url, service: { child } }: Place): Promise<boolean> {
 }
 
 async function startLedger() {
-  const child = spawn(process.execPath, ['test/support/sandbox-process.ts'], {
+  const child = spawn(process.execPath, ['test/support/sandbox/sandbox-process.ts'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const [line] = await once(createInterface({ input: child.stdout }), 'line')

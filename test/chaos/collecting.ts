@@ -1,7 +1,7 @@
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
-import { PAID_AT_ISO } from '../support/gateway-events.ts'
-import { AROUND, fetchAll, gatewaySettings } from '../support/gateways.ts'
-import { offBy } from '../support/reconciliation.ts'
+import { AROUND, fetchAll, gatewaySettings } from '../support/books/gateways.ts'
+import { offBy } from '../support/books/reconciliation.ts'
+import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { apiAgain, type Cluster, runningApi } from './cluster.ts'
 import type { Telling } from './gateways.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import pg from 'pg'
-import { control as controlLedger } from '../support/loans.ts'
+import { control as controlLedger } from '../support/ledger/loans.ts'
 import { SCOPES, type Scope, TROUBLES, type Trouble } from '../support/path.ts'
 import { caller } from '../support/service.ts'
 import type { Cluster } from './cluster.ts'

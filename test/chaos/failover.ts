@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { openDatabase } from '../../src/database/database.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
-import { control } from '../support/loans.ts'
+import { control } from '../support/ledger/loans.ts'
 import type { Path } from '../support/path.ts'
 import { until } from '../support/until.ts'
 import { runCallers } from './callers.ts'

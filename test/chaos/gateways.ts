@@ -1,5 +1,5 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
-import { capturedA, eventA, eventB, successB } from '../support/gateway-events.ts'
+import { capturedA, eventA, eventB, successB } from '../support/payments/gateway-events.ts'
 import { type Return, returnsOf } from './returns.ts'
 
 /** A payment in its gateway's own books. */

@@ -1,7 +1,7 @@
 // npm test -- test/chaos/migration.ts: checks at the size of a portfolio what the suite checks with small runs.
 // SEED=… KILLS=… LOANS=… REPAYMENTS=… CLIENTS=…
 import t from 'tap'
-import { migrateUnderKills } from '../support/kill-run.ts'
+import { migrateUnderKills } from '../support/portfolio/kill-run.ts'
 
 const setting = (name: string, standard: number) => Number(process.env[name] ?? standard)
 const HOURS_MS = 3_600_000

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { clientData } from '../support/loans.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
 

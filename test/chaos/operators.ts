@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { PAID_AT_ISO } from '../support/gateway-events.ts'
-import { booksAt, DATES } from '../support/ledger-driver.ts'
-import { requestReadback } from '../support/readback.ts'
+import { requestReadback } from '../support/books/readback.ts'
+import { booksAt, DATES } from '../support/ledger/ledger-driver.ts'
+import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { type Cluster, runningApi } from './cluster.ts'
 import type { Decide } from './people.ts'
 

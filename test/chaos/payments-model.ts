@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { type Books, booksAt } from '../support/ledger-driver.ts'
+import { type Books, booksAt } from '../support/ledger/ledger-driver.ts'
 import type { SentPayment } from './callers.ts'
 
 /** The figures behind the promises for payments. All of `wrong` must be 0, and `held` must equal `captured`. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import type { Database } from '../../src/database/database.ts'
-import { callbackSecret } from '../support/callback-secret.ts'
+import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 
 const MAX_DELAY_MS = 300
 /** Of each, how often the receiver answers so. */

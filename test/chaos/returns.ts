@@ -1,5 +1,5 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
-import { dispute, disputeOfB, refund, refundOfB } from '../support/reversals.ts'
+import { dispute, disputeOfB, refund, refundOfB } from '../support/payments/reversals.ts'
 import type { Paid } from './gateways.ts'
 
 /** A refund or a dispute of a payment, with its gateway's events about it. */

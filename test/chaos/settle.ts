@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { runBatch } from '../support/payments.ts'
+import { runBatch } from '../support/payments/payments.ts'
 import { type Cluster, someApi } from './cluster.ts'
 
 /** Seldom enough not to count as load. */

@@ -1,5 +1,5 @@
-import { externalId } from '../support/external-ids.ts'
-import { approval, clientData, DAY, disbursal, loanData } from '../support/loans.ts'
+import { approval, clientData, DAY, disbursal, loanData } from '../support/ledger/loans.ts'
+import { externalId } from '../support/portfolio/external-ids.ts'
 
 /** The operations that one caller sends back to back, without waiting for any to end. */
 export type Story = [status: string, data: object][]

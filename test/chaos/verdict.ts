@@ -1,6 +1,6 @@
 import type { Database } from '../../src/database/database.ts'
 import type { Overlap } from '../../src/sandbox/http/traffic.ts'
-import { control, type LoggedWrite } from '../support/loans.ts'
+import { control, type LoggedWrite } from '../support/ledger/loans.ts'
 import type { Answered } from './callers.ts'
 import type { Cluster } from './cluster.ts'
 import { judge } from './model.ts'

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { startSeparateService } from '../support/separate-service.ts'
+import { startSeparateService } from '../support/embedded/separate-service.ts'
 import { CLIENTS, type Client, type Documents } from './generators.ts'
 
 const PRINCIPAL = 1234567.89

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
-import { startWithConsole, VIEWER } from '../support/console.ts'
-import { fillConsole } from '../support/console-data.ts'
-import { consoleRoutes } from '../support/console-routes.ts'
-import { clientData } from '../support/loans.ts'
-import { uploadCsv } from '../support/migrate.ts'
+import { ADMIN, bearer, OPERATOR } from '../support/accounts/admin.ts'
+import { startWithConsole, VIEWER } from '../support/console/console.ts'
+import { fillConsole } from '../support/console/console-data.ts'
+import { consoleRoutes } from '../support/console/console-routes.ts'
+import { clientData } from '../support/ledger/loans.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
   'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,'

@@ -7,8 +7,8 @@ import { clientOf } from '../../src/console/timeline/client-of.ts'
 import type { Database } from '../../src/database/database.ts'
 import { listOperations, someMatching } from '../../src/operations/find-operations.ts'
 import { findPayments } from '../../src/payments/reading/find-payments.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const HISTORY = 20_000
 /** What one loan has of it. */

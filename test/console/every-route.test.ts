@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { type Browse, startWithConsole } from '../support/console.ts'
-import { fillConsole } from '../support/console-data.ts'
-import { consoleRoutes } from '../support/console-routes.ts'
-import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
+import { type Browse, startWithConsole } from '../support/console/console.ts'
+import { fillConsole } from '../support/console/console-data.ts'
+import { consoleRoutes } from '../support/console/console-routes.ts'
+import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
 
 type Route = {
   method: 'GET' | 'POST'

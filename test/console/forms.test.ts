@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { parse } from 'node-html-parser'
 import t from 'tap'
-import { OPERATOR } from '../support/admin.ts'
-import { type Browse, browser, cookieIn, startWithConsole } from '../support/console.ts'
-import { fillConsole } from '../support/console-data.ts'
-import { clientData, control } from '../support/loans.ts'
-import { uploadCsv } from '../support/migrate.ts'
+import { OPERATOR } from '../support/accounts/admin.ts'
+import { type Browse, browser, cookieIn, startWithConsole } from '../support/console/console.ts'
+import { fillConsole } from '../support/console/console-data.ts'
+import { clientData, control } from '../support/ledger/loans.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
   'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,'

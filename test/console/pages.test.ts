@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { type Seen, startWithConsole } from '../support/console.ts'
-import { fillConsole, LOAN, runBatch } from '../support/console-data.ts'
-import { capturedA, successB } from '../support/gateway-events.ts'
-import { uploadCsv } from '../support/migrate.ts'
+import { type Seen, startWithConsole } from '../support/console/console.ts'
+import { fillConsole, LOAN, runBatch } from '../support/console/console-data.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
 import { caller, operate } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { sendFile, startWithConsole } from '../support/console.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { withLedger } from '../support/payments.ts'
+import { sendFile, startWithConsole } from '../support/console/console.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const PATH = '/console/references'

@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { tokenKeys } from '../../src/accounts/token-keys.ts'
-import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
-import { browser, cookieIn, loggedIn, startWithConsole, VIEWER } from '../support/console.ts'
+import { ADMIN, bearer, OPERATOR } from '../support/accounts/admin.ts'
+import {
+  browser,
+  cookieIn,
+  loggedIn,
+  startWithConsole,
+  VIEWER,
+} from '../support/console/console.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
 /** As after a change: without it, the list may be some seconds old. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { startWithConsole } from '../support/console.ts'
+import { startWithConsole } from '../support/console/console.ts'
 import { until } from '../support/until.ts'
 
 const PEOPLE = 6

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { sendFile, startWithConsole } from '../support/console.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { sendFile, startWithConsole } from '../support/console/console.ts'
 
 t.test('an uploaded report is listed, and an operator withdraws it from its page', async t => {
   const service = await startWithConsole(t)

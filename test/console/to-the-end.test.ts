@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { type Browse, startWithConsole } from '../support/console.ts'
+import { type Browse, startWithConsole } from '../support/console/console.ts'
 
 const DAY = '2026-02-05'
 const OF_DAY = `from=${DAY}&to=${DAY}`

@@ -1,9 +1,9 @@
 import type { Test } from 'tap'
-import { ADMIN } from '../support/admin.ts'
-import { capturedA, PAID_AT_ISO, signedA, successB } from '../support/gateway-events.ts'
-import { ended, errorsOf, textOf, uploadCsv } from '../support/migrate.ts'
-import { runBatch, webhooks } from '../support/payments.ts'
-import { loansCsv } from '../support/rows.ts'
+import { ADMIN } from '../support/accounts/admin.ts'
+import { capturedA, PAID_AT_ISO, signedA, successB } from '../support/payments/gateway-events.ts'
+import { runBatch, webhooks } from '../support/payments/payments.ts'
+import { ended, errorsOf, textOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv } from '../support/portfolio/rows.ts'
 import { approvalOf, clientOf, disbursalOf, type Los, loanOf, SECRET } from './los.ts'
 
 const of = encodeURIComponent

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { callbackSecret } from '../support/callback-secret.ts'
+import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

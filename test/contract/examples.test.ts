@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ADMIN, bearer } from '../support/admin.ts'
-import { exampleRequest, examplesOf } from '../support/contract-examples.ts'
-import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
+import { ADMIN, bearer } from '../support/accounts/admin.ts'
+import { exampleRequest, examplesOf } from '../support/http/contract-examples.ts'
+import { type Endpoint, endpointsOf } from '../support/http/openapi-requests.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** The first creates the account that the second logs in to, and the third and fourth change. */

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ADMIN } from '../support/admin.ts'
+import { ADMIN } from '../support/accounts/admin.ts'
 import { type Call, startTestService, type TestService, TOKEN } from '../support/service.ts'
 
 export const NAMED_TOKEN = 'a-token-with-a-name'

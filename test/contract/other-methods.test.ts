@@ -1,5 +1,5 @@
 import t from 'tap'
-import { endpointsOf } from '../support/openapi-requests.ts'
+import { endpointsOf } from '../support/http/openapi-requests.ts'
 import { startTestService } from '../support/service.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']

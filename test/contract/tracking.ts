@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { atLedger, control } from '../support/loans.ts'
+import { atLedger, control } from '../support/ledger/loans.ts'
 import { approvalOf, clientOf, disbursalOf, type Los, loanOf } from './los.ts'
 
 const RECORD = [

@@ -1,8 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { inlined } from '../support/inlined.ts'
-import { endpointsOf } from '../support/openapi-requests.ts'
+import { inlined } from '../support/http/inlined.ts'
+import { endpointsOf } from '../support/http/openapi-requests.ts'
 import { startTestService } from '../support/service.ts'
 
 const CALLBACKS = [

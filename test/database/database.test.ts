@@ -4,9 +4,9 @@ import t from 'tap'
 import { openDatabase, poolUse } from '../../src/database/database.ts'
 import { setUpSession } from '../../src/database/session.ts'
 import { isTransient } from '../../src/database/transient.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
-import { startPostgresProxy } from '../support/postgres-proxy.ts'
 import { until } from '../support/until.ts'
 
 t.test(

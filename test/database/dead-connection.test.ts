@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { closeOnceDead } from '../../src/database/dead-connection.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { openPath, type Trouble } from '../support/path.ts'
 
 const ASK_AFTER_MS = 100

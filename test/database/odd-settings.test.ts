@@ -7,12 +7,12 @@ import { migrate } from '../../src/database/migrate.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
-import { callbackReceiver } from '../support/callback-receiver.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { clientData, control } from '../support/loans.ts'
-import { attemptsOf, ending, submit } from '../support/operations.ts'
+import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { databaseUrl } from '../support/database/template.ts'
+import { attemptsOf, ending, submit } from '../support/engine/operations.ts'
+import { clientData, control } from '../support/ledger/loans.ts'
 import { startTestService, testEnv } from '../support/service.ts'
-import { databaseUrl } from '../support/template.ts'
 
 const ODD = {
   datestyle: 'German, DMY',

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { prepared } from '../../src/database/prepared.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 for (const keepsPlans of [true, false])
   t.test(

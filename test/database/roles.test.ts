@@ -3,9 +3,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { migrate } from '../../src/database/migrate.ts'
 import { allQueues } from '../../src/worker.ts'
+import { connected, startServer } from '../support/database/separate-postgres.ts'
 import { MAIN } from '../support/main.ts'
 import { processEnv } from '../support/process.ts'
-import { connected, startServer } from '../support/separate-postgres.ts'
 
 t.test('an owner with createrole creates the runtime role at the first migrate', async t => {
   const { superuser, at } = await startServer(t)

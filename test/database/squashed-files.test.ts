@@ -6,9 +6,9 @@ import { migrate } from '../../src/database/migrate.ts'
 import { tableFiles } from '../../src/database/sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from '../../src/database/squashed-files.ts'
 import { allQueues } from '../../src/worker.ts'
-import { copiedMigrate } from '../support/copied-migrate.ts'
-import { type FreshDatabase, freshDatabase } from '../support/fresh-database.ts'
-import { endSessions, untilSessionsWait } from '../support/sessions.ts'
+import { copiedMigrate } from '../support/database/copied-migrate.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database/fresh-database.ts'
+import { endSessions, untilSessionsWait } from '../support/database/sessions.ts'
 
 const OWN = tableFiles().map(({ name }) => name)
 const LAST = OWN.at(-1) as string

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { isTransient } from '../../src/database/transient.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { GatewayRefused } from '../../src/payments/gateways/items/gateway-errors.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const nobody = async () => `127.0.0.1:${await freePort(0)}`
 const errorOf = (promise: Promise<unknown>) =>

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { startWithAccounts } from '../support/admin.ts'
-import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
-import { endpointsOf, type Request, requestsTo } from '../support/openapi-requests.ts'
+import { startWithAccounts } from '../support/accounts/admin.ts'
+import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
+import { endpointsOf, type Request, requestsTo } from '../support/http/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
 const CASES = Number(process.env.FUZZ_CASES ?? 250)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startWithAccounts } from '../support/admin.ts'
-import { endpointsOf } from '../support/openapi-requests.ts'
+import { startWithAccounts } from '../support/accounts/admin.ts'
+import { endpointsOf } from '../support/http/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
 const BROKEN: Record<string, string | Uint8Array> = {

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import t from 'tap'
-import { sendFile, startWithConsole } from '../support/console.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { repaymentsCsv } from '../support/rows.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { sendFile, startWithConsole } from '../support/console/console.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 /** What a stranger may call a file: markup, a formula, and characters that hide or move others. */
 const ODD_NAME = ' =1+1\u202e<b>\u0007आशा\u200d.csv '

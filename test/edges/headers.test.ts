@@ -1,7 +1,7 @@
 import t from 'tap'
-import { ADMIN, OPERATOR, startWithAccounts } from '../support/admin.ts'
-import { startWithConsole } from '../support/console.ts'
-import { rawHttp } from '../support/raw-http.ts'
+import { ADMIN, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
+import { startWithConsole } from '../support/console/console.ts'
+import { rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 /** For the tests of the console. */

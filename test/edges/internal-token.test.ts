@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { BEHIND_PROXY, elsewhere } from '../support/elsewhere.ts'
-import { rawHttp } from '../support/raw-http.ts'
+import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
+import { rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const ENDPOINTS = [

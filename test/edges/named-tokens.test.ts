@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { OPERATOR, startWithAccounts } from '../support/admin.ts'
-import { clientData, newName } from '../support/loans.ts'
+import { OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
+import { listed } from '../support/engine/operations.ts'
+import { clientData, newName } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { listed } from '../support/operations.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const LOS = 'token-of-the-los-system'

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { clientData } from '../support/loans.ts'
-import { problemIn, rawHttp } from '../support/raw-http.ts'
+import { problemIn, rawHttp } from '../support/http/raw-http.ts'
+import { clientData } from '../support/ledger/loans.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const BODY = JSON.stringify({ status: 'CLIENT_CREATE', data: clientData('C/1') })

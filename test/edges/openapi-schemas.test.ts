@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startWithAccounts } from '../support/admin.ts'
-import { type Endpoint, endpointsOf } from '../support/openapi-requests.ts'
+import { startWithAccounts } from '../support/accounts/admin.ts'
+import { type Endpoint, endpointsOf } from '../support/http/openapi-requests.ts'
 import { TOKEN } from '../support/service.ts'
 
 type Schema = {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'node-html-parser'
 import t from 'tap'
-import { sendFile, startWithConsole } from '../support/console.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { sendFile, startWithConsole } from '../support/console/console.ts'
 import { MAIN } from '../support/main.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { TOKEN } from '../support/service.ts'
-import { STATEMENT_HEADER, uploadStatement } from '../support/statements.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 const bytes = (latin1: string): Bytes => new Uint8Array(Buffer.from(latin1, 'latin1'))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gatewaySandbox } from '../support/gateways.ts'
+import { gatewaySandbox } from '../support/books/gateways.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 /** PostgreSQL reads none of them. */

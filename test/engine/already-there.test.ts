@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ledgerLoanBody } from '../support/ledger-loan.ts'
+import { attemptsOf, ending, submit } from '../support/engine/operations.ts'
+import { ledgerLoanBody } from '../support/ledger/ledger-loan.ts'
 import {
   approval,
   atLedger,
@@ -13,9 +14,8 @@ import {
   loanData,
   newName,
   writesOn,
-} from '../support/loans.ts'
+} from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, submit } from '../support/operations.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,20 @@
 import t from 'tap'
-import { approval, clientData, disbursal, ledgerLoan, newName, writesOn } from '../support/loans.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  ledgerLoan,
+  newName,
+  writesOn,
+} from '../support/ledger/loans.ts'
+import {
+  containerBody,
+  type Interference,
+  ledgerBody,
+  startProxy,
+} from '../support/ledger/proxy.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
-import { containerBody, type Interference, ledgerBody, startProxy } from '../support/proxy.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

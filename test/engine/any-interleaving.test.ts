@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { openQueue } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { Interleaving, MAX_OPEN, type Step, type Wanted } from '../support/interleaving.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { Interleaving, MAX_OPEN, type Step, type Wanted } from '../support/engine/interleaving.ts'
 
 /** No further history is begun after this time. */
 const ENOUGH_MS = 8_000

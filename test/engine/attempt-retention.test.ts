@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { purgeAttempts } from '../../src/engine/finish/purge-attempts.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('attempts are deleted once they are old and their operation is final', async t => {
   const { db } = await freshDatabase(t)

@@ -3,7 +3,7 @@ import { type AttemptSlots, openAttemptSlots } from '../../src/engine/claim/atte
 import type { Claim } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
 import { openSlots } from '../../src/ledger/slots.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { until } from '../support/until.ts'
 
 const SLOTS = 8

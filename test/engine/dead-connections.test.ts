@@ -5,10 +5,10 @@ import type { Database } from '../../src/database/database.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
-import { untilSessionsWait } from '../support/sessions.ts'
 import { until } from '../support/until.ts'
 
 /** Two tries on dead connections, plus a margin for a busy machine. */

@@ -5,8 +5,14 @@ import type { Database } from '../../src/database/database.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { disbursal, ledgerLoan } from '../support/loans.ts'
-import { attemptsOf, ending, enoughToTakeItForDown, listed, submit } from '../support/operations.ts'
+import {
+  attemptsOf,
+  ending,
+  enoughToTakeItForDown,
+  listed,
+  submit,
+} from '../support/engine/operations.ts'
+import { disbursal, ledgerLoan } from '../support/ledger/loans.ts'
 import { startProcessFor } from '../support/process.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { callbackReceiver } from '../support/callback-receiver.ts'
-import { clientData } from '../support/loans.ts'
-import { ending, submit } from '../support/operations.ts'
-import { startProxy } from '../support/proxy.ts'
+import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData } from '../support/ledger/loans.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
 import { startTestService } from '../support/service.ts'
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { claimHeads } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
-import { lookForExpired } from '../support/leases.ts'
-import { clientData, newName } from '../support/loans.ts'
-import { submit } from '../support/operations.ts'
+import { lookForExpired } from '../support/engine/leases.ts'
+import { submit } from '../support/engine/operations.ts'
+import { clientData, newName } from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 t.test(

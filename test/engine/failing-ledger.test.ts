@@ -5,8 +5,7 @@ import { type Claim, claimHeads } from '../../src/engine/claim/claim.ts'
 import { decide } from '../../src/engine/finish/decide.ts'
 import { recordEnds } from '../../src/engine/finish/finish.ts'
 import type { Answer } from '../../src/ledger/answer.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { clientData, control, newName } from '../support/loans.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import {
   attemptsOf,
   ending,
@@ -14,8 +13,9 @@ import {
   hurry,
   listed,
   submit,
-} from '../support/operations.ts'
-import { containerBody, startProxy } from '../support/proxy.ts'
+} from '../support/engine/operations.ts'
+import { clientData, control, newName } from '../support/ledger/loans.ts'
+import { containerBody, startProxy } from '../support/ledger/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

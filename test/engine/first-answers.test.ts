@@ -1,7 +1,13 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { AMBIGUOUS, BEFORE, type FirstAnswer, TURNED_AWAY } from '../support/first-answers.ts'
-import { ledgerLoanBody } from '../support/ledger-loan.ts'
+import {
+  AMBIGUOUS,
+  BEFORE,
+  type FirstAnswer,
+  TURNED_AWAY,
+} from '../support/engine/first-answers.ts'
+import { attemptsOf, delay, ending, hurry, listed, submit } from '../support/engine/operations.ts'
+import { ledgerLoanBody } from '../support/ledger/ledger-loan.ts'
 import {
   approval,
   atLedger,
@@ -13,9 +19,8 @@ import {
   ledgerLoan,
   loanData,
   newName,
-} from '../support/loans.ts'
-import { attemptsOf, delay, ending, hurry, listed, submit } from '../support/operations.ts'
-import { type Interference, startProxy } from '../support/proxy.ts'
+} from '../support/ledger/loans.ts'
+import { type Interference, startProxy } from '../support/ledger/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

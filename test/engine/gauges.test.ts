@@ -3,8 +3,8 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { engineGauges } from '../../src/engine/engine-gauges.ts'
 import { measure } from '../../src/ops/measured.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { until } from '../support/until.ts'
 
 const log = { warn: () => undefined }

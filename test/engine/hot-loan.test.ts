@@ -15,9 +15,9 @@ import { recordEnds } from '../../src/engine/finish/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
 import { newId } from '../../src/ids.ts'
 import { listOperations } from '../../src/operations/find-operations.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { openKeptPlans } from '../support/kept-plans.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { openKeptPlans } from '../support/database/kept-plans.ts'
 
 const WAITING = 10_000
 /** A few dozen index and table pages; scanning the backlog would touch thousands. */

@@ -9,10 +9,10 @@ import {
 } from '../../src/engine/claim/claim.ts'
 import { type Ended, recordEnds } from '../../src/engine/finish/finish.ts'
 import { newId } from '../../src/ids.ts'
-import { clientData, newName } from '../support/loans.ts'
-import { submit } from '../support/operations.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
+import { submit } from '../support/engine/operations.ts'
+import { clientData, newName } from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { untilSessionsWait } from '../support/sessions.ts'
 
 const worker = newId()
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startWithConsole } from '../support/console.ts'
+import { startWithConsole } from '../support/console/console.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
   clientData,
@@ -9,9 +10,8 @@ import {
   loanData,
   newName,
   writesOn,
-} from '../support/loans.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
-import { containerBody, ledgerBody, startProxy } from '../support/proxy.ts'
+} from '../support/ledger/loans.ts'
+import { containerBody, ledgerBody, startProxy } from '../support/ledger/proxy.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { attemptsOf, ending, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
   clientData,
@@ -9,8 +10,7 @@ import {
   loanData,
   newName,
   writesOn,
-} from '../support/loans.ts'
-import { attemptsOf, ending, listed, submit } from '../support/operations.ts'
+} from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

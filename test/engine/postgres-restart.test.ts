@@ -11,7 +11,7 @@ import { runCallers } from '../chaos/callers.ts'
 import { startCluster } from '../chaos/cluster.ts'
 import { judge } from '../chaos/model.ts'
 import { startSingleDatabase } from '../chaos/single-database.ts'
-import { control } from '../support/loans.ts'
+import { control } from '../support/ledger/loans.ts'
 import { until } from '../support/until.ts'
 
 const OPERATIONS = 150

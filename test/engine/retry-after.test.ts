@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { clientData, control, givenLoan, newName } from '../support/loans.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { ending, submit } from '../support/operations.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData, control, givenLoan, newName } from '../support/ledger/loans.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
   atLedger,
@@ -12,10 +13,9 @@ import {
   ledgerLoan,
   newName,
   writesOn,
-} from '../support/loans.ts'
+} from '../support/ledger/loans.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
-import { startProxy } from '../support/proxy.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

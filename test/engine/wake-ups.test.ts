@@ -4,9 +4,9 @@ import type { Database } from '../../src/database/database.ts'
 import { acceptOperations, insertOperations, newOperation } from '../../src/engine/accept.ts'
 import { liveQueue } from '../../src/engine/queue.ts'
 import { openQueue } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { clientData, newName } from '../support/loans.ts'
-import { ending, submit } from '../support/operations.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData, newName } from '../support/ledger/loans.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test(

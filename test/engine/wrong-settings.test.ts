@@ -1,11 +1,18 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { atLedger, clientData, disbursal, ledgerLoan, loanData, newName } from '../support/loans.ts'
-import { ending, hurry, listed, submit } from '../support/operations.ts'
-import { paymentService, withLedger } from '../support/payments.ts'
-import { ledgerBody, startProxy } from '../support/proxy.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { ending, hurry, listed, submit } from '../support/engine/operations.ts'
+import {
+  atLedger,
+  clientData,
+  disbursal,
+  ledgerLoan,
+  loanData,
+  newName,
+} from '../support/ledger/loans.ts'
+import { ledgerBody, startProxy } from '../support/ledger/proxy.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService, withLedger } from '../support/payments/payments.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -4,7 +4,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ADMIN, bearer, OPERATOR } from '../support/admin.ts'
+import { ADMIN, bearer, OPERATOR } from '../support/accounts/admin.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test('POST checks the ledger’s set-up now, and GET shows the last check', async t => {

@@ -9,7 +9,7 @@ import type { Lender } from '../../src/config/lenders.ts'
 import { checkLedger } from '../../src/ledger/check/check-ledger.ts'
 import type { Finding } from '../../src/ledger/check/finding.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { MAIN } from '../support/main.ts'
 import { testEnv } from '../support/service.ts'
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { driver } from '../support/ledger-driver.ts'
-import { approval, clientData, loanData } from '../support/loans.ts'
-import { ending, listed, submit } from '../support/operations.ts'
-import { paymentService, withLedger } from '../support/payments.ts'
-import { readBack } from '../support/readback.ts'
+import { readBack } from '../support/books/readback.ts'
+import { ending, listed, submit } from '../support/engine/operations.ts'
+import { driver } from '../support/ledger/ledger-driver.ts'
+import { approval, clientData, loanData } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService, withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const HIDDEN =

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { openReference } from '../../src/ledger/reference.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { control } from '../support/loans.ts'
+import { control } from '../support/ledger/loans.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { clientData, loanData, newName } from '../support/loans.ts'
-import { ending, listed, submit } from '../support/operations.ts'
-import { givenProduct } from '../support/products.ts'
+import { ending, listed, submit } from '../support/engine/operations.ts'
+import { clientData, loanData, newName } from '../support/ledger/loans.ts'
+import { givenProduct } from '../support/ledger/products.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,7 +1,14 @@
 import t from 'tap'
-import { EXTERNAL_IDS } from '../support/external-ids.ts'
-import { approval, clientData, control, disbursal, loanData, writesOn } from '../support/loans.ts'
-import { ending, submit } from '../support/operations.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  control,
+  disbursal,
+  loanData,
+  writesOn,
+} from '../support/ledger/loans.ts'
+import { EXTERNAL_IDS } from '../support/portfolio/external-ids.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 const ids = EXTERNAL_IDS.map(kind => kind('a1'))

@@ -2,9 +2,16 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { claimHeads, recordSendings } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
-import { approval, clientData, control, givenLoan, loanData, newName } from '../support/loans.ts'
+import { ending, listed, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  control,
+  givenLoan,
+  loanData,
+  newName,
+} from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { ending, listed, submit } from '../support/operations.ts'
 import { type Call, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Attempt } from '../../src/engine/operation.ts'
 import { openLedger } from '../../src/ledger/client.ts'
 import { loanDisburse } from '../../src/operations/loan-disburse.ts'
-import { disbursal, givenLoan } from '../support/loans.ts'
+import { disbursal, givenLoan } from '../support/ledger/loans.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 t.test('a look finds a disbursement even if the payment types cannot be read', async t => {

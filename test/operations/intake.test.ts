@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { groupCommit } from '../../src/database/group-commit.ts'
-import { clientData, loanData, newName } from '../support/loans.ts'
+import { clientData, loanData, newName } from '../support/ledger/loans.ts'
 import { startTestService } from '../support/service.ts'
 
 const CONCURRENT_REQUESTS = 50

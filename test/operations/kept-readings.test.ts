@@ -2,7 +2,8 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { attemptsOf, ending, hurry, submit } from '../support/engine/operations.ts'
 import {
   clientData,
   control,
@@ -11,9 +12,8 @@ import {
   ledgerLoan,
   loanData,
   newName,
-} from '../support/loans.ts'
-import { attemptsOf, ending, hurry, submit } from '../support/operations.ts'
-import { type Interference, startProxy } from '../support/proxy.ts'
+} from '../support/ledger/loans.ts'
+import { type Interference, startProxy } from '../support/ledger/proxy.ts'
 import { operate, startTestService, type TestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

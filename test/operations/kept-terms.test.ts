@@ -1,10 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ledgerLoanBody } from '../support/ledger-loan.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { atLedger, clientData, DAY, givenCharge, LATER_DAY, newName } from '../support/loans.ts'
-import { listed, submit } from '../support/operations.ts'
-import { givenProduct } from '../support/products.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { listed, submit } from '../support/engine/operations.ts'
+import { ledgerLoanBody } from '../support/ledger/ledger-loan.ts'
+import {
+  atLedger,
+  clientData,
+  DAY,
+  givenCharge,
+  LATER_DAY,
+  newName,
+} from '../support/ledger/loans.ts'
+import { givenProduct } from '../support/ledger/products.ts'
 import { operate, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

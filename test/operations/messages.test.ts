@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { parseJsonBody } from '../../src/http/json-body.ts'
 import type { FieldErrors } from '../../src/http/problem.ts'
-import { clientData, DAY, loanData } from '../support/loans.ts'
-import { ending, submit } from '../support/operations.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData, DAY, loanData } from '../support/ledger/loans.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 /** What is wrong with each value of a member of CLIENT_CREATE or LOAN_CREATE. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { approval, clientData, control, givenLoan, newName } from '../support/loans.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../support/engine/operations.ts'
+import { approval, clientData, control, givenLoan, newName } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, hurry, listed, submit } from '../support/operations.ts'
 import { type Call, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,11 +1,18 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { endClaims } from '../support/leases.ts'
-import { approval, clientData, control, givenLoan, newName, writesOn } from '../support/loans.ts'
+import { endClaims } from '../support/engine/leases.ts'
+import { attemptsOf, ending, listed, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  control,
+  givenLoan,
+  newName,
+  writesOn,
+} from '../support/ledger/loans.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, ending, listed, submit } from '../support/operations.ts'
 import { startProcessFor } from '../support/process.ts'
-import { startProxy } from '../support/proxy.ts'
 import { type Call, startTestService, type TestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { atLedger, DAY } from '../support/loans.ts'
+import { atLedger, DAY } from '../support/ledger/loans.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 t.test('an activation date on a pending client is not reported as a success', async t => {

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { ledgerLoanBody } from '../support/ledger-loan.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { listed, submit } from '../support/engine/operations.ts'
+import { ledgerLoanBody } from '../support/ledger/ledger-loan.ts'
 import {
   atLedger,
   clientData,
@@ -10,13 +11,12 @@ import {
   givenCharge,
   loanData,
   newName,
-} from '../support/loans.ts'
-import { migrateCsv } from '../support/migrate.ts'
-import { listed, submit } from '../support/operations.ts'
-import { givenProduct, givenProductWithTerms } from '../support/products.ts'
-import { loansCsv } from '../support/rows.ts'
+} from '../support/ledger/loans.ts'
+import { givenProduct, givenProductWithTerms } from '../support/ledger/products.ts'
+import { testLedger } from '../support/ledger/test-ledger.ts'
+import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
-import { testLedger } from '../support/test-ledger.ts'
 import { until } from '../support/until.ts'
 
 type Given = (service: Pick<TestService, 'ledger'>, name: string) => Promise<unknown>

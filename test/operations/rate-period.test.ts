@@ -1,8 +1,8 @@
 import t from 'tap'
-import { lendersFile } from '../support/lenders-file.ts'
-import { clientData, loanData } from '../support/loans.ts'
-import { ending, submit } from '../support/operations.ts'
-import { givenProduct } from '../support/products.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { ending, submit } from '../support/engine/operations.ts'
+import { clientData, loanData } from '../support/ledger/loans.ts'
+import { givenProduct } from '../support/ledger/products.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 t.test('the data of an operation with a rate names the period of it, once it is known', async t => {

@@ -1,11 +1,18 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { approval, atLedger, DAY, disbursal, givenLoan, ledgerLoan } from '../support/loans.ts'
+import { attemptsOf, enoughToTakeItForDown, listed, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  atLedger,
+  DAY,
+  disbursal,
+  givenLoan,
+  ledgerLoan,
+} from '../support/ledger/loans.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf, enoughToTakeItForDown, listed, submit } from '../support/operations.ts'
-import { withLedger } from '../support/payments.ts'
-import { startProxy } from '../support/proxy.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { atLedger, control, disbursal, givenLoan, loanData } from '../support/loans.ts'
+import { atLedger, control, disbursal, givenLoan, loanData } from '../support/ledger/loans.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 t.test('an operation is refused if, and only if, the ledger would round its amount', async t => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { BLANK, trimmed } from '../../src/database/trimmed.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { loansCsv } from '../support/rows.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test('a CSV takes its cells without blanks at their ends, as an operation its texts', async t => {

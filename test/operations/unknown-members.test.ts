@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientData, DAY } from '../support/loans.ts'
+import { clientData, DAY } from '../support/ledger/loans.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
 const DISBURSEMENT = { external_loan_id: 'L-1', actualDisbursementDate: DAY }

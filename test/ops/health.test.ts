@@ -14,7 +14,7 @@ import { openMetrics } from '../../src/ops/metrics.ts'
 import { openTraces } from '../../src/ops/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { allReports } from '../../src/worker.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { caller, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

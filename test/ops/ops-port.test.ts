@@ -1,6 +1,6 @@
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { startWithConsole } from '../support/console.ts'
+import { startWithConsole } from '../support/console/console.ts'
 import { startTestService } from '../support/service.ts'
 
 const FOR_OPERATORS = ['/metrics', '/openapi.json', '/docs', '/docs/static/index.css']

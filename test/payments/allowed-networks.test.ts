@@ -2,10 +2,16 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
-import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import {
+  capturedA,
+  disputeA,
+  eventA,
+  refundA,
+  signedA,
+} from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

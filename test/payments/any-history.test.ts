@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { asPerson } from '../support/accounts/as-person.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import {
   type AnyPayment,
   anyPayment,
@@ -9,10 +11,8 @@ import {
   FEE_PAISE,
   FORGERIES,
   namesLoan,
-} from '../support/any-payment.ts'
-import { asPerson } from '../support/as-person.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+} from '../support/payments/any-payment.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 /** No further history is begun after this time. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { capturedA, disputeA, eventA, refundA } from '../support/payments/gateway-events.ts'
 
 type Case = {
   name: string

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, refundA } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const PATH = '/api/payments/assign'

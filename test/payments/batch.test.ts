@@ -5,11 +5,16 @@ import { migrate } from '../../src/database/migrate.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
-import { capturedA, successB } from '../support/gateway-events.ts'
+import { databaseUrl } from '../support/database/template.ts'
 import { matchEach } from '../support/match-each.ts'
-import { ownLoan, paymentService, runBatch, serviceWithSource } from '../support/payments.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import {
+  ownLoan,
+  paymentService,
+  runBatch,
+  serviceWithSource,
+} from '../support/payments/payments.ts'
 import { caller } from '../support/service.ts'
-import { databaseUrl } from '../support/template.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
-import { capturedA, PAID_AT_ISO, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { migrateCsv } from '../support/migrate.ts'
-import { paymentService } from '../support/payments.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { capturedA, PAID_AT_ISO, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DAY = PAID_AT_ISO.slice(0, 10)

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { capturedA, successB } from '../support/gateway-events.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { listOfB, oddGateway, rowOfB } from '../support/odd-gateway.ts'
-import { AUTOMATIC, dispute, refund, refundOfB, reversing } from '../support/reversals.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import { AUTOMATIC, dispute, refund, refundOfB, reversing } from '../support/payments/reversals.ts'
 
 t.test('what is booked shows that its gateway names another amount or payment later', async t => {
   const service = await reversing(t)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { newId } from '../../src/ids.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { expireLeases } from '../support/leases.ts'
-import { paymentService } from '../support/payments.ts'
+import { expireLeases } from '../support/engine/leases.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 t.test('a run whose worker died continues when its lease ends, without any job', async t => {

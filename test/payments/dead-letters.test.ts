@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { waitingForRow } from '../support/locks.ts'
+import { waitingForRow } from '../support/database/locks.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
 import {
   allSaved,
   type PaymentService,
   paymentService,
   replaceAmount,
-} from '../support/payments.ts'
+} from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const eventIds = async ({ db }: PaymentService, store = 'lender_02_gateway_a') => {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { capturedA, disputeA, refundA, signedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { delay, hurry } from '../support/operations.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { delay, hurry } from '../support/engine/operations.ts'
+import { capturedA, disputeA, refundA, signedA } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { disputeA, successB } from '../support/gateway-events.ts'
-import { sourceOf } from '../support/source.ts'
+import { disputeA, successB } from '../support/payments/gateway-events.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 const PAYMENT = successB({ loan: 'L-1' })
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA, eventA, refundA, signedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { ownIds, paymentService } from '../support/payments.ts'
+import { capturedA, eventA, refundA, signedA } from '../support/payments/gateway-events.ts'
+import { ownIds, paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const MIB = 1024 * 1024

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { replaceAmount, serviceWithSource } from '../support/payments.ts'
-import { sourceOf } from '../support/source.ts'
+import { capturedA, disputeA, eventA, refundA } from '../support/payments/gateway-events.ts'
+import { replaceAmount, serviceWithSource } from '../support/payments/payments.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 

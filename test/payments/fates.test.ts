@@ -1,5 +1,8 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { control } from '../support/ledger/loans.ts'
+import { matchEach } from '../support/match-each.ts'
 import {
   capturedA,
   disputeA,
@@ -9,17 +12,14 @@ import {
   refundB,
   signedA,
   successB,
-} from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { control } from '../support/loans.ts'
-import { matchEach } from '../support/match-each.ts'
+} from '../support/payments/gateway-events.ts'
 import {
   disburse,
   ownIds,
   ownLoan,
   type PaymentService,
   paymentService,
-} from '../support/payments.ts'
+} from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

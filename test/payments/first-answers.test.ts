@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { AMBIGUOUS, BEFORE, type FirstAnswer } from '../support/first-answers.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
-import { startProxy } from '../support/proxy.ts'
+import { AMBIGUOUS, BEFORE, type FirstAnswer } from '../support/engine/first-answers.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { factReader } from '../support/facts.ts'
-import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
+import { factReader } from '../support/payments/facts.ts'
+import { capturedA, disputeA, eventA, refundA } from '../support/payments/gateway-events.ts'
 
 const factsOf = await factReader(t, 'gateway_a')
 

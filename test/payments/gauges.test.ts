@@ -4,8 +4,8 @@ import t from 'tap'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
 import { unrecordedGauge } from '../../src/payments/unrecorded-gauge.ts'
-import { capturedA, refundA } from '../support/gateway-events.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 t.test(

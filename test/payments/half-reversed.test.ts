@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { atLedger, control, writesOn } from '../support/loans.ts'
-import { attemptsOf, delay, hurry } from '../support/operations.ts'
-import { REPAY, remainder, repaidLoan } from '../support/repaid-loan.ts'
+import { attemptsOf, delay, hurry } from '../support/engine/operations.ts'
+import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { REPAY, remainder, repaidLoan } from '../support/payments/repaid-loan.ts'
 import { until } from '../support/until.ts'
 
 // Each waits for retries.

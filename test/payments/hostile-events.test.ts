@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { capturedA, successB } from '../support/gateway-events.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
 
 /** Of an ordinary event of the same size. */
 const MOST_TIMES = 10

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, refundA } from '../support/gateway-events.ts'
-import { holdCommits, waitingForRow, waitingTransaction } from '../support/locks.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
+import { holdCommits, waitingForRow, waitingTransaction } from '../support/database/locks.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

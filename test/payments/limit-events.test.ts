@@ -1,7 +1,7 @@
 import t from 'tap'
-import { capturedA, signedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { webhooks } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { capturedA, signedA } from '../support/payments/gateway-events.ts'
+import { webhooks } from '../support/payments/payments.ts'
 import { startTestService } from '../support/service.ts'
 
 const event = (id: string) => JSON.stringify(capturedA({ id }))

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { linkB, signedB, successB } from '../support/gateway-events.ts'
-import { gatewaySandbox } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { gatewaySandbox } from '../support/books/gateways.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { linkB, signedB, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const LINK = 1_576_977

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { drawB, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import { drawB, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const DEBIT = '49914526'
 /** The debit's `cf_txn_id`. */

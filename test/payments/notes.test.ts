@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startWithAccounts } from '../support/admin.ts'
-import { capturedA } from '../support/gateway-events.ts'
+import { startWithAccounts } from '../support/accounts/admin.ts'
 import { matchEach } from '../support/match-each.ts'
-import { withLedger } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 
 const PATH = '/api/payments/gateway_a/pay_1/note'
 

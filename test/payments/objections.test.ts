@@ -3,9 +3,15 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
-import { capturedA, disputeA, eventA, refundA, signedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { ownLoan, paymentService } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import {
+  capturedA,
+  disputeA,
+  eventA,
+  refundA,
+  signedA,
+} from '../support/payments/gateway-events.ts'
+import { ownLoan, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

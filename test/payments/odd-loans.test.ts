@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { capturedA, PAID_AT } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA, PAID_AT } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 

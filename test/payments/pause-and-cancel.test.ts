@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 t.test('a batch run ends during a pause, and its payments are posted after it', async t => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, refundA, successB } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA, refundA, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 /** The first moment of 5 February 2026 in India, and the last of it. */
 const DAY = { start: '2026-02-04T18:30:00Z', end: '2026-02-05T18:29:59Z' }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { startWithAccounts } from '../support/admin.ts'
-import { capturedA, eventA, refundA } from '../support/gateway-events.ts'
-import { waitingTransaction } from '../support/locks.ts'
-import { withLedger } from '../support/payments.ts'
-import { withReadback } from '../support/readback.ts'
+import { startWithAccounts } from '../support/accounts/admin.ts'
+import { withReadback } from '../support/books/readback.ts'
+import { waitingTransaction } from '../support/database/locks.ts'
+import { capturedA, eventA, refundA } from '../support/payments/gateway-events.ts'
+import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const CHECKS = { gateway_a: { posting: 'review', allowedCidrs: ['10.0.0.0/8'] } }
 

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap'
 import { matchAgain } from '../../src/payments/batch/match-again.ts'
 import { deleteReference } from '../../src/payments/references/delete-reference.ts'
 import { putReference } from '../../src/payments/references/put-reference.ts'
-import { eventA, linkB, PAID_AT, successB } from '../support/gateway-events.ts'
-import { sourceOf } from '../support/source.ts'
+import { eventA, linkB, PAID_AT, successB } from '../support/payments/gateway-events.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 const ASKER = { actor: 'asha', caller: null, address: null, requestId: null }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
-import { sourceOf } from '../support/source.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 type Sample = { event: string; body: object }
 

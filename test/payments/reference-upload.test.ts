@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { TOKEN } from '../support/service.ts'
 
 const LENDER = { lender: 'LENDER_02' }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { paymentService } from '../support/payments.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { TOKEN } from '../support/service.ts'
 
 const NBSP = '\u00a0'

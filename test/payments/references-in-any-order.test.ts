@@ -4,8 +4,8 @@ import t from 'tap'
 import { matchAgain } from '../../src/payments/batch/match-again.ts'
 import { deleteReference } from '../../src/payments/references/delete-reference.ts'
 import { putReference } from '../../src/payments/references/put-reference.ts'
-import { capturedA, PAID_AT } from '../support/gateway-events.ts'
-import { sourceOf } from '../support/source.ts'
+import { capturedA, PAID_AT } from '../support/payments/gateway-events.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 const ASKER = { actor: 'asha', caller: null, address: null, requestId: null }
 const DAY = 24 * 60 * 60

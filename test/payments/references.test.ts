@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { capturedA, drawB, eventA, PAID_AT, refundA, successB } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import {
+  capturedA,
+  drawB,
+  eventA,
+  PAID_AT,
+  refundA,
+  successB,
+} from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 

@@ -7,8 +7,8 @@ import {
   refundA,
   refundB,
   successB,
-} from '../support/gateway-events.ts'
-import { ownIds, ownLoan, paymentService } from '../support/payments.ts'
+} from '../support/payments/gateway-events.ts'
+import { ownIds, ownLoan, paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const { samples } = JSON.parse(

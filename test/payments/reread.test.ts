@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { holdCommits, waitingForRow, waitingTransaction } from '../support/locks.ts'
+import { holdCommits, waitingForRow, waitingTransaction } from '../support/database/locks.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService, serviceWithSource } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService, serviceWithSource } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

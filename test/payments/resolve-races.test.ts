@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, eventA, refundA } from '../support/gateway-events.ts'
-import { expireLeases } from '../support/leases.ts'
+import { expireLeases } from '../support/engine/leases.ts'
 import { matchEach } from '../support/match-each.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
+import { capturedA, eventA, refundA } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 

@@ -1,9 +1,20 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { asPerson } from '../support/as-person.ts'
-import { capturedA, disputeA, eventA, PAID_AT, refundA } from '../support/gateway-events.ts'
+import { asPerson } from '../support/accounts/as-person.ts'
 import { matchEach } from '../support/match-each.ts'
-import { disburse, ownLoan, type PaymentService, paymentService } from '../support/payments.ts'
+import {
+  capturedA,
+  disputeA,
+  eventA,
+  PAID_AT,
+  refundA,
+} from '../support/payments/gateway-events.ts'
+import {
+  disburse,
+  ownLoan,
+  type PaymentService,
+  paymentService,
+} from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

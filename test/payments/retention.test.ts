@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { purgeEvents } from '../../src/payments/purge-events.ts'
-import { capturedA, refundA } from '../support/gateway-events.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
 import {
   allSaved,
   type PaymentService,
   paymentService,
   serviceWithSource,
-} from '../support/payments.ts'
+} from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const UNREADABLE = { event: 'payment.captured', payload: { payment: { entity: { id: 'pay_x' } } } }

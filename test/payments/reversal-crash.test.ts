@@ -1,8 +1,8 @@
 import t from 'tap'
-import { expireLeases } from '../support/leases.ts'
-import { control, type LoggedWrite } from '../support/loans.ts'
+import { expireLeases } from '../support/engine/leases.ts'
+import { control, type LoggedWrite } from '../support/ledger/loans.ts'
+import { remainder, repaidLoan } from '../support/payments/repaid-loan.ts'
 import { crashPointsIn, startProcessFor } from '../support/process.ts'
-import { remainder, repaidLoan } from '../support/repaid-loan.ts'
 import { testEnv } from '../support/service.ts'
 
 /** Around and between both writes. The first seven deaths are of one reversal, which each next process continues. */

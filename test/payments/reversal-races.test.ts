@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { holdCommits } from '../support/locks.ts'
-import { refund, reversing } from '../support/reversals.ts'
+import { holdCommits } from '../support/database/locks.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { refund, reversing } from '../support/payments/reversals.ts'
 import { until } from '../support/until.ts'
 
 t.test('a payment has one reversal at a time, whoever starts another meanwhile', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { capturedA, successB } from '../support/gateway-events.ts'
-import { dispute, disputeOfB, refund, refundOfB, reversing } from '../support/reversals.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import { dispute, disputeOfB, refund, refundOfB, reversing } from '../support/payments/reversals.ts'
 
 type Sequence = { what: string; events: (id: string, loan: string) => object[]; stands: number }
 

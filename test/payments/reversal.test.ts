@@ -1,7 +1,7 @@
 import t from 'tap'
+import { attemptsOf } from '../support/engine/operations.ts'
 import { matchEach } from '../support/match-each.ts'
-import { attemptsOf } from '../support/operations.ts'
-import { REPAY, remainder, repaidLoan, UNDO } from '../support/repaid-loan.ts'
+import { REPAY, remainder, repaidLoan, UNDO } from '../support/payments/repaid-loan.ts'
 
 // Each waits for retries.
 t.jobs = 3

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { callbackReceiver } from '../support/callback-receiver.ts'
-import { capturedA, successB } from '../support/gateway-events.ts'
-import { gatewaySandbox } from '../support/gateways.ts'
-import { delay, hurry } from '../support/operations.ts'
-import { REPAY } from '../support/repaid-loan.ts'
+import { gatewaySandbox } from '../support/books/gateways.ts'
+import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
+import { delay, hurry } from '../support/engine/operations.ts'
+import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import { REPAY } from '../support/payments/repaid-loan.ts'
 import {
   AUTOMATIC,
   dispute,
@@ -12,7 +12,7 @@ import {
   refund,
   refundOfB,
   reversing,
-} from '../support/reversals.ts'
+} from '../support/payments/reversals.ts'
 
 t.test('each kind of a gateway’s events leaves the right balance at the ledger', async t => {
   const service = await reversing(t)

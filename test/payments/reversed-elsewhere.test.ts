@@ -1,6 +1,6 @@
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { dispute, refund, reversing } from '../support/reversals.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { dispute, refund, reversing } from '../support/payments/reversals.ts'
 
 t.test('a ledger that loses external ids holds what stands all the same', async t => {
   const service = await reversing(t, undefined, {}, { flags: ['lost-external-ids'] })

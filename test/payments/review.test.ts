@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { capturedA, eventA, successB } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { capturedA, eventA, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const AWAITING = { state: 'suspense', reason: 'awaiting_review', next_try_at: null }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
-import { control } from '../support/loans.ts'
-import { paymentService } from '../support/payments.ts'
+import { control } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const HELD = { state: 'suspense', reason: 'amount_invalid', next_try_at: null }

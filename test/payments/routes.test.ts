@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, refundA } from '../support/gateway-events.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 

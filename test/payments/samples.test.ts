@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { sourceOf } from '../support/source.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 type Sample = { source: string; event: string; body: Record<string, unknown> }
 const samplesOf = (file: string): Sample[] =>

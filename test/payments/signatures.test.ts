@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import t from 'tap'
 import { gatewayA } from '../../src/payments/gateways/gateway-a/gateway-a.ts'
 import { gatewayB } from '../../src/payments/gateways/gateway-b/gateway-b.ts'
-import { signedA, signedB } from '../support/gateway-events.ts'
+import { signedA, signedB } from '../support/payments/gateway-events.ts'
 
 const require = createRequire(import.meta.url)
 const BODY = '{"event":"payment.captured","amount":170.00,"name":"आशा"}'

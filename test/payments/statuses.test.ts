@@ -1,6 +1,6 @@
 import t from 'tap'
-import { eventA, eventB } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { eventA, eventB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 t.test('an event whose type says captured, with an unknown status, is unreadable', async t => {
   const service = await paymentService(t)

@@ -7,13 +7,13 @@ import type { ApiPayment, CallGateway } from '../../src/payments/gateways/gatewa
 import { gateways } from '../../src/payments/gateways/gateways.ts'
 import { at } from '../../src/payments/gateways/items/exact-json.ts'
 import { shape } from '../../src/payments/gateways/items/shape.ts'
-import { fetchAll } from '../support/gateways.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { fetchAll } from '../support/books/gateways.ts'
+import { oddGateway } from '../support/books/odd-gateway.ts'
+import { uploadStatement } from '../support/books/statements.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { oddGateway } from '../support/odd-gateway.ts'
-import { paymentService } from '../support/payments.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { testEnv } from '../support/service.ts'
-import { uploadStatement } from '../support/statements.ts'
 
 const noItems = { reversals: [], unreadable: [] }
 

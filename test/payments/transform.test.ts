@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { replaceAmount, serviceWithSource } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { replaceAmount, serviceWithSource } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { matchEach } from '../support/match-each.ts'
 import {
   capturedA,
   eventA,
@@ -8,10 +10,8 @@ import {
   refundA,
   signedA,
   successB,
-} from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+} from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })

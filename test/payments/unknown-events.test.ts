@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, eventA, successB } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
-import { sourceOf } from '../support/source.ts'
+import { capturedA, eventA, successB } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+import { sourceOf } from '../support/payments/source.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 /** Of a type that nobody has listed, about the payment of `capturedA()`. */

@@ -3,7 +3,7 @@ import t from 'tap'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { showUnproven } from '../../src/payments/intake/unproven-webhooks.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
 type Ready = { status: string; webhooks?: { unproven: string[] } }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { capturedA, eventA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { paymentService } from '../support/payments.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { capturedA, eventA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 const INSIDE = { headers: { 'x-forwarded-for': '10.1.2.3' } }
 const OUTSIDE = { headers: { 'x-forwarded-for': '8.8.8.8' } }

@@ -3,8 +3,8 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-gauges.ts'
-import { capturedA } from '../support/gateway-events.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 t.test('a raw table that cannot become a source is reported, and stops no batch', async t => {

@@ -6,7 +6,7 @@ import { openWatch } from '../../src/database/watch.ts'
 import { enqueueEvents } from '../../src/payments/intake/enqueue-events.ts'
 import type { PaymentEvent } from '../../src/payments/payment-event.ts'
 import { openQueue } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 /** Two of them are more than may wait. */
 const LARGE = 'x'.repeat(33_000_000)

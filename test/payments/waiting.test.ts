@@ -1,7 +1,7 @@
 import t from 'tap'
-import { capturedA } from '../support/gateway-events.ts'
 import { matchEach } from '../support/match-each.ts'
-import { paymentService } from '../support/payments.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
 
 t.test('a payment whose predecessor on its loan hangs waits for that one', async t => {
   const service = await paymentService(t)

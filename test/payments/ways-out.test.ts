@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { asPerson } from '../support/as-person.ts'
-import { capturedA, disputeA, eventA, refundA } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { asPerson } from '../support/accounts/as-person.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { type PaymentService, paymentService } from '../support/payments.ts'
+import { capturedA, disputeA, eventA, refundA } from '../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 
 /** `lender` is LENDER_02 unless it is given; null names none. */
 type Sent = { event: object; lender?: string | null }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, signedA, signedB, successB } from '../support/gateway-events.ts'
-import { lendersFile } from '../support/lenders-file.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
 import { matchEach } from '../support/match-each.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
+import { capturedA, signedA, signedB, successB } from '../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 type RawRow = {

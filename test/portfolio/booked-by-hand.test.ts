@@ -1,8 +1,8 @@
 import t from 'tap'
-import { ended, uploadCsv } from '../support/migrate.ts'
-import { withLedger } from '../support/payments.ts'
-import { startProxy } from '../support/proxy.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
+import { withLedger } from '../support/payments/payments.ts'
+import { ended, uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { ended, uploadCsv } from '../support/migrate.ts'
-import { startProxy } from '../support/proxy.ts'
-import { loansCsv } from '../support/rows.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
+import { ended, uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

@@ -4,8 +4,8 @@ import type { Database, Trx } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
 import { loanRules } from '../../src/portfolio/kinds/loans/rules.ts'
 import { checkAcross } from '../../src/portfolio/upload/check-across.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const ROWS = 2_000
 /** No step of the check may handle more rows than this multiple of the rows in the file. */

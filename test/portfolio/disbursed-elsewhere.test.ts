@@ -1,8 +1,8 @@
 import t from 'tap'
-import { control } from '../support/loans.ts'
-import { migrateCsv } from '../support/migrate.ts'
-import { disburse, withLedger } from '../support/payments.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { control } from '../support/ledger/loans.ts'
+import { disburse, withLedger } from '../support/payments/payments.ts'
+import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
 
 /** For the tests whose loans have ids of their own. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { matchEach } from '../support/match-each.ts'
-import { migrateCsv, uploadCsv } from '../support/migrate.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test('a dry run counts the loans that a file listed in `after` would create', async t => {

@@ -5,9 +5,9 @@ import t from 'tap'
 import { asCsv } from '../../src/csv/as-csv.ts'
 import { escapeFormula, unescapeFormula } from '../../src/csv/formula.ts'
 import { matchEach } from '../support/match-each.ts'
-import { errorsOf, textOf, uploadCsv } from '../support/migrate.ts'
-import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { errorsOf, textOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 // Shared: each test reads only the migrations that it uploads, and an upload is checked against itself alone.

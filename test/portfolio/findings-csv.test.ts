@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import t from 'tap'
-import { ended, errorsOf, migrateCsv, textOf, uploadCsv } from '../support/migrate.ts'
-import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { ended, errorsOf, migrateCsv, textOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 const findingsOf = async (service: { url: string }, id: string) => {

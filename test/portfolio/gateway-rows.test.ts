@@ -1,8 +1,8 @@
 import t from 'tap'
-import { capturedA, PAID_AT_ISO } from '../support/gateway-events.ts'
-import { migrateCsv } from '../support/migrate.ts'
-import { allSaved, paymentService } from '../support/payments.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { capturedA, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../support/payments/payments.ts'
+import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)
 

@@ -47,9 +47,9 @@ async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<Row
 
 // The one line that a new kind needs. The service reads the list when it is loaded, so it is loaded after this.
 kinds.push(approvals)
-const { booksOf } = await import('../support/books.ts')
-const { ended, migrateCsv, textOf, uploadCsv } = await import('../support/migrate.ts')
-const { loansCsv } = await import('../support/rows.ts')
+const { booksOf } = await import('../support/portfolio/books.ts')
+const { ended, migrateCsv, textOf, uploadCsv } = await import('../support/portfolio/migrate.ts')
+const { loansCsv } = await import('../support/portfolio/rows.ts')
 const { startTestService, TOKEN } = await import('../support/service.ts')
 
 const submitted = (...loans: string[]) =>

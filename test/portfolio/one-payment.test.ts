@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { capturedA, PAID_AT_ISO } from '../support/gateway-events.ts'
-import { ended, migrateCsv, uploadCsv } from '../support/migrate.ts'
-import { allSaved, type PaymentService, paymentService } from '../support/payments.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { capturedA, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { allSaved, type PaymentService, paymentService } from '../support/payments/payments.ts'
+import { ended, migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { until } from '../support/until.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)

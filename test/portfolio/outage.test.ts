@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
-import { uploadCsv } from '../support/migrate.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 

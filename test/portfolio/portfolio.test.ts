@@ -1,7 +1,7 @@
 import t from 'tap'
-import { asText, booksOf, loansAsExpected } from '../support/books.ts'
-import { migrateCsv } from '../support/migrate.ts'
-import { makePortfolio } from '../support/portfolio.ts'
+import { asText, booksOf, loansAsExpected } from '../support/portfolio/books.ts'
+import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { makePortfolio } from '../support/portfolio/portfolio.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test('a portfolio ends in the ledger’s books as computed by the generator', async t => {

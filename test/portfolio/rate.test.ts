@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { markProgress } from '../../src/portfolio/mark-progress.ts'
-import { uploadCsv } from '../support/migrate.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 t.test(

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { uploadCsv } from '../support/migrate.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
-import { untilSessionsWait } from '../support/sessions.ts'
 
 t.test('a row that fails while a retry resets the others is still counted', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

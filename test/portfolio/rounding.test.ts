@@ -1,9 +1,9 @@
 import t from 'tap'
-import { control } from '../support/loans.ts'
+import { control } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { errorsOf, migrateCsv } from '../support/migrate.ts'
-import { paymentService } from '../support/payments.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { paymentService } from '../support/payments/payments.ts'
+import { errorsOf, migrateCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 
 t.test('an amount with more decimals than the loan’s currency fails its row', async t => {
   const rounding = { product: 2, decimalPlaces: 0, inMultiplesOf: 0 }

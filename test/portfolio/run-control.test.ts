@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { booksOf } from '../support/books.ts'
-import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/migrate.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { booksOf } from '../support/portfolio/books.ts'
+import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 /** For the tests of runs, each of which has clients and loans of its own. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { ended, uploadCsv } from '../support/migrate.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { ended, uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { smallProcess } from '../support/small-process.ts'
 
 const ROWS = 2_000

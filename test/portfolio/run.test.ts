@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { booksOf } from '../support/books.ts'
-import { ended, errorsOf, migrateCsv, rowsOf } from '../support/migrate.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { booksOf } from '../support/portfolio/books.ts'
+import { ended, errorsOf, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** For all tests: each has clients and loans of its own. */

@@ -1,12 +1,17 @@
 import t, { type Test } from 'tap'
-import { booksOf } from '../support/books.ts'
-import { lendersFile } from '../support/lenders-file.ts'
-import { atLedger, clientData, control } from '../support/loans.ts'
-import { ended, rowsOf, uploadCsv } from '../support/migrate.ts'
-import { dice } from '../support/portfolio.ts'
-import { givenProduct, givenProductWithTerms } from '../support/products.ts'
-import { drawWith, everyFault, randomLoans, randomRepayments } from '../support/random-portfolio.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { atLedger, clientData, control } from '../support/ledger/loans.ts'
+import { givenProduct, givenProductWithTerms } from '../support/ledger/products.ts'
+import { booksOf } from '../support/portfolio/books.ts'
+import { ended, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { dice } from '../support/portfolio/portfolio.ts'
+import {
+  drawWith,
+  everyFault,
+  randomLoans,
+  randomRepayments,
+} from '../support/portfolio/random-portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
 
 /** What each refusal of a run says, and what the dry run must have said of the same row. */

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { dayOf } from '../../src/csv/day-cell.ts'
-import { errorsOf, uploadCsv } from '../support/migrate.ts'
-import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
+import { errorsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
 import { smallProcess } from '../support/small-process.ts'
 
 const REFUSED_BYTES = 48 * 2 ** 20

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import t from 'tap'
-import { textOf, uploadCsv } from '../support/migrate.ts'
-import { REPAYMENT_COLUMNS } from '../support/portfolio.ts'
-import { loansCsv, repaymentsCsv } from '../support/rows.ts'
+import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** For all tests but the one that counts what is kept. */

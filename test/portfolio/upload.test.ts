@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
-import { textOf, uploadCsv } from '../support/migrate.ts'
-import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio.ts'
-import { repaymentsCsv } from '../support/rows.ts'
+import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService, TOKEN } from '../support/service.ts'
 
 t.test('the templates are valid files with the documented columns in order', async t => {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { allQueues } from '../../src/worker.ts'
-import { buffersOf } from '../support/buffers.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 /** Pages: reading the finished jobs would take a thousand. */
 const MAX_BUFFERS = 100

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { liveQueue, wakesOf } from '../../src/engine/queue.ts'
 import { insertJobs, openQueue } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('a job exists only if the transaction that inserted it commits', async t => {
   const { db, url } = await freshDatabase(t)

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openQueue } from '../../src/queue/queue.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
-import { startPostgresProxy } from '../support/postgres-proxy.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { until } from '../support/until.ts'
 
 t.test('a queue stops although PostgreSQL ends its listening connection meanwhile', async t => {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { booksAt, driver } from '../support/ledger-driver.ts'
+import { booksAt, driver } from '../support/ledger/ledger-driver.ts'
 import { processEnv } from '../support/process.ts'
 
-const ENTRY = fileURLToPath(new URL('../support/sandbox-process.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../support/sandbox/sandbox-process.ts', import.meta.url))
 
 async function start(t: Test, booksFile: string) {
   const child: ChildProcess = spawn(process.execPath, [ENTRY, '0', booksFile], {

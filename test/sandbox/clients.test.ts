@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { codes, DATES, driver } from '../support/ledger-driver.ts'
+import { codes, DATES, driver } from '../support/ledger/ledger-driver.ts'
 
 const PATH = '/clients/external-id/C-1'
 const CLIENT = {

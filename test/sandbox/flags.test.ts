@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { atLedger, ledgerLoan } from '../support/loans.ts'
+import { atLedger, ledgerLoan } from '../support/ledger/loans.ts'
 
 async function start(t: Test, ...flags: string[]) {
   const ledger = await startSandbox({ port: 0, flags })

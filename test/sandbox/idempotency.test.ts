@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { driver } from '../support/ledger-driver.ts'
+import { driver } from '../support/ledger/ledger-driver.ts'
 
 t.test('of eight concurrent equal calls one takes effect, and all get its answer', async t => {
   const sandbox = await startSandbox({ port: 0 })

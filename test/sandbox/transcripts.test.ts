@@ -1,8 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { type LedgerAddress, replay, type Transcript } from '../support/ledger-transcripts.ts'
-import { testLedger } from '../support/test-ledger.ts'
+import {
+  type LedgerAddress,
+  replay,
+  type Transcript,
+} from '../support/ledger/ledger-transcripts.ts'
+import { testLedger } from '../support/ledger/test-ledger.ts'
 
 // What the sandbox does not support (it answers 501), and why.
 const NOT_SUPPORTED: Record<string, { reason: string; steps: number[] }> = {

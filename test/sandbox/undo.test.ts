@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { DATES, driver } from '../support/ledger-driver.ts'
+import { DATES, driver } from '../support/ledger/ledger-driver.ts'
 
 t.test('of two undos with one reversal id the second is refused and undoes nothing', async t => {
   const sandbox = await startSandbox({ port: 0 })

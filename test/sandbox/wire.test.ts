@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { booksAt, driver } from '../support/ledger-driver.ts'
+import { booksAt, driver } from '../support/ledger/ledger-driver.ts'
 
 async function setup(t: Test) {
   const sandbox = await startSandbox({ port: 0 })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { callbackSecret } from '../support/callback-secret.ts'
+import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 
 /** A receiver that takes every callback at once, and keeps none. */
 export async function startReceiver() {

@@ -1,4 +1,10 @@
-import { capturedA, eventA, signedA, signedB, successB } from '../support/gateway-events.ts'
+import {
+  capturedA,
+  eventA,
+  signedA,
+  signedB,
+  successB,
+} from '../support/payments/gateway-events.ts'
 import type { Post } from './post.ts'
 import type { Loan } from './send-operations.ts'
 

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
-import { dumpSchema } from './dump-schema.ts'
+import { dumpSchema } from './database/dump-schema.ts'
 
 const folder = resolve('.data/check-postgres')
 

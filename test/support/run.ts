@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers'
 import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { removePostgres, startPostgres } from '../../src/embedded/postgres.ts'
 import { bundle } from './bundle.ts'
+import { makeTemplate } from './database/template.ts'
 import { failedFiles } from './failed-files.ts'
 import { alone, runFolder } from './run-folders.ts'
 import { QUICK_FILES, writeSuite } from './suite.ts'
-import { makeTemplate } from './template.ts'
 
 const MEMORY = '/dev/shm'
 /** Databases of 11 MB, at most some twenty at a time, and what their tests write: that, and room for the tests' processes. */
@@ -75,7 +75,7 @@ try {
 }
 
 async function prepare() {
-  const browser = [process.execPath, resolve('test/support/browser.ts')]
+  const browser = [process.execPath, resolve('test/support/console/browser.ts')]
   for (const [program = '', ...rest] of isBuilt() ? [browser] : [[tap, 'build'], browser])
     await once(spawn(program, rest, { stdio: 'ignore' }), 'exit')
 }

@@ -5,7 +5,7 @@ import { logger } from '../../src/log.ts'
 import type { Gateway } from '../../src/payments/gateways/gateway.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { freshDatabase } from './fresh-database.ts'
+import { freshDatabase } from './database/fresh-database.ts'
 
 export const TOKEN = 'token-for-tests-only'
 

@@ -8,8 +8,8 @@ import { perform } from '../../../src/accounts/approvals/perform.ts'
 import { disableAccount } from '../../../src/accounts/change-account.ts'
 import { newId } from '../../../src/ids.ts'
 import { paymentCalls } from '../../../src/payments/decisions/payment-calls.ts'
-import { capturedA, eventA } from '../../support/gateway-events.ts'
-import { sourceOf } from '../../support/source.ts'
+import { capturedA, eventA } from '../../support/payments/gateway-events.ts'
+import { sourceOf } from '../../support/payments/source.ts'
 
 const person = fc.nat({ max: 3 })
 const payment = fc.nat({ max: 1 })

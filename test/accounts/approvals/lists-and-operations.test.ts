@@ -4,11 +4,11 @@ import {
   countOpenApprovals,
   findApprovals,
 } from '../../../src/accounts/approvals/find-approvals.ts'
-import { withApprovals } from '../../support/approvals.ts'
-import { buffersOf } from '../../support/buffers.ts'
-import { clientData } from '../../support/loans.ts'
-import { uploadCsv } from '../../support/migrate.ts'
-import { loansCsv } from '../../support/rows.ts'
+import { withApprovals } from '../../support/accounts/approvals.ts'
+import { buffersOf } from '../../support/database/buffers.ts'
+import { clientData } from '../../support/ledger/loans.ts'
+import { uploadCsv } from '../../support/portfolio/migrate.ts'
+import { loansCsv } from '../../support/portfolio/rows.ts'
 import { until } from '../../support/until.ts'
 
 const RULES = 'payment.assign>1000,operation.resolve,operation.cancel'

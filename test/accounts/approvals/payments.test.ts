@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { withApprovals } from '../../support/approvals.ts'
-import { refundA } from '../../support/gateway-events.ts'
+import { withApprovals } from '../../support/accounts/approvals.ts'
+import { refundA } from '../../support/payments/gateway-events.ts'
 
 const RULES = 'payment.post>1000,payment.assign,payment.dismiss,payment.reopen'
 const service = await withApprovals(t, RULES)

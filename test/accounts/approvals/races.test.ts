@@ -15,9 +15,9 @@ import { newId } from '../../../src/ids.ts'
 import { pauseCall } from '../../../src/operations/pause-call.ts'
 import { pauseLedger } from '../../../src/operations/pause-ledger.ts'
 import { lockSettling } from '../../../src/payments/lock-settling.ts'
-import { makeAccounts } from '../../support/admin.ts'
-import { capturedA } from '../../support/gateway-events.ts'
-import { sourceOf } from '../../support/source.ts'
+import { makeAccounts } from '../../support/accounts/admin.ts'
+import { capturedA } from '../../support/payments/gateway-events.ts'
+import { sourceOf } from '../../support/payments/source.ts'
 import { until } from '../../support/until.ts'
 
 const { db, save, transform } = await sourceOf(t, 'gateway_a')

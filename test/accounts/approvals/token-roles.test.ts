@@ -1,6 +1,6 @@
 import t from 'tap'
-import { OPERATOR } from '../../support/admin.ts'
-import { withApprovals } from '../../support/approvals.ts'
+import { OPERATOR } from '../../support/accounts/admin.ts'
+import { withApprovals } from '../../support/accounts/approvals.ts'
 import { TOKEN } from '../../support/service.ts'
 
 const DESK = 'a-token-of-the-desk-for-operating-only'

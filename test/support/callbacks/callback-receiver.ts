@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import type { Test } from 'tap'
+import { until } from '../until.ts'
+import { callbackSecret } from './callback-secret.ts'
+
+export type ReceivedCallback = {
+  id: string
+  /** Of this attempt, in seconds. */
+  timestamp: number
+  headers: IncomingMessage['headers']
+  body: { type: string; timestamp: string; sequence: number; data: any }
+  text: string
+}
+export type Respond = (response: ServerResponse, received: ReceivedCallback) => void
+
+/** A receiver that refuses whatever the reference library finds badly signed. */
+export async function callbackReceiver(t: Test, secret = callbackSecret()) {
+  const received: ReceivedCallback[] = []
+  const refused: string[] = []
+  let respond: Respond = response => response.end()
+  const server = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString()
+    try {
+      new Webhook(secret).verify(text, request.headers as Record<string, string>)
+    } catch (error) {
+      refused.push(String(error))
+      response.writeHead(400).end()
+      return
+    }
+    const one = {
+      id: String(request.headers['webhook-id']),
+      timestamp: Number(request.headers['webhook-timestamp']),
+      headers: request.headers,
+      body: JSON.parse(text),
+      text,
+    }
+    received.push(one)
+    respond(response, one)
+  })
+  server.listen(0, '127.0.0.1')
+  await until(async () => server.listening)
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`
+  return {
+    url,
+    secret,
+    settings: { CALLBACK_URL: url, CALLBACK_SECRET: secret },
+    received,
+    refused,
+    respond: (next: Respond) => {
+      respond = next
+    },
+    /** Waits until so many attempts have come. */
+    attempts: (count: number) =>
+      until(
+        async () => (received.length >= count ? received : undefined),
+        `${count} attempts, ${received.length} so far`,
+      ),
+  }
+}

@@ -1,0 +1,24 @@
+import { fastify, type RouteOptions } from 'fastify'
+import { openFormats } from '../../../src/console/frame/formats.ts'
+import type { PageContext } from '../../../src/console/page-context.ts'
+import { PAGES } from '../../../src/console/pages.ts'
+
+/** Every GET and POST of the console, as its pages add them. */
+export async function consoleRoutes(): Promise<RouteOptions[]> {
+  const routes: RouteOptions[] = []
+  const app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.addHook('onRoute', route => {
+    if (route.method === 'GET' || route.method === 'POST') routes.push(route)
+  })
+  const context = {
+    config: { LEDGER_TIMEZONE: 'UTC' },
+    formats: openFormats('UTC'),
+    fileTypes: { portfolio: [], statements: [] },
+    portfolio: { limitLongCalls: async () => undefined },
+  }
+  for (const page of PAGES)
+    await app.register(page(context as unknown as PageContext), { prefix: '/console' })
+  await app.ready()
+  return routes
+}

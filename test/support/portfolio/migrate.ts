@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import { type TestService, TOKEN } from '../service.ts'
+import { until } from '../until.ts'
+
+type At = Pick<TestService, 'url' | 'call'>
+
+export async function uploadCsv(
+  { url }: { url: string },
+  type: string,
+  csv: string | Uint8Array<ArrayBuffer>,
+  name = `${type}.csv`,
+) {
+  const form = new FormData()
+  form.set('type', type)
+  form.set('file', new Blob([csv]), name)
+  const response = await fetch(`${url}/api/migration/upload`, {
+    method: 'POST',
+    body: form,
+    headers: { 'x-internal-token': TOKEN },
+  })
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+export async function textOf({ url }: { url: string }, path: string): Promise<string> {
+  const response = await fetch(url + path, { headers: { 'x-internal-token': TOKEN } })
+  // Not text(), which would drop a BOM.
+  return Buffer.from(await response.arrayBuffer()).toString()
+}
+
+export const errorsOf = (service: { url: string }, id: string) =>
+  textOf(service, `/api/migration/${id}/errors.csv`)
+
+/** Polls until the run has ended. */
+export function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
+  return until(async () => {
+    const { body } = await call('GET', `/api/migration/${id}`)
+    return body.status !== 'running' && body
+  }, 'the run ends')
+}
+
+/** Uploads, runs, and waits for the end. */
+export async function migrateCsv(service: At, type: string, csv: string, options: object = {}) {
+  const { body } = await uploadCsv(service, type, csv)
+  const run = { migration_id: body.migration_id, ...options }
+  const { status, body: started } = await service.call('POST', '/api/migration/run', run)
+  if (status !== 202) throw new Error(`not run: ${JSON.stringify(started)}`)
+  return ended(service, body.migration_id)
+}
+
+/** What ops.migration_row shows of a migration, by line. */
+export async function rowsOf({ db }: Pick<TestService, 'db'>, id: string): Promise<any[]> {
+  const { rows } = await sql<any>`
+    select line, state, reason, finding, finding_reason from ops.migration_row
+     where migration_id = ${id} order by line`.execute(db)
+  return rows
+}
