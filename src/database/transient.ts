@@ -47,12 +47,16 @@ export function isTransient(error: unknown): boolean {
 
 const QUERY_CANCELED = '57014'
 const DEADLOCK = '40P01'
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /** Whether PostgreSQL ended a statement because its time was up. */
 export const isTimeout = (error: unknown) => hasState(error, QUERY_CANCELED)
 
 /** Whether PostgreSQL ended one of two transactions because they waited for each other. */
 export const isDeadlock = (error: unknown) => hasState(error, DEADLOCK)
+
+/** Whether a lock was not free in time. */
+export const isLocked = (error: unknown) => hasState(error, LOCK_NOT_AVAILABLE)
 
 function hasState(error: unknown, state: string): boolean {
   return error instanceof pg.DatabaseError && error.code === state

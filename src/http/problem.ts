@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isTransient } from '../database/transient.ts'
+import { isDeadlock, isLocked, isTimeout, isTransient } from '../database/transient.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
@@ -127,6 +127,8 @@ function classified(error: FastifyError): { status: number; code: string } {
 
 function detailOf5xx(error: FastifyError, code: string) {
   if (error instanceof Unavailable) return error.message
+  if (isTimeout(error) || isDeadlock(error) || isLocked(error))
+    return 'The database is busy, or another change to the same data was under way. Try again'
   return code === 'UNAVAILABLE'
     ? 'The database cannot be reached'
     : 'Internal error; see the log for this request_id'

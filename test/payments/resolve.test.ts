@@ -253,6 +253,16 @@ t.test(
   },
 )
 
+t.test('a decision about a payment that something else is changing says so', async t => {
+  const { id, sent } = await ownPayment()
+  await sent([capturedA({ id })])
+  await service.db.transaction().execute(async trx => {
+    await sql`select from core.transaction where gateway_payment_id = ${id} for update`.execute(trx)
+    const { status, body } = await service.resolve(id, DISMISS)
+    t.match({ status, body }, { status: 503, body: { detail: /another change .* Try again$/ } })
+  })
+})
+
 t.test('handled: the named transaction must be on the loan and not reversed', async t => {
   const { id, loan, sent } = await ownPayment()
   const second = `${id}_2`
