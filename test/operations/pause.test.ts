@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { endClaims } from '../support/engine/leases.ts'
-import { attemptsOf, ending, listed, submit } from '../support/engine/operations.ts'
+import { attemptsOf, ending, isPauseNoticed, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
   clientData,
@@ -227,7 +227,7 @@ t.test('the time of a pause does not count towards the deadline', async t => {
 
 t.test('readyz and a gauge report a pause, in an api too, and intake goes on', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  await until(async () => !(await isNoticed(service)))
+  await until(async () => !(await isPauseNoticed(service)))
   await pause(service.call, { reason: 'the secret of Asha Rao' })
   await newClient(service.call)
   const { status, body } = await service.call('GET', '/readyz')
@@ -240,9 +240,9 @@ t.test('readyz and a gauge report a pause, in an api too, and intake goes on', a
     },
   })
   t.notMatch(JSON.stringify(body), /Asha/)
-  await until(() => isNoticed(service))
+  await until(() => isPauseNoticed(service))
   await resume(service.call)
-  t.ok(await until(async () => !(await isNoticed(service))))
+  t.ok(await until(async () => !(await isPauseNoticed(service))))
 })
 
 t.test('the audit records who paused and resumed, and why', async t => {
@@ -265,14 +265,6 @@ t.test('the audit records who paused and resumed, and why', async t => {
 const elapsed = (ms: number) => {
   const end = Date.now() + ms
   return until(async () => Date.now() >= end)
-}
-
-/** Whether the gauge says so. */
-async function isNoticed({ call }: TestService): Promise<boolean> {
-  const { body } = await call('GET', '/metrics')
-  const [, gauge] = /^loanops_ledger_paused (\d)/m.exec(body) ?? []
-  if (gauge === undefined) throw new Error('there is no gauge')
-  return gauge === '1'
 }
 
 async function writes(service: TestService): Promise<number> {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { attemptsOf, delay, hurry } from '../support/engine/operations.ts'
+import { attemptsOf, delay, hurry, isPauseNoticed } from '../support/engine/operations.ts'
 import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { REPAY, remainder, repaidLoan } from '../support/payments/repaid-loan.ts'
@@ -45,6 +45,7 @@ t.test('a half-done reversal does not fail past its deadline', async t => {
 t.test('a pause holds back the second write of a reversal', async t => {
   const service = await halfReversed(t)
   await service.call('POST', '/api/ledger/pause', { reason: 'test' })
+  await until(() => isPauseNoticed(service))
   await service.faults([])
   await hurry(service, service.id)
   const attempts = (await attemptsOf(service, service.id)).length

@@ -80,3 +80,11 @@ export function delay({ db }: Pick<TestService, 'db'>, subject: string): Promise
     return rows[0]?.id
   }, `an operation on ${subject} that waits`)
 }
+
+/** Whether the process knows that the ledger is paused: until then, it may still begin a write. */
+export async function isPauseNoticed({ call }: Pick<TestService, 'call'>): Promise<boolean> {
+  const { body } = await call('GET', '/metrics')
+  const [, gauge] = /^loanops_ledger_paused (\d)/m.exec(body) ?? []
+  if (gauge === undefined) throw new Error('there is no gauge')
+  return gauge === '1'
+}
