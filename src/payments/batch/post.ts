@@ -16,20 +16,24 @@ const MAX_PAUSE_MS = 500
 
 export async function post(batch: Batch): Promise<void> {
   let reversed: number
+  let hasWaited: boolean
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  // A payment has one reversal at a time, each of what the last one left.
+  // A payment has one reversal at a time, each of what the last one left: what has ended may make another one due.
   do {
     while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
     reversed = await reverseDue(batch)
-    await untilEnded(batch)
-  } while (reversed > 0)
+    hasWaited = await untilEnded(batch)
+  } while (reversed > 0 || hasWaited)
 }
 
-async function untilEnded(batch: Batch): Promise<void> {
-  for (let ms = FIRST_PAUSE_MS; await isUnderWay(batch); ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
+/** @returns whether anything was under way */
+async function untilEnded(batch: Batch): Promise<boolean> {
+  let ms = FIRST_PAUSE_MS
+  for (; await isUnderWay(batch); ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
     await sleep(ms)
     batch.check()
   }
+  return ms > FIRST_PAUSE_MS
 }
 
 async function retryRefused({ db, claim }: Batch): Promise<number> {
@@ -83,7 +87,8 @@ async function isUnderWay({ db, claim }: Batch): Promise<boolean> {
          and not exists (
            select from loanops.operation parked
             where parked.subject = o.subject and parked.status = 'processing' and parked.seq <= o.seq
-              and (parked.waiting_for is not null or parked.next_try_at > now()))) as "isUnderWay"`.execute(
+              -- Not now(): what became due after this statement began does not wait.
+              and (parked.waiting_for is not null or parked.next_try_at > clock_timestamp()))) as "isUnderWay"`.execute(
     db,
   )
   return rows[0]?.isUnderWay === true
