@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Row } from '../../database/row.ts'
-import { isTimeout, isTransient } from '../../database/transient.ts'
+import { isLocked, isTimeout, isTransient } from '../../database/transient.ts'
 import { publicError } from '../../public-error.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
 import { isConstraint, isDataError } from '../data-error.ts'
@@ -111,6 +111,4 @@ async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise
   return taken
 }
 
-function isOfOneSource(error: unknown): boolean {
-  return ['55P03', '57014'].includes(String((error as { code?: string }).code))
-}
+const isOfOneSource = (error: unknown) => isLocked(error) || isTimeout(error)
