@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { NotFound } from '../http/problem.ts'
+import { rowById } from '../http/row-by-id.ts'
 import type { CallbackItem, CallbackWithAttempts } from './callback-record.ts'
 
 export type CallbackFilter = {
@@ -53,19 +53,17 @@ export async function listCallbacks(
 const MAX_ATTEMPTS = 100
 
 export async function findCallback(db: Database, id: string) {
-  const { rows } = await sql<{ body: object | null }>`
+  const one = sql<{ body: object | null }>`
     select ${columns}, (select body::json from loanops.callback where id = callback_id) as body
-      from ops.callback where callback_id = ${id}`.execute(db)
-  if (rows[0] === undefined) throw noCallback(id)
+      from ops.callback where callback_id = ${id}`
+  const callback = await rowById(db, id, `No callback ${id}`, one)
   const { rows: attempts } = await sql<object>`
     select attempt, started_at, ended_at, http_status, error, answer
       from (select * from loanops.callback_attempt where callback_id = ${id}
              order by attempt desc limit ${MAX_ATTEMPTS}) last
      order by attempt`.execute(db)
   return asJson<Static<typeof CallbackWithAttempts>>({
-    ...rows[0],
+    ...callback,
     attempts: attempts.map(asJson<Static<typeof CallbackWithAttempts>['attempts'][number]>),
   })
 }
-
-export const noCallback = (id: string) => new NotFound(`No callback ${id}`)

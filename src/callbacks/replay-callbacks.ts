@@ -2,14 +2,15 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../accounts/audit.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
-import { type CallbackFilter, matchingCallbacks, noCallback } from './find-callbacks.ts'
+import { rowById } from '../http/row-by-id.ts'
+import { type CallbackFilter, matchingCallbacks } from './find-callbacks.ts'
 import { lockCallbacks } from './lock-callbacks.ts'
 
 /** Sends a callback again. One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return db.transaction().execute(async trx => {
-    const { rows } = await sql`select from loanops.callback where id = ${id}`.execute(trx)
-    if (rows.length === 0) throw noCallback(id)
+    const known = sql`select from loanops.callback where id = ${id}`
+    await rowById(trx, id, `No callback ${id}`, known)
     await queueAgain(trx, sql`id = ${id}`)
     await audit(trx, { ...asker, action: 'callback.resend', subject: id })
   })

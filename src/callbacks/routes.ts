@@ -9,9 +9,8 @@ import { Time } from '../http/day-fields.ts'
 import { listAnswer, listQuery } from '../http/list-query.ts'
 import { closed, oneOf, optional } from '../http/schemas.ts'
 import { Id, WITHOUT_NUL } from '../http/text-fields.ts'
-import { isUuid } from '../ids.ts'
 import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
-import { findCallback, listCallbacks, noCallback } from './find-callbacks.ts'
+import { findCallback, listCallbacks } from './find-callbacks.ts'
 import { replayCall } from './replay-call.ts'
 import { resendCallback, resumeCallbacks } from './replay-callbacks.ts'
 
@@ -89,14 +88,14 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
     )
 
     app.get('/callbacks/:id', { schema: itemSchema, config: read }, request =>
-      findCallback(db, known(request.params.id)),
+      findCallback(db, request.params.id),
     )
 
     app.post(
       '/callbacks/:id/resend',
       { schema: resendSchema, config: operate() },
       async (request, reply) => {
-        const id = known(request.params.id)
+        const { id } = request.params
         await resendCallback(db, id, askerOf(request))
         const { body, attempts, ...item } = await findCallback(db, id)
         return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
@@ -120,9 +119,4 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       },
     )
   }
-}
-
-function known(id: string): string {
-  if (!isUuid(id)) throw noCallback(id)
-  return id
 }

@@ -20,10 +20,6 @@ export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) =
   return { page, next_cursor: rows.length > limit && last ? sortValues(last).join('.') : null }
 }
 
-/** The cursor of a list whose newest row, the one with the greatest UUIDv7, comes first. */
-export const idBefore = (cursor: string | undefined): string | null =>
-  cursor === undefined ? null : (decodeCursor(cursor, ['uuid'])[0] as string)
-
 export function decodeCursor(cursor: string, shapes: Shape[]): string[] {
   if (!new RegExp(cursorPattern(shapes)).test(cursor))
     throw invalidField('/cursor', 'is not a cursor of this list', 'INVALID_QUERY')

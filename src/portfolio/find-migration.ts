@@ -1,69 +1,51 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
-import { idBefore, pageOf } from '../http/cursor.ts'
-import { NotFound } from '../http/problem.ts'
+import { pageOfView } from '../http/page-of-view.ts'
+import { rowById } from '../http/row-by-id.ts'
 import type { MigrationRecord } from './migration-record.ts'
 import type { Layout } from './uploaded-rows.ts'
 
-export const noMigration = (id: string) => new NotFound(`No migration ${id}`)
-
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
-  const [record] = await select(db, sql`v.migration_id = ${id}`, 1)
-  if (record === undefined) throw noMigration(id)
-  return record
+  const one = sql<object>`${migrations} where v.migration_id = ${id}`
+  return asJson<MigrationRecord>(await rowById(db, id, `No migration ${id}`, one))
 }
 
 type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
 
 export async function listMigrations(db: Database, query: MigrationsQuery) {
-  const { type = null, status = null, limit, cursor } = query
-  const before = idBefore(cursor)
-  const rows = await select(
-    db,
-    sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})
-      and (${before}::uuid is null or v.migration_id < ${before})`,
-    limit + 1,
-  )
-  const { page, next_cursor } = pageOf(rows, limit, row => [row.migration_id])
-  return { migrations: page, next_cursor }
+  const { type = null, status = null } = query
+  const wanted = sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})`
+  const { page, next_cursor } = await pageOfView(db, query, 'migration_id', migrations, wanted)
+  return { migrations: page.map(asJson<MigrationRecord>), next_cursor }
 }
 
-async function select(db: Database, condition: RawBuilder<unknown>, limit: number) {
-  const { rows } = await sql<object>`
-    select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
-           v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at, v.file_name, v.file_sha256, v.same_as,
-           -- Dry runs of earlier versions lack this count.
-           ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
-           round(speed.per_second, 2)::float8 as rate_per_second,
-           case when v.status = 'running' and speed.per_second > 0
-             then now() + (v.valid_rows - e.ended) / speed.per_second * interval '1 second' end as estimated_end_at
-      from ops.migration v
-      join loanops.migration m on m.id = v.migration_id
-     cross join lateral (
-       select case when m.is_dry_run then m.looked_at else m.done + m.failed + m.stopped end as ended) e
-     -- The rate is the recent one while the migration runs, and the average once it has ended.
-     cross join lateral (
-       select case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_at
-                   else m.started_at end as since,
-              case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_rows
-                   when m.is_dry_run then 0
-                   else m.ended_before end as ended) mark
-     cross join lateral (
-       select (e.ended - mark.ended)
-                / greatest(extract(epoch from coalesce(m.ended_at, now()) - mark.since), 0.001) as per_second) speed
-     where ${condition}
-     -- Ids start with the time of the upload.
-     order by v.migration_id desc limit ${limit}`.execute(db)
-  return rows.map(asJson<MigrationRecord>)
-}
+const migrations = sql<{ migration_id: string }>`
+  select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
+         v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at, v.file_name, v.file_sha256, v.same_as,
+         -- Dry runs of earlier versions lack this count.
+         ('{"unknown": 0}'::jsonb || m.dry_run::jsonb)::json as dry_run,
+         round(speed.per_second, 2)::float8 as rate_per_second,
+         case when v.status = 'running' and speed.per_second > 0
+           then now() + (v.valid_rows - e.ended) / speed.per_second * interval '1 second' end as estimated_end_at
+    from ops.migration v
+    join loanops.migration m on m.id = v.migration_id
+   cross join lateral (
+     select case when m.is_dry_run then m.looked_at else m.done + m.failed + m.stopped end as ended) e
+   -- The rate is the recent one while the migration runs, and the average once it has ended.
+   cross join lateral (
+     select case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_at
+                 else m.started_at end as since,
+            case when m.status = 'running' and m.marked_before_at >= m.started_at then m.marked_before_rows
+                 when m.is_dry_run then 0
+                 else m.ended_before end as ended) mark
+   cross join lateral (
+     select (e.ended - mark.ended)
+              / greatest(extract(epoch from coalesce(m.ended_at, now()) - mark.since), 0.001) as per_second) speed`
 
 export async function findLayout(db: Database, id: string): Promise<Layout> {
-  const { rows } = await sql<Row<'loanops.migration', keyof Layout>>`
-    select id, columns, delimiter from loanops.migration
-     where id = ${id} and status <> 'uploading'`.execute(db)
-  const [layout] = rows
-  if (layout === undefined) throw noMigration(id)
-  return layout
+  const layout = sql<Row<'loanops.migration', keyof Layout>>`
+    select id, columns, delimiter from loanops.migration where id = ${id} and status <> 'uploading'`
+  return rowById(db, id, `No migration ${id}`, layout)
 }

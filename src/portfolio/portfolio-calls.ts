@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type ActCall, type Facts, factsAbout } from '../accounts/approvals/act-call.ts'
 import type { Act } from '../config/acts.ts'
 import type { Database, Trx } from '../database/database.ts'
-import { noMigration } from './find-migration.ts'
+import { rowById } from '../http/row-by-id.ts'
 import { retryRun } from './run/retry-run.ts'
 import { lockRun } from './run/run-lock.ts'
 import { type RunState, startRun } from './run/start-run.ts'
@@ -52,10 +52,9 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
 
 async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
   await lockRun(trx, id)
-  const { rows } = await sql<{ status: string; run: number; sha256: string | null }>`
+  const file = sql<{ status: string; run: number; sha256: string | null }>`
     select type, status, file_name, encode(file_sha256, 'hex') as sha256, run, rows, valid_rows, invalid_rows
-      from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
-  if (rows[0] === undefined) throw noMigration(id)
-  const { run, ...shown } = rows[0]
+      from loanops.migration where id = ${id} and status <> 'uploading'`
+  const { run, ...shown } = await rowById(trx, id, `No migration ${id}`, file)
   return factsAbout(act, id, shown, [shown.sha256, shown.status, run])
 }

@@ -5,11 +5,12 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import { refuseToken } from '../access.ts'
 import { type Asker, audit } from '../audit.ts'
 import { needsOf } from '../needs.ts'
 import type { Answer, AnyActCall } from './act-call.ts'
-import { findApproval, rowOf } from './find-approvals.ts'
+import { findApproval } from './find-approvals.ts'
 import { isSame, requirePerson } from './person.ts'
 import { fingerprintOf } from './propose.ts'
 
@@ -131,7 +132,7 @@ function proposal(db: Database, id: string, lock = sql``): Promise<Stored> {
     select call, act, subject, proposed_by as "proposedBy", request, fingerprint, caller, host(address) as address,
            request_id as "requestId"
       from loanops.approval where id = ${id} ${lock}`
-  return rowOf(db, id, stored)
+  return rowById(db, id, `No approval ${id}`, stored)
 }
 
 async function lockOpen(trx: Trx, { id, asker, tokenRole = null }: Decision): Promise<Open> {

@@ -7,20 +7,20 @@ import { operate, read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
 import { Time } from '../../http/day-fields.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
-import { NotFound } from '../../http/problem.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import { closed, oneOf, optional } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
-import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { askForBackfill } from './ask-for-backfill.ts'
 import { Backfill, GatewayState } from './backfill-record.ts'
 
 const tags = ['books']
-const columns = sql`backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at,
-  ended_at, last_error`
+const backfills = sql<{ backfill_id: string }>`
+  select backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at, ended_at, last_error
+    from ops.backfill`
 
 const requestSchema = (lenders: string[]) => ({
   operationId: 'requestBackfill',
@@ -89,14 +89,9 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
     )
 
     app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
-      const { limit, cursor, gateway = null } = query
-      const before = idBefore(cursor)
-      const { rows } = await sql<{ backfill_id: string }>`
-        select ${columns} from ops.backfill
-         where (${before}::uuid is null or backfill_id < ${before})
-           and (${gateway}::text is null or gateway = ${gateway})
-         order by backfill_id desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [row.backfill_id])
+      const { gateway = null } = query
+      const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
+      const { page, next_cursor } = await pageOfView(db, query, 'backfill_id', backfills, wanted)
       return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
     })
 
@@ -104,13 +99,8 @@ export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/backfills/:id',
       { schema: itemSchema, config: read },
       async ({ params: { id } }) => {
-        const { rows } = isUuid(id)
-          ? await sql<object>`select ${columns} from ops.backfill where backfill_id = ${id}`.execute(
-              db,
-            )
-          : { rows: [] }
-        if (rows[0] === undefined) throw new NotFound(`No backfill ${id}`)
-        return asJson<Static<typeof Backfill>>(rows[0])
+        const one = sql<object>`${backfills} where backfill_id = ${id}`
+        return asJson<Static<typeof Backfill>>(await rowById(db, id, `No backfill ${id}`, one))
       },
     )
   }

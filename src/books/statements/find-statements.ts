@@ -2,11 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
 import { fileFacts } from '../../http/file-facts.ts'
-import { NotFound } from '../../http/problem.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import { NullableText, oneOf } from '../../http/schemas.ts'
-import { isUuid } from '../../ids.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
 export const StatementFile = Type.Object(
@@ -26,19 +25,17 @@ export const StatementFile = Type.Object(
   { title: 'StatementFile' },
 )
 
-const columns = sql`statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,
-  invalid_rows::float8, uploaded_by, uploaded_at, withdrawn_by, withdrawn_at`
+const files = sql<{ statement_id: string }>`
+  select statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,
+         invalid_rows::float8, uploaded_by, uploaded_at, withdrawn_by, withdrawn_at
+    from ops.statement_file`
 
 type Query = { gateway?: string; limit: number; cursor?: string }
 
-export async function findStatements(db: Database, { gateway, limit, cursor }: Query) {
-  const before = idBefore(cursor)
-  const { rows } = await sql<{ statement_id: string }>`
-    select ${columns} from ops.statement_file
-     where (${gateway ?? null}::text is null or gateway = ${gateway ?? null})
-       and (${before}::uuid is null or statement_id < ${before})
-     order by statement_id desc limit ${limit + 1}`.execute(db)
-  const { page, next_cursor } = pageOf(rows, limit, row => [row.statement_id])
+export async function findStatements(db: Database, query: Query) {
+  const { gateway = null } = query
+  const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
+  const { page, next_cursor } = await pageOfView(db, query, 'statement_id', files, wanted)
   return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }
 }
 
@@ -56,11 +53,6 @@ export async function findStatement(
   db: Database,
   id: string,
 ): Promise<Static<typeof StatementFile>> {
-  const { rows } = isUuid(id)
-    ? await sql<object>`select ${columns} from ops.statement_file where statement_id = ${id}`.execute(
-        db,
-      )
-    : { rows: [] }
-  if (rows[0] === undefined) throw new NotFound(`No statement ${id}`)
-  return asJson<Static<typeof StatementFile>>(rows[0])
+  const one = sql<object>`${files} where statement_id = ${id}`
+  return asJson<Static<typeof StatementFile>>(await rowById(db, id, `No statement ${id}`, one))
 }

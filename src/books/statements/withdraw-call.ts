@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
 import type { Database } from '../../database/database.ts'
-import { NotFound } from '../../http/problem.ts'
-import { isUuid } from '../../ids.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import { deleteRowsOf, withdrawStatement } from './withdraw-statement.ts'
 
 type Named = { gateway: string; id: string }
@@ -13,15 +12,10 @@ export function withdrawCall({ db }: { db: Database }): ActCall<Named, undefined
     actsOf: () => ['statement.withdraw'],
     async factsOf(trx, { gateway, id }) {
       type File = { file_name: string | null; sha256: string | null; is_withdrawn: boolean }
-      const { rows } = isUuid(id)
-        ? await sql<File>`
-            select file_name, encode(file_sha256, 'hex') as sha256, lender, withdrawn_at is not null as is_withdrawn
-              from core.statement_file where id = ${id} and gateway = ${gateway} for update`.execute(
-            trx,
-          )
-        : { rows: [] }
-      if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
-      const [shown] = rows
+      const file = sql<File>`
+        select file_name, encode(file_sha256, 'hex') as sha256, lender, withdrawn_at is not null as is_withdrawn
+          from core.statement_file where id = ${id} and gateway = ${gateway} for update`
+      const shown = await rowById(trx, id, `No statement ${id} of ${gateway}`, file)
       return factsAbout('statement.withdraw', id, shown, [shown.sha256, shown.is_withdrawn])
     },
     act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),

@@ -3,8 +3,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import { NotFound } from '../../http/problem.ts'
-import { isUuid } from '../../ids.ts'
+import { rowById } from '../../http/row-by-id.ts'
 
 /** Deleting this many rows takes some 50 ms, in which payments cannot be settled. */
 const ROWS_AT_ONCE = 2_000
@@ -17,12 +16,10 @@ export async function withdrawStatement(
   asker: Asker,
 ): Promise<void> {
   await inTransaction(db, async trx => {
-    const { rows } = isUuid(id)
-      ? await sql<{ is_new: boolean }>`
-          select is_new from core.withdraw_file(${gateway}, ${id}, ${asker.actor})`.execute(trx)
-      : { rows: [] }
-    if (rows[0] === undefined) throw new NotFound(`No statement ${id} of ${gateway}`)
-    if (rows[0].is_new)
+    const withdrawn = sql<{ is_new: boolean }>`
+      select is_new from core.withdraw_file(${gateway}, ${id}, ${asker.actor})`
+    const { is_new } = await rowById(trx, id, `No statement ${id} of ${gateway}`, withdrawn)
+    if (is_new)
       await audit(trx, { ...asker, action: 'statement.withdraw', subject: id, detail: { gateway } })
   })
 }

@@ -7,7 +7,7 @@ import { NewPassword, Username } from '../../accounts/credentials.ts'
 import { forAdmins } from '../../accounts/needs.ts'
 import type { Act } from '../../config/acts.ts'
 import type { Row } from '../../database/row.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { donePath } from '../frame/notice.ts'
@@ -43,7 +43,7 @@ const ofOne = (...acts: Act[]) => ({ schema: accountSchema, config: forAdmins(..
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
   return async app => {
-    const { calls } = accounts ?? {}
+    const { calls } = accounts
     await app.register(listRoutes(context.db, accountList(context)))
 
     app.post('/accounts', register, async (request, reply) => {
@@ -112,23 +112,21 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
             : formats.time(row.disabled_at),
       },
     ],
-    async load({ limit, cursor }) {
-      const before = idBefore(cursor)
-      const { rows } = await sql<AccountRow>`
-        select a.id, a.username, a.role, a.created_at, a.disabled_at,
-               (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at,
-               coalesce(failed.logins, 0)::integer as failed_logins
-          from loanops.account a
-          left join (
-            select split_part(substr(key, length('pair:') + 1), '.', 1) as name, sum(points) as logins
-              from loanops.login_attempt
-             where starts_with(key, 'pair:') and expire > extract(epoch from now()) * 1000
-             group by 1) failed on failed.name = encode(sha256(convert_to(lower(a.username), 'UTF8')), 'hex')
-         where ${before}::uuid is null or a.id < ${before}
-         order by a.id desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
+    async load(range) {
+      const { page, next_cursor } = await pageOfView(db, range, 'id', accountRows)
       return { rows: page, next_cursor }
     },
     below: registerForm,
   }
 }
+
+const accountRows = sql<AccountRow>`
+  select a.id, a.username, a.role, a.created_at, a.disabled_at,
+         (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at,
+         coalesce(failed.logins, 0)::integer as failed_logins
+    from loanops.account a
+    left join (
+      select split_part(substr(key, length('pair:') + 1), '.', 1) as name, sum(points) as logins
+        from loanops.login_attempt
+       where starts_with(key, 'pair:') and expire > extract(epoch from now()) * 1000
+       group by 1) failed on failed.name = encode(sha256(convert_to(lower(a.username), 'UTF8')), 'hex')`

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { idBefore, pageOf } from '../../http/cursor.ts'
+import { decodeCursor, pageOf } from '../../http/cursor.ts'
 import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
@@ -58,12 +58,12 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
       { name: 'request_id', title: 'Request', isId: true },
     ],
     async load({ limit, cursor, ...filter }) {
-      const before = idBefore(cursor)
+      const [last] = cursor === undefined ? [] : decodeCursor(cursor, ['uuid'])
       const { rows } = await sql<Row>`
         select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
           from ops.audit
          where ${matchingActions(filter)}
-           and ${before === null ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${before}), ${before}::uuid)`}
+           and ${last === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${last}), ${last}::uuid)`}
          order by at desc, id desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
       return { rows: page, next_cursor }

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
 import { countUpTo } from './count.ts'
-import type { List, ListColumn } from './list.ts'
-import { cellText } from './table.ts'
+import type { List, ListColumn, Range } from './list.ts'
 
 type Row = Record<string, unknown>
 type ViewList = {
@@ -25,13 +24,13 @@ export function viewList(
     ...list,
     filters: {},
     cursor: ['uuid'],
-    async load({ limit, cursor }: { limit: number; cursor?: string }) {
-      const before = idBefore(cursor)
-      const { rows } = await sql<Row>`
-        select * from ${from}
-         where ${before === null ? sql`true` : sql`${sql.ref(key)} < ${before}`}
-         order by ${sql.ref(key)} desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [cellText(row, key)])
+    async load(range: Range) {
+      const { page, next_cursor } = await pageOfView(
+        db,
+        range,
+        key,
+        sql<Row>`select * from ${from}`,
+      )
       return { rows: page, next_cursor }
     },
     count: () => countUpTo(db, sql`select from ${from}`),

@@ -6,19 +6,21 @@ import { askerOf } from '../../accounts/actor.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
-import { FieldErrors, NotFound } from '../../http/problem.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
+import { FieldErrors } from '../../http/problem.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import { closed } from '../../http/schemas.ts'
 import { Id } from '../../http/text-fields.ts'
-import { isUuid } from '../../ids.ts'
 import { BatchRun } from '../payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
 
 const tags = ['payments']
-const columns = sql`batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
-  suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
-  post_seconds::float8, last_error`
+const batches = sql<{ batch_id: string }>`
+  select batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
+         suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
+         post_seconds::float8, last_error
+    from ops.batch_run`
 
 const requestSchema = {
   operationId: 'requestBatch',
@@ -55,31 +57,17 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get(
-      '/payments/batches',
-      { schema: listSchema, config: read },
-      async ({ query: { limit, cursor } }) => {
-        const before = idBefore(cursor)
-        const { rows } = await sql<{ batch_id: string }>`
-        select ${columns} from ops.batch_run
-         where ${before}::uuid is null or batch_id < ${before}
-         order by batch_id desc limit ${limit + 1}`.execute(db)
-        const { page, next_cursor } = pageOf(rows, limit, row => [row.batch_id])
-        return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
-      },
-    )
+    app.get('/payments/batches', { schema: listSchema, config: read }, async ({ query }) => {
+      const { page, next_cursor } = await pageOfView(db, query, 'batch_id', batches)
+      return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
+    })
 
     app.get(
       '/payments/batches/:id',
       { schema: runSchema, config: read },
       async ({ params: { id } }) => {
-        const { rows } = isUuid(id)
-          ? await sql<object>`select ${columns} from ops.batch_run where batch_id = ${id}`.execute(
-              db,
-            )
-          : { rows: [] }
-        if (rows[0] === undefined) throw new NotFound(`No batch run ${id}`)
-        return asJson<Static<typeof BatchRun>>(rows[0])
+        const one = sql<object>`${batches} where batch_id = ${id}`
+        return asJson<Static<typeof BatchRun>>(await rowById(db, id, `No batch run ${id}`, one))
       },
     )
   }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { idBefore, pageOf } from '../../http/cursor.ts'
+import { pageOfView } from '../../http/page-of-view.ts'
 import type { Reference } from './reference-record.ts'
 
 export const referenceColumns = sql`gateway, kind, value, external_loan_id, valid_from::text, valid_until::text, created_by, created_at`
@@ -18,11 +18,8 @@ export function matchingReferences({ loan, gateway, kind }: ReferenceFilter) {
 }
 
 /** References, newest first. */
-export async function findReferences(db: Database, { limit, cursor, ...filter }: Query) {
-  const before = cursor === undefined ? sql`true` : sql`id < ${idBefore(cursor)}`
-  const { rows } = await sql<{ id: string }>`
-    select id, ${referenceColumns} from core.reference where ${matchingReferences(filter)} and ${before}
-     order by id desc limit ${limit + 1}`.execute(db)
-  const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
+export async function findReferences(db: Database, query: Query) {
+  const all = sql<{ id: string }>`select id, ${referenceColumns} from core.reference`
+  const { page, next_cursor } = await pageOfView(db, query, 'id', all, matchingReferences(query))
   return { references: page.map(({ id: _, ...row }) => asJson<Reference>(row)), next_cursor }
 }

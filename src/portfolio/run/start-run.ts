@@ -4,7 +4,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
-import { noMigration } from '../find-migration.ts'
+import { rowById } from '../../http/row-by-id.ts'
 import type { MigrationRecord, Started } from '../migration-record.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
@@ -53,12 +53,11 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
 
 type State = Pick<MigrationRecord, 'status' | 'type'> & { invalidRows: number; isDryRun: boolean }
 
-export async function stateOf(trx: Trx, id: string) {
-  const { rows } = await sql<State>`
+export function stateOf(trx: Trx, id: string) {
+  const state = sql<State>`
     select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
-      from loanops.migration where id = ${id} and status <> 'uploading'`.execute(trx)
-  if (rows[0] === undefined) throw noMigration(id)
-  return rows[0]
+      from loanops.migration where id = ${id} and status <> 'uploading'`
+  return rowById(trx, id, `No migration ${id}`, state)
 }
 
 async function prepareDryRun(trx: Trx, id: string, after: string[]) {
