@@ -59,7 +59,7 @@ export async function pagesPerStatement(stage: Stage): Promise<Map<string, numbe
       ),
     claim: db => claimHeads(db, worker, ['client:C-X', 'loan:L-X']),
     renew: db => renewClaims(db, worker, [claim]),
-    sweep: db => overdueSubjects(db, [...ORIGINS], 200),
+    sweep: db => overdueSubjects(db, ORIGINS, 200),
     wake: db => claimHeads(db, worker, [], { endedClients: ['client:C-X'] }),
     track: db => findOperation(db, { operationType: 'CLIENT_CREATE', id: row.id }),
     'list of one': db => listOperations(db, { external_id: 'H-1', limit: 50 }),

@@ -35,9 +35,9 @@ t.test(
     const statements: Record<string, (db: Database) => Promise<unknown>> = {
       'a claim on the hot loan': db => claimHeads(db, worker, ['loan:HOT']),
       'claims on others': db => claimHeads(db, worker, ['loan:L-1', 'loan:L-2', 'client:C']),
-      'the sweep': db => overdueSubjects(db, [...ORIGINS], 200),
+      'the sweep': db => overdueSubjects(db, ORIGINS, 200),
       'the sweep for what ends without the ledger': db =>
-        endableSubjects(db, [...ORIGINS], ONE_DAY_SECONDS, 200),
+        endableSubjects(ONE_DAY_SECONDS)(db, ORIGINS, 200),
       'why it waits while the ledger is down': db => markUnavailable(db, ['loan:HOT'], 'down'),
       'whom a client’s end wakes': db => claimHeads(db, worker, [], { endedClients: ['client:C'] }),
       'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),

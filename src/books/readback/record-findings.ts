@@ -16,7 +16,7 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
   await lockSettling(trx)
   const posted = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
-  const kept = await keepPosted(trx, posted)
+  const kept = await recordPosted(trx, posted)
   const suspended = gone.length > 0 ? await suspend(trx, gone) : []
   const changed = [...kept.filter(one => one.isChanged), ...suspended]
   if (changed.length > 0) await settle(trx, changed)
@@ -32,23 +32,18 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
 type Kept = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 
 /** A difference that an operator cleared is not new. */
-async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
+async function recordPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
-    with locked as (
-      select t.id, finding.difference, finding.amount, t.difference is distinct from finding.difference as is_changed,
-             finding.difference is not null
-               and 'differs_at_ledger ' || finding.difference <> all (coalesce(t.cleared_facts, '{}')) as is_open
-        from core.transaction t
-        join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, difference text, amount numeric) using (id, operation_id)
-       -- What is being reversed is void or missing meanwhile.
-       where t.state = 'posted' and not core.is_being_reversed(t)
-       order by t.gateway, t.gateway_payment_id for update of t
+    with locked as (${locked(findings)}), compared as (
+      select *, recorded is distinct from difference as is_changed,
+             difference is not null and 'differs_at_ledger ' || difference <> all (coalesce(cleared_facts, '{}')) as is_open
+        from locked
     )
     update core.transaction t
-       set read_back_at = now(), difference = locked.difference, ledger_amount = locked.amount
-      from locked
-     where t.id = locked.id
-    returning t.id, locked.is_changed as "isChanged", locked.is_changed and locked.is_open as "isNewAndOpen"`.execute(
+       set read_back_at = now(), difference = compared.difference, ledger_amount = compared.amount
+      from compared
+     where t.id = compared.id
+    returning t.id, is_changed as "isChanged", is_changed and is_open as "isNewAndOpen"`.execute(
     trx,
   )
   return rows
@@ -60,14 +55,7 @@ async function keepPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
  */
 async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; reason: string }[]> {
   const { rows } = await sql<{ id: string; reason: string }>`
-    with locked as (
-      select t.id, finding.reason, finding.detail
-        from core.transaction t
-        join json_to_recordset(${asRows(findings)}) as finding (id uuid, operation_id uuid, reason text, detail text) using (id, operation_id)
-       -- What is being reversed is void or missing meanwhile.
-       where t.state = 'posted' and not core.is_being_reversed(t)
-       order by t.gateway, t.gateway_payment_id for update of t
-    )
+    with locked as (${locked(findings)})
     update core.transaction t
        set state = 'waiting', reason = null, posted_at = null, ledger_transaction_id = null, difference = null,
            ledger_amount = null, read_back_at = null, refused_reason = locked.reason, refused_detail = locked.detail, refused_at = now(),
@@ -78,12 +66,19 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
   return rows
 }
 
-function asRows(findings: Finding[]): string {
-  return JSON.stringify(
-    findings.map(({ payment, ...finding }) => ({
-      ...finding,
-      id: payment.id,
-      operation_id: payment.operationId,
-    })),
-  )
+/** Locks the payments that are still posted by the same operation, each beside what was found about it. */
+function locked(findings: Finding[]) {
+  const rows = findings.map(({ payment: { id, operationId: operation_id }, ...finding }) => ({
+    ...finding,
+    id,
+    operation_id,
+  }))
+  return sql`
+    select t.id, t.difference as recorded, t.cleared_facts, finding.difference, finding.amount, finding.reason, finding.detail
+      from core.transaction t
+      join json_to_recordset(${JSON.stringify(rows)}) as finding (
+             id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text) using (id, operation_id)
+     -- What is being reversed is void or missing meanwhile.
+     where t.state = 'posted' and not core.is_being_reversed(t)
+     order by t.gateway, t.gateway_payment_id for update of t`
 }

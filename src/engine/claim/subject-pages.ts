@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { ORIGINS, type Origin } from '../origin.ts'
+import type { Origin } from '../origin.ts'
 import { clientsUnfinished } from './heads.ts'
 import { mayRun } from './may-run.ts'
 
@@ -14,77 +14,49 @@ export type SubjectPage = {
   validForMs: number | null
 }
 
-export function overdueSubjects(
-  db: Database,
-  origins: Origin[],
-  limit: number,
-  after = '',
-): Promise<SubjectPage> {
-  return headsWhere(
-    db,
-    origins,
-    sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
-    limit,
-    after,
-  )
-}
+export const overdueSubjects = headsWhere(
+  sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
+)
 
-export function expiredSubjects(db: Database, limit: number, after: string): Promise<SubjectPage> {
-  return headsWhere(db, [...ORIGINS], sql`claimed_until < now()`, limit, after)
-}
+export const expiredSubjects = headsWhere(sql`claimed_until < now()`)
 
 /**
  * The subjects whose heads can end without a write: past their deadline with nothing sent, or marked failed by an
  * operator.
  */
-export function endableSubjects(
-  db: Database,
-  origins: Origin[],
-  deadlineSeconds: number,
-  limit: number,
-  after = '',
-): Promise<SubjectPage> {
-  return headsWhere(
-    db,
-    origins,
+export const endableSubjects = (deadlineSeconds: number) =>
+  headsWhere(
     sql`claimed_by is null and next_try_at <= now() and ${mayRun('head')}
         and (resolution = 'failed'
              or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
                 and unknown_since is null and not look_first)`,
-    limit,
-    after,
   )
-}
 
 /** A page takes a few hundredths of a second: the statement must not time out when a million subjects are waiting. */
 const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
-async function headsWhere(
-  db: Database,
-  origins: Origin[],
-  condition: RawBuilder<unknown>,
-  limit: number,
-  after: string,
-): Promise<SubjectPage> {
+function headsWhere(condition: RawBuilder<unknown>) {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, waiting_for, resolution`
-  const { rows } = await sql<SubjectPage>`
-    with recursive head as (
-      (select ${columns} from loanops.operation
-        where status = 'processing' and subject > ${after} order by subject, seq limit 1)
-      union all
-      select next.* from head cross join lateral (
-        select ${columns} from loanops.operation
-         where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
-    ), walked as (
-      select * from head limit ${SUBJECTS_PER_PAGE}
-    )
-    select array(select subject from walked head
-                  where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
-                  limit ${limit}) as subjects,
-           case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next,
-           extract(epoch from min(claimed_until) filter (where claimed_until >= now()) - now())::float8 * 1000 as "validForMs"
-      from walked`.execute(db)
-  return rows[0] as SubjectPage
+  return async (db: Database, origins: readonly Origin[], limit: number, after = '') => {
+    const { rows } = await sql<SubjectPage>`
+      with recursive head as (
+        (select ${columns} from loanops.operation
+          where status = 'processing' and subject > ${after} order by subject, seq limit 1)
+        union all
+        select next.* from head cross join lateral (
+          select ${columns} from loanops.operation
+           where status = 'processing' and subject > head.subject order by subject, seq limit 1) next
+      ), walked as (
+        select * from head limit ${SUBJECTS_PER_PAGE}
+      )
+      select array(select subject from walked head
+                    where ${condition} and origin = any(${origins}) and not exists (${clientsUnfinished('head')})
+                    limit ${limit}) as subjects,
+             case when count(*) = ${SUBJECTS_PER_PAGE} then max(subject) end as next,
+             extract(epoch from min(claimed_until) filter (where claimed_until >= now()) - now())::float8 * 1000 as "validForMs"
+        from walked`.execute(db)
+    return rows[0] as SubjectPage
+  }
 }

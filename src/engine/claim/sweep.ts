@@ -61,8 +61,7 @@ export function startSweep(
   }
 
   function pageAfter(after: string, origins: Origin[], limit: number): Promise<SubjectPage> {
-    return ledger.breaker.isOpen()
-      ? endableSubjects(db, origins, deadlineSeconds, limit, after)
-      : overdueSubjects(db, origins, limit, after)
+    const find = ledger.breaker.isOpen() ? endableSubjects(deadlineSeconds) : overdueSubjects
+    return find(db, origins, limit, after)
   }
 }

@@ -10,7 +10,7 @@ import { insertJobs } from '../../queue/queue.ts'
 import { headsOf, isUnfinished } from '../claim/heads.ts'
 import { expiredSubjects, type SubjectPage } from '../claim/subject-pages.ts'
 import { engineCounters } from '../engine-counters.ts'
-import type { Origin } from '../origin.ts'
+import { ORIGINS, type Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 
 /** The shortest rest between two looks. A dead worker's work resumes within 11 s of its last renewal, unless looks take long. */
@@ -64,7 +64,7 @@ export async function endExpiredClaims(
 ): Promise<number> {
   let lookAfterMs = LOOK_AT_LEAST_EVERY_MS
   for (let after: string | null = ''; after !== null; ) {
-    const page: SubjectPage = await expiredSubjects(db, MAX_SUBJECTS_PER_PAGE, after)
+    const page: SubjectPage = await expiredSubjects(db, ORIGINS, MAX_SUBJECTS_PER_PAGE, after)
     const { subjects, next, validForMs } = page
     if (subjects.length > 0) onLost(await endExpired(db, boss, subjects, nextTryMs))
     if (subjects.length === MAX_SUBJECTS_PER_PAGE) return 0
