@@ -10,7 +10,11 @@ import { ExternalId, Note } from '../../http/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { noteOn } from '../../payments/decisions/note.ts'
 import { paymentCalls } from '../../payments/decisions/payment-calls.ts'
-import { RESOLUTION_ACTS, resolutionValidator } from '../../payments/decisions/resolution.ts'
+import {
+  membersOf,
+  RESOLUTION_ACTS,
+  resolutionValidator,
+} from '../../payments/decisions/resolution.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
@@ -126,9 +130,8 @@ function fieldsOf(form: Static<typeof Decision>): object {
     paid_on: day === undefined ? paid_on : dayText(day),
     ledger_transaction_id,
   }
-  const wanted = FIELDS.get(outcome ?? '') ?? ['outcome']
   return Object.fromEntries(
-    wanted.flatMap(name => (all[name] === undefined ? [] : [[name, all[name]]])),
+    membersOf(outcome).flatMap(name => (all[name] === undefined ? [] : [[name, all[name]]])),
   )
 }
 
@@ -146,12 +149,3 @@ function inWordsOfTheForm<T>(read: () => T): T {
 }
 
 const PAID_ON_FORM = 'must be a day such as 05 March 2026 or 2026-03-05'
-
-const FIELDS = new Map([
-  ['post', ['outcome', 'external_loan_id', 'amount', 'paid_on', 'note']],
-  ['handled', ['outcome', 'note', 'external_loan_id', 'ledger_transaction_id']],
-  ['dismiss', ['outcome', 'note']],
-  ['reopen', ['outcome', 'note']],
-  ['reverse', ['outcome', 'note']],
-  ['restore', ['outcome', 'note']],
-])

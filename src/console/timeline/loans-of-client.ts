@@ -20,7 +20,7 @@ export async function loansOfClient(db: Database, client: string): Promise<Html>
            case when created.status = 'success' then (
              select o.operation_type from loanops.operation o
               where o.external_id = created.external_id and o.subject = created.subject and o.status = 'success'
-                and o.operation_type in ('LOAN_CREATE', 'LOAN_APPROVE', 'LOAN_DISBURSE', 'LOAN_DELETE')
+                and o.operation_type = any(${[...STATES.keys()]})
               order by o.seq desc limit 1) end as last
       from (select distinct on (external_id) external_id, seq, subject, data, status from loanops.operation
              where waits_for = ${clientSubject(client)} and operation_type = 'LOAN_CREATE'

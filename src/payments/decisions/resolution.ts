@@ -46,36 +46,27 @@ const Handled = Type.Object(
   },
   { ...closed, title: 'HandledResolution', description: 'The money was booked by hand' },
 )
-const Dismiss = Type.Object(
-  { outcome: Type.Literal('dismiss'), note: Note },
-  { ...closed, title: 'DismissResolution', description: 'Nothing is to be booked' },
+const Dismiss = noted('dismiss', 'DismissResolution', 'Nothing is to be booked')
+const Reopen = noted(
+  'reopen',
+  'ReopenResolution',
+  'Takes what was handled or dismissed back to suspense',
+)
+const Reverse = noted(
+  'reverse',
+  'ReverseResolution',
+  'Takes a refund or chargeback out of its posted payment at the ledger',
+)
+const Restore = noted(
+  'restore',
+  'RestoreResolution',
+  'Posts again what a refund or chargeback took, since the gateway took it back',
 )
 
-const Reopen = Type.Object(
-  { outcome: Type.Literal('reopen'), note: Note },
-  {
-    ...closed,
-    title: 'ReopenResolution',
-    description: 'Takes what was handled or dismissed back to suspense',
-  },
-)
-
-const Reverse = Type.Object(
-  { outcome: Type.Literal('reverse'), note: Note },
-  {
-    ...closed,
-    title: 'ReverseResolution',
-    description: 'Takes a refund or chargeback out of its posted payment at the ledger',
-  },
-)
-const Restore = Type.Object(
-  { outcome: Type.Literal('restore'), note: Note },
-  {
-    ...closed,
-    title: 'RestoreResolution',
-    description: 'Posts again what a refund or chargeback took, since the gateway took it back',
-  },
-)
+function noted<Outcome extends string>(outcome: Outcome, title: string, description: string) {
+  const members = { outcome: Type.Literal(outcome), note: Note }
+  return Type.Object(members, { ...closed, title, description })
+}
 
 export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen, Reverse, Restore], {
   title: 'PaymentResolution',
@@ -101,6 +92,12 @@ const OUTCOMES = {
   reopen: Reopen,
   reverse: Reverse,
   restore: Restore,
+}
+
+/** The members of a body with this outcome; of an unknown one, only the outcome itself. */
+export function membersOf(outcome = ''): string[] {
+  const [, schema] = Object.entries(OUTCOMES).find(([name]) => name === outcome) ?? []
+  return Object.keys(schema?.properties ?? { outcome })
 }
 
 export const RESOLUTION_ACTS = Object.values(ACT_OF)
