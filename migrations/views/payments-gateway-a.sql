@@ -65,15 +65,19 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'remitter_vpa', base.text_of(payload #> '{upi_transfer,entity,payer_vpa}')))
 $$;
 
--- An amount in minor units as one in major units: hundredths, except in these currencies (ISO 4217).
--- payments/gateways/items/major-units.ts reads the same items and lists the same currencies: if the two disagreed, a payment would
--- have two amounts. The function names each argument once, so that PostgreSQL can inline it.
-create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
-  select minor * coalesce((
-    '{"BIF": 1, "CLP": 1, "DJF": 1, "GNF": 1, "ISK": 1, "JPY": 1, "KMF": 1, "KRW": 1, "PYG": 1, "RWF": 1, "UGX": 1, "UYI": 1,
+-- What one minor unit is of a currency: a hundredth, under the empty name, except of these (ISO 4217). Fetches and
+-- batches read the same list, so that no payment has two amounts.
+create or replace function base.minor_units() returns jsonb language sql immutable parallel safe as $$
+  select '{"": 0.01,
+      "BIF": 1, "CLP": 1, "DJF": 1, "GNF": 1, "ISK": 1, "JPY": 1, "KMF": 1, "KRW": 1, "PYG": 1, "RWF": 1, "UGX": 1, "UYI": 1,
       "VND": 1, "VUV": 1, "XAF": 1, "XOF": 1, "XPF": 1,
       "BHD": 0.001, "IQD": 0.001, "JOD": 0.001, "KWD": 0.001, "LYD": 0.001, "OMR": 0.001, "TND": 0.001,
-      "CLF": 0.0001, "UYW": 0.0001}'::jsonb -> currency)::numeric, 0.01)
+      "CLF": 0.0001, "UYW": 0.0001}'::jsonb
+$$;
+
+-- An amount in minor units as one in major units. The function names each argument once, so that PostgreSQL can inline it.
+create or replace function base.major_units(minor numeric, currency text) returns numeric language sql immutable parallel safe as $$
+  select minor * coalesce((base.minor_units() -> currency)::numeric, (base.minor_units() -> '')::numeric)
 $$;
 
 -- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the
@@ -163,6 +167,23 @@ create or replace function base.gateway_a_fetched(payload jsonb) returns text la
     else 'loanops.backfill' end
 $$;
 
+-- What a payment's fields say about its money; null if its status is not known. Batches read it from events; fetches
+-- and uploads of reports read it from the fields that they take from an item or a row.
+create or replace function base.gateway_a_status(payment jsonb) returns text language sql immutable parallel safe as $$
+  select case
+    -- Somebody else collects cash on delivery.
+    when payment -> 'method' in ('"cod"', '"cash_on_delivery"') then 'uncollected'
+    else case base.text_of(payment -> 'status')
+      when 'captured' then 'captured'
+      -- A fully refunded payment was captured before, unless its flag says that it never was. If the flag is a text, it
+      -- is "1" or "0".
+      when 'refunded' then case when base.is_no(payment -> 'captured') then 'never_captured' else 'refunded' end
+      when 'failed' then 'failed'
+      when 'created' then 'pending'
+      when 'authorized' then 'pending'
+      when 'pending' then 'pending' end end
+$$;
+
 create or replace function base.gateway_a_payment(name text, event jsonb, payment jsonb, loan text) returns base.fact
   language plpgsql stable parallel safe as $$
 declare
@@ -170,17 +191,14 @@ declare
   currency text := base.text_of(payment -> 'currency');
   amount numeric := base.major_units(base.number_of(payment -> 'amount'), currency);
   paid_at timestamptz := base.unix_time_of(payment -> 'created_at');
-  status text := base.text_of(payment -> 'status');
+  status text := base.gateway_a_status(payment);
   hints jsonb := base.gateway_a_hints(event, payment);
 begin
-  -- Somebody else collects cash on delivery.
-  if payment -> 'method' = '"cod"' then
+  if status = 'uncollected' then
     return null;
   end if;
-  -- A fully refunded payment was captured before, unless its flag says that it never was. In a refund's event, that flag
-  -- takes precedence over the status. If the flag is a text, it is "1" or "0".
-  if status = 'captured' and not (name like 'refund.%' and base.is_no(payment -> 'captured'))
-     or status = 'refunded' and not base.is_no(payment -> 'captured') then
+  -- In a refund's event, the payment's flag takes precedence over its status.
+  if status = 'captured' and not (name like 'refund.%' and base.is_no(payment -> 'captured')) or status = 'refunded' then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
   elsif name = any(base.gateway_a_paid_types()) and status is distinct from 'failed' then
     -- The event's type says that money was captured, but the payment's status does not.

@@ -70,6 +70,31 @@ create or replace function base.gateway_b_hints(event jsonb, payment jsonb) retu
             else base.gateway_b_hints_beside(event, payment) end
 $$;
 
+-- Such a payment is only reserved, perhaps released since, or collected by somebody else on delivery, whatever its status.
+create or replace function base.gateway_b_is_uncollected(payment jsonb) returns boolean language sql immutable parallel safe as $$
+  select base.is_no(payment -> 'is_captured') or payment #> '{authorization,action}' = '"VOID"'
+      or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"') or payment -> 'payment_method' ?| '{cash_on_delivery,cod}'
+$$;
+
+-- What a payment's fields say about its money; null if its status is not known, which is no reason to post it. Batches
+-- read it from events; fetches and uploads of reports read it from the fields that they take from an item or a row.
+create or replace function base.gateway_b_status(payment jsonb) returns text language sql immutable parallel safe as $$
+  select case coalesce(base.text_of(payment -> 'payment_status'), case base.text_of(payment -> 'event_status')
+      -- These two occur only in samples of the gateway's reconciliation.
+      when 'PAID' then 'SUCCESS'
+      when 'CLOSED' then 'SUCCESS'
+      else base.text_of(payment -> 'event_status') end)
+    when 'SUCCESS' then case when base.gateway_b_is_uncollected(payment) then 'uncollected' else 'captured' end
+    when 'FAILED' then 'failed'
+    when 'USER_DROPPED' then 'failed'
+    when 'CANCELLED' then 'failed'
+    when 'VOID' then 'failed'
+    when 'PENDING' then 'pending'
+    when 'NOT_ATTEMPTED' then 'pending'
+    when 'ACTIVE' then 'pending'
+    when 'INITIALIZED' then 'pending' end
+$$;
+
 create or replace function base.gateway_b_payment(name text, event jsonb, payment jsonb) returns base.fact
   language plpgsql stable parallel safe as $$
 declare
@@ -78,17 +103,14 @@ declare
   currency text := base.text_of(payment -> 'payment_currency');
   paid_at timestamptz := base.iso_time_of(payment -> 'payment_time');
   loan text := base.loan_of(event #> '{data,order,order_tags}');
-  status text := base.text_of(payment -> 'payment_status');
+  status text := base.gateway_b_status(payment);
   hints jsonb := base.without_nulls(base.gateway_b_hints(event, payment));
 begin
-  if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'SUCCESS' then
-    -- Such a payment is only reserved, perhaps released since, or collected by somebody else on delivery.
-    if base.is_no(payment -> 'is_captured') or payment #> '{authorization,action}' = '"VOID"' or payment -> 'payment_group' in ('"cash_on_delivery"', '"cod"')
-       or payment -> 'payment_method' ?| '{cash_on_delivery,cod}' then
-      return null;
-    end if;
+  if name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'captured' then
     return base.captured(payment_id, amount, currency, paid_at, loan, hints);
-  elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or status in ('FAILED', 'USER_DROPPED', 'CANCELLED', 'VOID') then
+  elsif name = 'PAYMENT_SUCCESS_WEBHOOK' and status = 'uncollected' then
+    return null;
+  elsif name <> 'PAYMENT_SUCCESS_WEBHOOK' or status = 'failed' then
     return base.failed(payment_id, amount, currency, paid_at, loan, hints);
   end if;
   -- The event's type says that money was captured, but the payment's status does not.

@@ -3,6 +3,8 @@ import { IMPATIENT, type Patience } from '../../src/books/apis/gateway-call.ts'
 import { openApi } from '../../src/books/apis/open-api.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { ApiPayment, GatewayApi } from '../../src/payments/gateways/gateway-api.ts'
+import { at } from '../../src/payments/gateways/items/exact-json.ts'
+import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
 import { testEnv } from '../support/service.ts'
 
@@ -19,7 +21,8 @@ function open(
     GATEWAY_B_API_VERSION: version,
   })
   const account = { gateway, lender: null, url, key, secret }
-  return openApi(readConfig(env), { account, ...(patience && { patience }) })
+  const units = majorUnits({ '': 0.01, JPY: 1 })
+  return openApi(readConfig(env), { account, majorUnits: units, ...(patience && { patience }) })
 }
 
 type Options = { key?: string; secret?: string; version?: string; patience?: Patience }
@@ -71,7 +74,7 @@ t.test(
       {
         amount: '170.07',
         currency: 'INR',
-        status: 'captured',
+        statusFields: { status: 'captured' },
         fee: '1.00',
         tax: '0.18',
         hasTags: true,
@@ -88,7 +91,7 @@ t.test(
         listed.find(({ id }) => id === '9007199254740993'),
         {
           amount: '170.00',
-          status: 'captured',
+          statusFields: { event_status: 'SUCCESS' },
           hasTags,
         },
       )
@@ -104,11 +107,13 @@ t.test('one payment is found, or not, and its order names the loan', async t => 
   t.match(await a.payment('pay_1', null), { id: 'pay_1', orderId: 'order_pay_1', hasTags: false })
   t.match(await a.order('order_pay_1'), { notes: { loan_id: 'L-1' } })
   t.equal(await a.payment('pay_2', null), undefined)
-  t.match(await b.payment('1453002795', 'order_1453002795'), { status: 'failed' })
+  t.match(await b.payment('1453002795', 'order_1453002795'), {
+    statusFields: { payment_status: 'FAILED' },
+  })
   t.equal(await b.payment('1', 'order_1'), undefined)
 })
 
-t.test('refunds and disputes are listed with their payment', async t => {
+t.test('refunds and disputes are listed as their gateway describes them', async t => {
   const { a, b, put } = await gateways(t)
   for (const [gateway, id] of [
     ['gateway_a', 'pay_1'],
@@ -120,17 +125,23 @@ t.test('refunds and disputes are listed with their payment', async t => {
     await put('/refunds', { ...more, id: `refund-${id}`, status: 'processed' })
     await put('/disputes', { ...more, id: `dispute-${id}`, status: 'open' })
   }
-  for (const [api, paymentId] of [
-    [a, 'pay_1'],
-    [b, '1453002795'],
-  ] as const) {
+  const listed = async (api: GatewayApi) => {
     const found: unknown[] = []
     for await (const page of api.pages(DAY)) found.push(...page.reversals)
-    t.match(found, [
-      { kind: 'refund', id: `refund-${paymentId}`, paymentId, outcome: 'done' },
-      { kind: 'chargeback', id: `dispute-${paymentId}`, paymentId, outcome: 'open' },
-    ])
+    return found
   }
+  const ofA = { payment_id: 'pay_1' }
+  t.match(await listed(a), [
+    { kind: 'refund', item: { id: 'refund-pay_1', status: 'processed', ...ofA } },
+    { kind: 'dispute', item: { id: 'dispute-pay_1', status: 'open', ...ofA } },
+  ])
+  const cf_payment_id = '1453002795'
+  const refund = { cf_refund_id: `refund-${cf_payment_id}`, refund_status: 'SUCCESS' }
+  const dispute = { dispute_id: `dispute-${cf_payment_id}`, dispute_status: 'DISPUTE_CREATED' }
+  t.match(await listed(b), [
+    { kind: 'refund', item: { ...refund, cf_payment_id } },
+    { kind: 'dispute', item: { ...dispute, order_details: { cf_payment_id } } },
+  ])
 })
 
 t.test('gateway A’s amounts are read in the minor unit of their currency', async t => {
@@ -153,7 +164,7 @@ t.test('all refunds of a payment are listed, whatever the page’s size', async 
   const payment = (await a.payment('pay_1', null)) as ApiPayment
   t.equal(payment.refunded, '5.05')
   const { reversals: listed } = await a.refundsOf(payment)
-  t.equal(new Set(listed.map(({ id }) => id)).size, 101)
+  t.equal(new Set(listed.map(({ item }) => at(item, 'id'))).size, 101)
 })
 
 t.test('no refunds are asked for of a payment without any', async t => {

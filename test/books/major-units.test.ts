@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
+import { readMinorUnits } from '../../src/payments/read-minor-units.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('an amount has the decimals of its currency’s minor unit', async t => {
+  const { db } = await freshDatabase(t)
+  const majorUnits = await readMinorUnits(db)
   for (const [minor, currency, major] of [
     [29_500n, 'INR', '295.00'],
     [29_500n, 'JPY', '29500'],
@@ -19,6 +21,7 @@ t.test('an amount has the decimals of its currency’s minor unit', async t => {
 
 t.test('the fetches and the database read the same amount in every currency', async t => {
   const { db } = await freshDatabase(t)
+  const majorUnits = await readMinorUnits(db)
   const currencies = [...Intl.supportedValuesOf('currency'), 'UYI', 'UYW', 'jpy', '']
   const { rows } = await sql<{ currency: string; amount: string }>`
     select currency, base.major_units(12345, currency)::text as amount from unnest(${currencies}::text[]) currency`.execute(

@@ -70,7 +70,7 @@ async function paymentsC(call: CallGateway): Promise<ApiPayment[]> {
     id: shape.text(item, 'id'),
     amount: shape.amount(item, 'amount'),
     currency: 'INR',
-    status: 'captured',
+    statusFields: { state: shape.text(item, 'kind') },
     paidAt: shape.isoTime(item, 'at'),
     fee: null,
     tax: null,
@@ -88,6 +88,10 @@ async function addGatewayC(db: Database): Promise<void> {
                 base.loan_of(e -> 'notes'), null)).*
         from (select convert_from(body, 'UTF8')::jsonb) event (e)
     $$`.execute(db)
+  await sql`
+    create function base.gateway_c_status(fields jsonb) returns text language sql stable as $$
+      select case fields ->> 'state' when 'paid' then 'captured' when 'failed' then 'failed' end
+    $$`.execute(db)
   await sql`insert into core.gateway (name) values ('gateway_c')`.execute(db)
 }
 
@@ -101,7 +105,7 @@ const paid = (id: string, more: object = {}) => ({
 })
 
 t.test(
-  'a gateway takes an object, an SQL function and a row, and its payments are posted',
+  'a gateway takes an object, two SQL functions and a row, and its payments are posted',
   async t => {
     const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
     const service = await paymentService(

@@ -4,6 +4,7 @@ import type { Metrics } from '../../ops/metrics.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { GatewayClient } from '../../payments/gateways/gateway.ts'
 import type { GatewayApi } from '../../payments/gateways/gateway-api.ts'
+import type { MajorUnits } from '../../payments/gateways/items/major-units.ts'
 import { openGatewayCaller, type Patience } from './gateway-call.ts'
 
 /** A gateway whose API can be read. */
@@ -14,11 +15,17 @@ export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: Gatew
   return gateways.find(({ name }) => name === account.gateway) as ReadGateway
 }
 
-type Open = { account: GatewayAccount; trace?: Trace; metrics?: Metrics; patience?: Patience }
+type Open = {
+  account: GatewayAccount
+  majorUnits: MajorUnits
+  trace?: Trace
+  metrics?: Metrics
+  patience?: Patience
+}
 
 export function openApi(
   config: Pick<Config, 'gateways'>,
-  { account, trace, metrics, patience }: Open,
+  { account, majorUnits, trace, metrics, patience }: Open,
 ): GatewayApi {
   const { client } = gatewayOf(config, account)
   const headers = client.headers(account, config)
@@ -26,5 +33,5 @@ export function openApi(
     metrics?.unanswered.during(account.gateway, call) ?? call()
   const follower = { trace, during }
   const { call, close } = openGatewayCaller(account.url, headers, follower, patience)
-  return { ...client.reads(call), close }
+  return { ...client.reads(call, majorUnits), close }
 }

@@ -4,6 +4,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
+import { readMinorUnits } from '../../payments/read-minor-units.ts'
 import type { Job } from '../../queue/job.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
 import { gatewayOf, openApi } from '../apis/open-api.ts'
@@ -54,7 +55,8 @@ async function fetchOnce(
   const { gateway } = account
   const { missedPayments } = metrics.of(backfillCounters)
   const { claim, stopping } = run
-  const api = openApi(config, { account, trace, metrics })
+  const majorUnits = await readMinorUnits(patient)
+  const api = openApi(config, { account, majorUnits, trace, metrics })
   const close = () => void api.close()
   stopping.addEventListener('abort', close)
   const fetch = {

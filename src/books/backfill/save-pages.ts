@@ -1,27 +1,24 @@
 import { sql } from 'kysely'
-import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import { crashPoint } from '../../crash-point.ts'
-import type { Database, Trx } from '../../database/database.ts'
-import type {
-  ApiPage,
-  ApiPayment,
-  ApiReversal,
-  Fetched,
-} from '../../payments/gateways/gateway-api.ts'
+import type { Trx } from '../../database/database.ts'
+import type { ApiPage, ApiPayment, Fetched } from '../../payments/gateways/gateway-api.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
+import { type WithStatus, withStatuses } from '../../payments/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
+import { unreportedOf } from './unreported-of.ts'
 
 /** Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored. */
 export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
   const { db, account, claim } = fetch
   // A payment of zero registers a mandate, for which nothing is booked.
-  const payments = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
+  const booked = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
+  const payments = await withStatuses(db, account.gateway, booked)
   const reversals = pages.flatMap(({ reversals }) => reversals)
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
   await fetch.readPending()
@@ -32,8 +29,8 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   const beyond = await refundsBeyond(fetch, captured)
   reversals.push(...beyond.reversals)
   unreadable.push(...beyond.unreadable)
-  for (const { kind, item } of await unreportedOf(db, account, reversals))
-    others.push(event(fetch, { kind: kind === 'refund' ? 'refund' : 'dispute', item }))
+  const reported = reversals.map(reversal => event(fetch, reversal))
+  others.push(...(await unreportedOf(db, account.gateway, reported)))
 
   const found = await db.transaction().execute(async trx => {
     await fence(trx, claim)
@@ -75,21 +72,6 @@ async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEv
 
 const event = (fetch: Fetch, fetched: Fetched) => fetchedEvent(fetch, fetch.claim.lender, fetched)
 
-async function unreportedOf(
-  db: Database,
-  { gateway }: GatewayAccount,
-  reversals: ApiReversal[],
-): Promise<ApiReversal[]> {
-  if (reversals.length === 0) return []
-  const column = (name: 'kind' | 'id' | 'outcome') => reversals.map(one => one[name])
-  const { rows } = await sql<{ kind: string; id: string }>`
-    select kind, id
-      from core.unreported(${gateway}, ${column('kind')}::text[], ${column('id')}::text[],
-        ${column('outcome')}::text[])`.execute(db)
-  const unreported = new Set(rows.map(({ kind, id }) => `${kind} ${id}`))
-  return reversals.filter(({ kind, id }) => unreported.has(`${kind} ${id}`))
-}
-
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
   const byLender = Map.groupBy(missed, ({ lender }) => lender)
@@ -107,11 +89,15 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   return found
 }
 
-async function keepStatements(trx: Trx, fetch: Fetch, payments: ApiPayment[]): Promise<void> {
+async function keepStatements(
+  trx: Trx,
+  fetch: Fetch,
+  payments: WithStatus<ApiPayment>[],
+): Promise<void> {
   // An item may be listed twice: only the last copy of each is saved.
   const byId = new Map(payments.map(payment => [payment.id, payment]))
   const said = [...byId.values()]
-    .filter(({ status }) => status !== 'pending')
+    .filter(({ status }) => status !== 'pending' && status !== null)
     .map(({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
       id,
       lender: fetch.claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }),

@@ -4,6 +4,7 @@ import { storableJson } from '../../database/storable.ts'
 import type { Unreadable } from '../../payments/gateways/gateway-api.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
+import { withStatuses } from '../../payments/with-statuses.ts'
 import type { Fetch } from './fetch.ts'
 import { eventOfApi, lenderInNotes } from './fetched-event.ts'
 
@@ -22,9 +23,10 @@ export async function saveUnreadable(
   const { account, claim } = fetch
   const known = await knownPayments(trx, fetch, unreadable)
   const byKey = new Map(
-    unreadable.map(one => {
-      const hides = one.mayBeMoney && !known.has(one.paymentId)
-      return [`${hides ? 'money' : one.kind} ${one.key}`, { ...one, hides }]
+    (await withStatuses(trx, account.gateway, unreadable)).map(({ status, ...one }) => {
+      const mayBeMoney = one.mayBeMoney && status !== 'failed' && status !== 'pending'
+      const hides = mayBeMoney && !known.has(one.paymentId)
+      return [`${hides ? 'money' : one.kind} ${one.key}`, { ...one, mayBeMoney, hides }]
     }),
   )
   const said = [...byKey].map(([key, { kind, id, reason, mayBeMoney, times }]) => {

@@ -5,6 +5,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
+import { readMinorUnits } from '../../payments/read-minor-units.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
 import { gatewayOf, openApi } from '../apis/open-api.ts'
@@ -51,7 +52,8 @@ export async function askAccount(
   trace: Trace,
 ): Promise<number> {
   const { patient: db, config, metrics } = context
-  const api = openApi(config, { account, trace, metrics, patience: IMPATIENT })
+  const majorUnits = await readMinorUnits(db)
+  const api = openApi(config, { account, majorUnits, trace, metrics, patience: IMPATIENT })
   const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders: config.lenders }
   const close = () => void api.close()
   run.stopping.addEventListener('abort', close)

@@ -6,8 +6,10 @@ import type { ApiPayment, Fetched, GatewayApi } from '../../payments/gateways/ga
 import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
+import { withStatuses } from '../../payments/with-statuses.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
 import { fetchedEvent } from '../backfill/fetched-event.ts'
+import { unreportedOf } from '../backfill/unreported-of.ts'
 
 /** How many orders one batch searches for a payment, so that a flood of events cannot multiply our calls. */
 export const MAX_REFS = 5
@@ -80,7 +82,7 @@ async function look(
   if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
   if (gateway.client.isQueriedByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
-  if (kind === 'payment') return lookForPayment(api, id, orderId)
+  if (kind === 'payment') return lookForPayment(inquiry, id, orderId)
   if (paymentId === null) return 'no event names its payment'
   if (kind === 'refund') {
     const refund = await api.refund(id, paymentId, orderId)
@@ -91,14 +93,16 @@ async function look(
 }
 
 async function lookForPayment(
-  api: GatewayApi,
+  { db, api, gateway }: Inquiry,
   id: string,
   orderId: string | null,
 ): Promise<Found | string> {
   const payment = await api.payment(id, orderId)
   if (payment === undefined) return ABSENT
-  const { item, status, hasTags, orderId: itsOrder } = payment
-  if (status !== 'captured' && status !== 'refunded') return 'the gateway has not captured it'
+  const [stated] = await withStatuses(db, gateway.name, [payment])
+  if (stated?.status !== 'captured' && stated?.status !== 'refunded')
+    return 'the gateway has not captured it'
+  const { item, hasTags, orderId: itsOrder } = payment
   const order = hasTags || itsOrder === null ? undefined : await api.order(itsOrder)
   return { fetched: { kind: 'payment', item, order }, payment }
 }
@@ -109,7 +113,8 @@ async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<Paymen
   const { reversals, unreadable } = await inquiry.api.refundsOf(payment)
   // The payment must not be posted while nobody knows what was refunded.
   if (unreadable[0] !== undefined) throw new UnexpectedAnswer(unreadable[0].reason)
-  return reversals.map(({ item }) => eventOf(inquiry, { kind: 'refund', item }))
+  const events = reversals.map(reversal => eventOf(inquiry, reversal))
+  return unreportedOf(inquiry.db, inquiry.gateway.name, events)
 }
 
 const eventOf = (inquiry: Inquiry, fetched: Fetched) =>

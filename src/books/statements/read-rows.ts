@@ -2,7 +2,9 @@ import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
+import type { StatusFields } from '../../payments/gateways/gateway-api.ts'
 import type { ReadRow } from '../../payments/gateways/report-format.ts'
+import type { WithStatus } from '../../payments/with-statuses.ts'
 import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { Place } from './recognise.ts'
 import { rowLayout } from './row-layout.ts'
@@ -11,10 +13,20 @@ import type { Refused } from './statement-days.ts'
 const MAX_LISTED = 100
 
 type Count = { rows: number; valid: number }
-/** Saves rows, and returns their days. */
-type Keep = (valid: ReadRow[], count: Count) => Promise<string[]>
+/** A row of payments; one that does not fit its columns has no fields. */
+type Placed = {
+  line: number
+  misfit: string | null
+  fields: CsvFields
+  statusFields: StatusFields
+}
+type Use = {
+  withStatuses(rows: Placed[]): Promise<WithStatus<Placed>[]>
+  /** Saves rows, and returns their days. */
+  keep(valid: ReadRow[], count: Count): Promise<string[]>
+}
 
-export function statementReader(place: Place, keep: Keep) {
+export function statementReader(place: Place, { withStatuses, keep }: Use) {
   const layout = rowLayout(place)
   const repeats = repeatFinder()
   const refused: Refused = { times: new Set(), isUndated: false }
@@ -28,22 +40,29 @@ export function statementReader(place: Place, keep: Keep) {
       layout.header(header)
     },
     async rows(batch: CsvRow[]) {
-      const valid = batch.flatMap(row => validRow(row))
+      const placed = batch.flatMap(row => placedRow(row))
+      const valid = (await withStatuses(placed)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
       for (const day of await keep(valid, result)) result.days.add(day)
     },
   }
 
-  function validRow({ line, cells: came }: CsvRow): ReadRow[] {
+  function placedRow({ line, cells: came }: CsvRow): Placed[] {
     if (layout.isBefore(came)) return []
     result.rows++
     const cells = withoutEmptyEnd(came, layout.columns().length)
     const misfit = misfitOf(cells, layout.columns())
+    const fields = misfit === null ? layout.fieldsIn(cells) : {}
+    return [{ line, misfit, fields, statusFields: layout.statusFields(fields) }]
+  }
+
+  function validRow({ line, misfit, fields, status }: WithStatus<Placed>): ReadRow[] {
     if (misfit !== null) return refuse(line, [misfit], undefined)
-    const { row, time, fields } = layout.read(cells)
+    const row = layout.read(fields, status)
     const reasons = errorsOf(row, fields)
     if (reasons.length === 0) reasons.push(...repeats(row, line))
+    const time = layout.timeIn(fields)
     return reasons.length === 0 ? [row] : refuse(line, reasons.map(layout.labelled), time)
   }
 

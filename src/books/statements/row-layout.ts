@@ -2,6 +2,7 @@ import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/row-batches.ts'
+import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
 import { plainTime } from './time-cell.ts'
@@ -27,13 +28,13 @@ export function rowLayout(place: Place) {
       else noteSettlement(fieldsIn(cells))
       return true
     },
-    /** `time`: the time of the payment, to know the day of a row that is refused. */
-    read(cells: string[]): { row: ReadRow; time: string | undefined; fields: CsvFields } {
-      const fields = fieldsIn(cells)
-      const row = layout.format.read(fields, settlements)
-      const { captured_at, event_time } = fields
-      return { row, time: captured_at ?? (event_time && inIndia(event_time)), fields }
-    },
+    fieldsIn,
+    statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
+    read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
+      layout.format.read(fields, settlements, status),
+    /** The time of the payment, to know the day of a row that is refused. */
+    timeIn: ({ captured_at, event_time }: CsvFields) =>
+      captured_at ?? (event_time && inIndia(event_time)),
     /** The reason with the file's own name of the column. */
     labelled(reason: string): string {
       const [name = '', ...rest] = reason.split(' ')

@@ -6,6 +6,7 @@ import { noRows, UnreadableFile } from '../../csv/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import type { UploadedFile } from '../../http/multipart.ts'
 import { newId } from '../../ids.ts'
+import { withStatuses } from '../../payments/with-statuses.ts'
 import { findStatement } from './find-statements.ts'
 import { statementReader } from './read-rows.ts'
 import type { Place } from './recognise.ts'
@@ -41,7 +42,10 @@ export async function uploadStatement(
   const statement_id = newId()
   const { gateway, lender } = of
   const open = { id: statement_id, gateway, lender, fileName: file.name, by: asker.actor }
-  const read = statementReader(of, (rows, count) => saveRows(db, open, rows, count))
+  const read = statementReader(of, {
+    withStatuses: rows => withStatuses(db, gateway, rows),
+    keep: (rows, count) => saveRows(db, open, rows, count),
+  })
   await readCsv(decode(file.bytes), BATCH_SIZE, read)
   const { rows, valid, days, refused, errors, ignored } = read.result
   if (rows === 0) throw noRows()

@@ -1,12 +1,18 @@
 /** A time span that includes both bounds. */
 export type Window = { from: Date; to: Date }
 
+/** What becomes of a payment's money; one that was refunded was captured before. */
+export type PaymentStatus = 'captured' | 'refunded' | 'failed' | 'pending'
+
+/** The fields of an item or a report's row from which the SQL function `base.<gateway>_status` reads its status. */
+export type StatusFields = Readonly<Record<string, unknown>>
+
 /** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
 export type ApiPayment = {
   id: string
   amount: string
   currency: string
-  status: 'captured' | 'refunded' | 'failed' | 'pending'
+  statusFields: StatusFields
   paidAt: Date
   /** The fee, excluding tax. */
   fee: string | null
@@ -20,14 +26,8 @@ export type ApiPayment = {
   item: unknown
 }
 
-export type ApiReversal = {
-  kind: 'refund' | 'chargeback'
-  id: string
-  paymentId: string
-  /** done: the money was returned. undone: we keep it. Open refunds are omitted. */
-  outcome: 'open' | 'done' | 'undone'
-  item: unknown
-}
+/** A refund or dispute, perhaps one that is no reversal: the SQL function that reads its event decides. */
+export type ApiReversal = { kind: 'refund' | 'dispute'; item: unknown }
 
 /** `payment`: the refund's payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
@@ -65,8 +65,9 @@ export type Unreadable = {
   /** The id is for people. */
   id: string | null
   paymentId: string | null
-  /** Whether the item may stand for money that came or was returned. */
+  /** Whether the item, unless its status says otherwise, may stand for money that came or was returned. */
   mayBeMoney: boolean
+  statusFields: StatusFields
   /** The item's time or, if that cannot be read, the times that were asked for. */
   times: Window
 }

@@ -1,10 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SchemaOptions } from '@sinclair/typebox'
 import type { CallGateway, Fetched, GatewayReads } from './gateway-api.ts'
+import type { MajorUnits } from './items/major-units.ts'
 import type { Format } from './report-format.ts'
 
 export type Gateway = {
-  /** The name in paths, tables and settings; the SQL function `base.<name>` reads the gateway's events. */
+  /**
+   * The name in paths, tables and settings. The SQL function `base.<name>` reads the gateway's events,
+   * `base.<name>_status` what its items and reports say about the money.
+   */
   name: string
   title: string
   /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
@@ -28,7 +32,7 @@ export type GatewayClient = {
   isQueriedByOrder?: boolean
   /** The credentials, with each call. */
   headers(account: { key: string; secret: string }, settings: Settings): Record<string, string>
-  reads(call: CallGateway): GatewayReads
+  reads(call: CallGateway, majorUnits: MajorUnits): GatewayReads
   /** What was fetched, in the shape that `lenders` and the gateway's SQL function read. */
   body(fetched: Fetched): PayloadFields
 }

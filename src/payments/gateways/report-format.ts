@@ -1,4 +1,5 @@
 import { Decimal } from 'decimal.js'
+import type { PaymentStatus, StatusFields } from './gateway-api.ts'
 
 export type Fields = Record<string, string>
 /** What a row says about a payment, in the template's columns. */
@@ -28,8 +29,17 @@ export type Format = {
   isSummary?: true
   /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */
   isIndian?: true
-  /** @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them */
-  read(fields: Fields, settlements: ReadonlyMap<string, string>): ReadRow
+  /** For a report with the gateway's own words for a payment's status. */
+  statusFields?(fields: Fields): StatusFields
+  /**
+   * @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them
+   * @param status what the base model reads from `statusFields`; null for a status that it does not know
+   */
+  read(
+    fields: Fields,
+    settlements: ReadonlyMap<string, string>,
+    status: PaymentStatus | null,
+  ): ReadRow
 }
 
 /** The first number less the others; a text that is no number is left to the check. */

@@ -11,11 +11,10 @@ import type {
 } from '../gateway-api.ts'
 import { at, textOf } from '../items/exact-json.ts'
 import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
-import { majorUnits } from '../items/major-units.ts'
+import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
-import { isRefunded, namesLoan, shape } from '../items/shape.ts'
+import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
 import { reversalsOfA } from './reversals.ts'
-import { statusOf } from './status.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -28,14 +27,7 @@ const DISPUTE_MS = 120 * DAY_MS
 const MAX_REFUND_PAGES = 10
 const INDIA_MS = 5.5 * 3_600_000
 
-const REFUNDS: Record<string, ApiReversal['outcome']> = { processed: 'done', failed: 'undone' }
-const DISPUTES: Record<string, ApiReversal['outcome']> = {
-  lost: 'done',
-  won: 'undone',
-  closed: 'undone',
-}
-
-export function readsOfA(call: CallGateway): GatewayReads {
+export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
   const find = (path: string) => found(get(path), isAbsent)
   const collection = (path: string, count?: number) => collected(get, path, count)
@@ -43,7 +35,8 @@ export function readsOfA(call: CallGateway): GatewayReads {
   return {
     async *pages(window) {
       const range = `from=${unix(window.from)}&to=${unix(window.to)}`
-      for await (const items of collection(`/payments?${range}`)) yield paymentsIn(items, window)
+      for await (const items of collection(`/payments?${range}`))
+        yield paymentsIn(items, window, majorUnits)
       for await (const items of collection(`/refunds?${range}`))
         yield { payments: [], ...refundsIn(items, window) }
       // Disputes cannot be queried by day, and end long after they began.
@@ -53,7 +46,7 @@ export function readsOfA(call: CallGateway): GatewayReads {
     },
     async payment(id) {
       const item = await find(`/payments/${encodeURIComponent(id)}`)
-      return item === undefined ? undefined : paymentOf(item)
+      return item === undefined ? undefined : paymentOf(item, majorUnits)
     },
     refundsOf: payment => refundsOf(payment, collection),
     ...reversalsOfA(find, () => collection('/disputes?')),
@@ -62,7 +55,7 @@ export function readsOfA(call: CallGateway): GatewayReads {
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
         for await (const rows of collection(path, ROWS_PER_RECON_PAGE))
-          yield settlementsIn(rows, window)
+          yield settlementsIn(rows, window, majorUnits)
       }
     },
   }
@@ -96,25 +89,31 @@ async function refundsOf(
   return refundsIn(refunds, { from: payment.paidAt, to: payment.paidAt })
 }
 
-function paymentsIn(items: unknown[], window: Window): ApiPage {
+function paymentsIn(items: unknown[], window: Window, majorUnits: MajorUnits): ApiPage {
   const describe = describeItemOfA('payment', window)
-  const { read, unreadable } = readEach(items, item => [paymentOf(item)], describe)
+  const paymentIn = (item: unknown) => [paymentOf(item, majorUnits)]
+  const { read, unreadable } = readEach(items, paymentIn, describe)
   return { payments: read, reversals: [], unreadable }
 }
 
 function refundsIn(items: unknown[], window: Window): Omit<ApiPage, 'payments'> {
-  const { read, unreadable } = readEach(items, refundOf, describeItemOfA('refund', window))
+  const { read, unreadable } = readEach(
+    items,
+    item => reversalOf('refund', item),
+    describeItemOfA('refund', window),
+  )
   return { reversals: read, unreadable }
 }
 
 function disputesIn(items: unknown[], since: Window): Omit<ApiPage, 'payments'> {
-  const ofWindow = (item: unknown) => (isWithin(item, since) ? [disputeOf(item)] : [])
+  const ofWindow = (item: unknown) => (isWithin(item, since) ? reversalOf('dispute', item) : [])
   const { read, unreadable } = readEach(items, ofWindow, describeItemOfA('dispute', since))
   return { reversals: read, unreadable }
 }
 
-function settlementsIn(rows: unknown[], window: Window): SettlementPage {
-  const { read, unreadable } = readEach(rows, settlementOf, describeItemOfA('settlement', window))
+function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits): SettlementPage {
+  const describe = describeItemOfA('settlement', window)
+  const { read, unreadable } = readEach(rows, row => settlementOf(row, majorUnits), describe)
   return { settlements: read, unreadable }
 }
 
@@ -123,28 +122,25 @@ const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 /** The gateway responds 400, not 404, to an id that it does not have. */
 const isAbsent = ({ status }: GatewayRefused) => [400, 404].includes(status)
 
-function paymentOf(item: unknown): ApiPayment {
+function paymentOf(item: unknown, majorUnits: MajorUnits): ApiPayment {
   const currency = shape.text(item, 'currency')
   const amount = shape.whole(item, 'amount')
   return {
     id: shape.text(item, 'id'),
     amount: majorUnits(amount, currency),
     currency,
-    status: collectedOf(item),
+    statusFields: {
+      status: shape.text(item, 'status'),
+      captured: flagOf(at(item, 'captured')),
+      method: textOf(at(item, 'method')),
+    },
     paidAt: shape.unixTime(item, 'created_at'),
-    ...feesOf(item, currency),
+    ...feesOf(item, currency, majorUnits),
     refunded: majorUnits(refundedOf(item, amount), currency),
     orderId: shape.maybe(item, 'order_id'),
     hasTags: namesLoan(at(item, 'notes')),
     item,
   }
-}
-
-function collectedOf(item: unknown): ApiPayment['status'] {
-  const flag = at(item, 'captured')
-  const captured = flag === false ? 'false' : textOf(flag)
-  const method = textOf(at(item, 'method'))
-  return statusOf(shape.text(item, 'status'), { captured, method }) ?? 'pending'
 }
 
 function refundedOf(item: unknown, amount: bigint): bigint {
@@ -153,7 +149,7 @@ function refundedOf(item: unknown, amount: bigint): bigint {
 }
 
 /** In these items the fee includes the tax. */
-function feesOf(item: unknown, currency: string | null) {
+function feesOf(item: unknown, currency: string | null, majorUnits: MajorUnits) {
   if (shape.maybe(item, 'fee') === null) return { fee: null, tax: null }
   const tax = shape.maybe(item, 'tax') === null ? 0n : shape.whole(item, 'tax')
   return {
@@ -162,17 +158,9 @@ function feesOf(item: unknown, currency: string | null) {
   }
 }
 
-function refundOf(item: unknown): ApiReversal[] {
-  const outcome = REFUNDS[shape.text(item, 'status')]
-  if (outcome === undefined) return []
-  const [id, paymentId] = [shape.text(item, 'id'), shape.text(item, 'payment_id')]
-  return [{ kind: 'refund', id, paymentId, outcome, item }]
-}
-
-function disputeOf(item: unknown): ApiReversal {
-  const outcome = DISPUTES[shape.text(item, 'status')] ?? 'open'
-  const [id, paymentId] = [shape.text(item, 'id'), shape.text(item, 'payment_id')]
-  return { kind: 'chargeback', id, paymentId, outcome, item }
+function reversalOf(kind: ApiReversal['kind'], item: unknown): ApiReversal[] {
+  for (const needed of ['id', 'payment_id', 'status']) shape.text(item, needed)
+  return [{ kind, item }]
 }
 
 function isWithin(item: unknown, { from, to }: Window): boolean {
@@ -180,12 +168,12 @@ function isWithin(item: unknown, { from, to }: Window): boolean {
   return created >= from && created <= to
 }
 
-function settlementOf(row: unknown): ApiSettlement[] {
+function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
   const settlementId = shape.maybe(row, 'settlement_id')
   // An item without a settlement is not settled yet.
   if (settlementId === null) return []
   const currency = shape.maybe(row, 'currency')
-  const { fee, tax } = feesOf(row, currency)
+  const { fee, tax } = feesOf(row, currency, majorUnits)
   const id = shape.text(row, 'entity_id')
   const type = shape.maybe(row, 'type')
   const kind = type === 'payment' || type === 'refund' ? type : 'other'

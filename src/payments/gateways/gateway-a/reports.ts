@@ -6,7 +6,6 @@ import {
   type ReadRow,
   type Settled,
 } from '../report-format.ts'
-import { statusOf } from './status.ts'
 
 /**
  * Razorpay's reports, as in its sample files of payments and of settlements with their parts
@@ -28,14 +27,16 @@ export const gatewayAPayments: Format = {
     fee: ['fee'],
     tax: ['tax'],
   },
-  read({ captured, status, fee, method, ...fields }) {
-    const name = (status ?? '').toLowerCase()
-    // An unknown status is left to the check.
-    const known = statusOf(name, { captured, method }) ?? name
+  statusFields: ({ status, captured, method }) => ({
+    status: status?.toLowerCase(),
+    captured: captured?.toLowerCase(),
+    method,
+  }),
+  read({ captured, status, fee, method, ...fields }, _, known) {
     if (known === 'pending') return { said: null, settled: null }
-    // The fee includes the tax, as in the gateway's API.
-    const ownFee = less(fee, fields.tax)
-    return { said: filled({ ...fields, status: known, fee: ownFee }), settled: null }
+    // The fee includes the tax, as in the gateway's API. An unknown status is left to the check.
+    const said = filled({ ...fields, status: known ?? status, fee: less(fee, fields.tax) })
+    return { said, settled: null }
   },
 }
 

@@ -1,7 +1,6 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
 import { ifReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
-import { statusOf } from './status.ts'
 
 export const describeItemOfA =
   (kind: Unreadable['kind'], window: Window) =>
@@ -17,13 +16,10 @@ export const describeItemOfA =
       id,
       key: `${kind} ${id ?? keyOf(item)}`,
       paymentId: isPayment ? id : text('payment_id'),
-      mayBeMoney: {
-        payment: !['pending', 'failed'].includes(statusOf(text('status') ?? '') ?? ''),
-        refund: !['pending', 'failed'].includes(text('status') ?? ''),
-        dispute: true,
-        // The list of payments has the payments that name themselves.
-        settlement: isPayment && id === null,
-      }[kind],
+      // The list of payments has the payments of a settlement that name themselves.
+      mayBeMoney: kind !== 'settlement' || (isPayment && id === null),
+      // What a payment's status means does not hold for a dispute's.
+      statusFields: kind === 'dispute' ? {} : { status: text('status') },
       times: at === null ? window : { from: at, to: at },
     }
   }

@@ -11,16 +11,12 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { isZero, namesLoan, shape } from '../items/shape.ts'
 import { reversalsIn } from './reversals.ts'
-import { eventOf, orderPath, part } from './row.ts'
-import { isUncollected, STATUSES } from './status.ts'
+import { collectionOf, eventOf, orderPath, part } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000
-
-/** PAID and CLOSED occur only in samples. */
-const EVENT_STATUSES = { ...STATUSES, PAID: 'captured', CLOSED: 'captured' } as typeof STATUSES
 
 export function readsOfB(call: CallGateway): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
@@ -112,10 +108,10 @@ function paymentOf(row: unknown): ApiPayment {
       ? shape.amount(payment, 'payment_amount')
       : shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    status: collected(
-      payment,
-      EVENT_STATUSES[shape.maybe(event, 'event_status') ?? 'SUCCESS'] ?? 'pending',
-    ),
+    statusFields: {
+      event_status: shape.maybe(event, 'event_status') ?? 'SUCCESS',
+      ...collectionOf(payment),
+    },
     paidAt: shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     refunded: null,
@@ -130,7 +126,7 @@ function entityOf(item: unknown): ApiPayment {
     id: shape.text(item, 'cf_payment_id'),
     amount: capturedOf(item),
     currency: shape.text(item, 'payment_currency'),
-    status: collected(item, STATUSES[shape.text(item, 'payment_status')] ?? 'pending'),
+    statusFields: { payment_status: shape.text(item, 'payment_status'), ...collectionOf(item) },
     paidAt: shape.isoTime(item, 'payment_time'),
     fee: null,
     tax: null,
@@ -147,11 +143,6 @@ function capturedOf(item: unknown): string {
   const isPart = at(item, 'authorization.action') === 'CAPTURE' && shape.maybe(item, part) !== null
   const amount = isPart ? shape.amount(item, part) : '0'
   return isZero(amount) ? shape.amount(item, 'payment_amount') : amount
-}
-
-/** A payment whose money is only reserved also counts as SUCCESS there. */
-function collected(payment: unknown, status: ApiPayment['status']): ApiPayment['status'] {
-  return status === 'captured' && isUncollected(payment) ? 'pending' : status
 }
 
 function feesOf(row: unknown): { fee: string | null; tax: string | null } {

@@ -1,3 +1,4 @@
+import type { PaymentStatus } from '../gateway-api.ts'
 import {
   type Fields,
   type Format,
@@ -6,7 +7,7 @@ import {
   type ReadRow,
   type Settled,
 } from '../report-format.ts'
-import { isUncollected, STATUSES } from './status.ts'
+import { collectionOf } from './row.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -38,6 +39,7 @@ export const gatewayBEvents: Format = {
     settled_at: ['settlement_date'],
     utr: ['settlement_utr', 'utr'],
   },
+  statusFields: row => ({ event_status: row.status?.toUpperCase(), ...collectionOf(row) }),
   read: readEvent,
 }
 
@@ -52,14 +54,19 @@ export const gatewayBSummary: Format = {
 
 const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadRow {
+function readEvent(
+  row: Fields,
+  settlements: ReadonlyMap<string, string>,
+  // A report of settlements has no failed payments, whatever it calls the rest.
+  known: PaymentStatus | null,
+): ReadRow {
   const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
   const event_type = row.event_type?.toUpperCase() ?? ''
   // The payout itself is not part of the settlement.
   if (event_type === 'SETTLEMENT') return { said: null, settled: null }
   const kind = KINDS[event_type] ?? 'other'
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
-  const status = isUncollected(row) ? null : statusOf(row.status)
+  const status = known ?? 'captured'
   const amount = row.amount ?? event_amount
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const paid_out = signed(row.paid_out ?? (kind === 'other' ? event_amount : undefined), row)
@@ -68,23 +75,17 @@ function readEvent(row: Fields, settlements: ReadonlyMap<string, string>): ReadR
     gateway_payment_id: row.gateway_payment_id,
     amount,
     currency,
-    status: status ?? undefined,
+    status,
     captured_at: captured_at ?? (event_time && inIndia(event_time)),
     ...of,
   })
   return {
-    said: kind === 'payment' && status !== null ? said : null,
+    said: kind === 'payment' && status !== 'pending' ? said : null,
     settled:
       settlement_id === undefined || (kind === 'payment' && status !== 'captured')
         ? null
         : { kind, id, amount: unsigned(event_amount ?? amount), paid_out, ...of },
   }
-}
-
-/** A report of settlements has no failed payments, whatever it calls the rest. */
-function statusOf(status = ''): string | null {
-  const known = STATUSES[status.toUpperCase()] ?? 'captured'
-  return known === 'pending' ? null : known
 }
 
 /** Events of one moment may share an id. */

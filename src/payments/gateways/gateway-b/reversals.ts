@@ -1,5 +1,4 @@
 import type { ApiPage, ApiReversal, Unreadable, Window } from '../gateway-api.ts'
-import { at } from '../items/exact-json.ts'
 import { asUnreadable, ifReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { eventOf, orderPath, part } from './row.ts'
@@ -7,8 +6,8 @@ import { describeRowOfB } from './unreadable.ts'
 
 const REVERSALS: Record<string, ApiReversal['kind']> = {
   REFUND: 'refund',
-  DISPUTE: 'chargeback',
-  CHARGEBACK: 'chargeback',
+  DISPUTE: 'dispute',
+  CHARGEBACK: 'dispute',
 }
 
 type Ask = (path: string) => Promise<unknown>
@@ -25,10 +24,9 @@ export async function reversalsIn(
     const kind = REVERSALS[ifReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
     try {
       if (kind === 'refund') reversals.push(...(await refundIn(row, ask)))
-      if (kind === 'chargeback') reversals.push(...(await disputesIn(row, ask)))
+      if (kind === 'dispute') reversals.push(...(await disputesIn(row, ask)))
     } catch (error) {
-      const what = kind === 'refund' ? kind : 'dispute'
-      unreadable.push(asUnreadable(error, row, describeRowOfB(what, window)))
+      unreadable.push(asUnreadable(error, row, describeRowOfB(kind ?? 'dispute', window)))
     }
   }
   return { reversals, unreadable }
@@ -66,11 +64,8 @@ async function listAt(path: string, ask: Ask): Promise<unknown[]> {
 const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 
 function refundOf(refund: unknown): ApiReversal[] {
-  // A refund that is under way, or was never made, changes nothing.
-  if (shape.maybe(refund, 'refund_status') !== 'SUCCESS') return []
-  const id = shape.text(refund, 'cf_refund_id')
-  const paymentId = shape.text(refund, 'cf_payment_id')
-  return [{ kind: 'refund', id, paymentId, outcome: 'done', item: refund }]
+  for (const needed of ['cf_refund_id', 'cf_payment_id']) shape.text(refund, needed)
+  return [{ kind: 'refund', item: refund }]
 }
 
 function refundOfRow(
@@ -78,33 +73,19 @@ function refundOfRow(
   refundId: string | null,
   paymentId: string | null,
 ): ApiReversal[] {
-  const isDone = shape.maybe(eventOf(row), 'event_status') === 'SUCCESS'
-  if (!isDone || refundId === null || paymentId === null) return []
-  return [{ kind: 'refund', id: refundId, paymentId, outcome: 'done', item: row }]
+  return refundId === null || paymentId === null ? [] : [{ kind: 'refund', item: row }]
 }
 
 function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
-  const status = shape.maybe(dispute, 'dispute_status') ?? ''
-  // A retrieval only asks a question; it takes no money back.
-  if (/^RETRIEVAL/.test(status) || at(dispute, 'dispute_type') === 'RETRIEVAL') return []
   const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
   if (paymentId === null) return []
-  const outcome = /_MERCHANT_(LOST|ACCEPTED)$/.test(status)
-    ? 'done'
-    : /_MERCHANT_WON$/.test(status)
-      ? 'undone'
-      : 'open'
-  const id = shape.text(dispute, 'dispute_id')
-  return [{ kind: 'chargeback', id, paymentId, outcome, item: dispute }]
+  shape.text(dispute, 'dispute_id')
+  return [{ kind: 'dispute', item: dispute }]
 }
 
 function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
-  const winner = shape.maybe(part(row, 'dispute_details'), 'closed_in_favor_of')
-  const outcome = { CUSTOMER: 'done', MERCHANT: 'undone' }[winner ?? ''] ?? 'open'
   // A flat row of a dispute names no payment.
   if (paymentId === null) return []
-  const id = shape.text(eventOf(row), 'event_id')
-  return [
-    { kind: 'chargeback', id, paymentId, outcome: outcome as ApiReversal['outcome'], item: row },
-  ]
+  shape.text(eventOf(row), 'event_id')
+  return [{ kind: 'dispute', item: row }]
 }

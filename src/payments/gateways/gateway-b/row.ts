@@ -1,7 +1,17 @@
-import { at } from '../items/exact-json.ts'
+import type { StatusFields } from '../gateway-api.ts'
+import { at, textOf } from '../items/exact-json.ts'
+import { flagOf } from '../items/shape.ts'
 
 /** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
 export const part = (row: unknown, name: string) => at(row, name) ?? row
 export const eventOf = (row: unknown) => part(row, 'event_details')
+
+/** @param payment an entity, or the payment's part of a row */
+export const collectionOf = (payment: unknown): StatusFields => ({
+  is_captured: flagOf(at(payment, 'is_captured')),
+  payment_group: textOf(at(payment, 'payment_group')),
+  payment_method: Object.keys(Object(at(payment, 'payment_method'))),
+  authorization: { action: textOf(at(payment, 'authorization.action')) },
+})
 
 export const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`

@@ -3,7 +3,6 @@ import { at } from '../items/exact-json.ts'
 import { ifReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { eventOf, part } from './row.ts'
-import { STATUSES } from './status.ts'
 
 export const describeRowOfB =
   (kind: Unreadable['kind'], window: Window) =>
@@ -14,8 +13,6 @@ export const describeRowOfB =
     const time = (value: unknown, name: string) => ifReadable(() => shape.isoTime(value, name))
     const paymentId = text(payment, 'cf_payment_id')
     const happenedAt = time(payment, 'payment_time') ?? time(event, 'event_time')
-    const status = STATUSES[text(event, 'event_status') ?? '']
-    const isDone = status !== 'failed' && status !== 'pending'
     const isPayment = text(event, 'event_type') === 'PAYMENT'
     return {
       kind,
@@ -23,7 +20,8 @@ export const describeRowOfB =
       key: keyOfRow(row, paymentId),
       paymentId,
       // The list of payments has the payments of a settlement that name themselves.
-      mayBeMoney: isDone && (kind !== 'settlement' || (isPayment && paymentId === null)),
+      mayBeMoney: kind !== 'settlement' || (isPayment && paymentId === null),
+      statusFields: { event_status: text(event, 'event_status') },
       times: happenedAt === null ? window : { from: happenedAt, to: happenedAt },
     }
   }

@@ -59,6 +59,9 @@ export const shape = {
   },
 }
 
+/** A flag as text, whether it is a text, a number or neither. */
+export const flagOf = (value: unknown) => (value === false ? 'false' : textOf(value))
+
 /** @param amount as decimal text */
 export const isZero = (amount: string): boolean => /^-?0+(\.0+)?$/.test(amount)
 
