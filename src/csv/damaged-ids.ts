@@ -47,22 +47,27 @@ const spaced: Damage[] = [
   { of: hasInvisible, what: 'contains an invisible character' },
 ]
 
-const DAMAGES: [keyof IdColumns, Damage[]][] = [
-  ['externalIds', [shortened]],
-  ['telephones', [shortened, ...asNumber]],
-  ['ids', [shortened, ...asNumber, ...spaced]],
-]
+const DAMAGES: Record<keyof IdColumns, Damage[]> = {
+  externalIds: [shortened],
+  telephones: [shortened, ...asNumber],
+  ids: [shortened, ...asNumber, ...spaced],
+}
 
 /** The errors of damaged ids. One would book a payment that is already booked under its own id. */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
-  for (const [kind, damages] of DAMAGES)
+  for (const kind of ['externalIds', 'telephones', 'ids'] as const)
     for (const name of columns[kind] ?? []) {
-      const cell = fields[name] ?? ''
-      const damage = SOUND.test(cell) ? undefined : damages.find(({ of }) => of(cell))
-      if (damage !== undefined) errors.push(`${name} ${damage.what}: ${REMEDY}`)
+      const damage = damageOf(fields[name] ?? '', kind)
+      if (damage !== undefined) errors.push(`${name} ${damage}`)
     }
   return errors
+}
+
+/** What damaged the id, with the remedy; undefined for an id that is as it was issued. */
+export function damageOf(id: string, kind: keyof IdColumns): string | undefined {
+  const damage = SOUND.test(id) ? undefined : DAMAGES[kind].find(({ of }) => of(id))
+  return damage && `${damage.what}: ${REMEDY}`
 }
 
 /** Turns full-width characters and other blanks into ordinary ones. */

@@ -19,16 +19,19 @@ const SUSPECT = /^[#ENn=]|[\ufffd?\xc2\xc3\xe0â]/
 export function madeUpValues(fields: CsvFields): string[] {
   const errors: string[] = []
   for (const name in fields) {
-    const cell = fields[name] as string
-    if (!SUSPECT.test(cell) || FREE_TEXTS.includes(name)) continue
-    if (MADE_UP.test(cell))
-      errors.push(
-        `${name} is ${cell}, which a program writes where it has no value: enter the value`,
-      )
-    else if (TEXT_FORMULA.test(cell))
-      errors.push(`${name} is a formula: enter the text in it, without the sign and the quotes`)
-    else if (LOST.test(cell) || GARBLED.test(cell))
-      errors.push(`${name} has lost letters: save the file as CSV UTF-8, or enter the value again`)
+    const why = FREE_TEXTS.includes(name) ? undefined : madeUp(fields[name] as string)
+    if (why !== undefined) errors.push(`${name} ${why}`)
   }
   return errors
+}
+
+export function madeUp(cell: string): string | undefined {
+  if (!SUSPECT.test(cell)) return undefined
+  if (MADE_UP.test(cell))
+    return `is ${cell}, which a program writes where it has no value: enter the value`
+  if (TEXT_FORMULA.test(cell))
+    return 'is a formula: enter the text in it, without the sign and the quotes'
+  if (LOST.test(cell) || GARBLED.test(cell))
+    return 'has lost letters: save the file as CSV UTF-8, or enter the value again'
+  return undefined
 }

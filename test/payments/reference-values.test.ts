@@ -97,28 +97,43 @@ t.test('a file is read as spreadsheets save it', async t => {
   t.same(await stored(), ['0011220061746877 L-1', 'ASHA@UPI L-4', 'Asha@Upi L-5', 'va_2 L-2'])
 })
 
+const CHANGED = [
+  { value: '1.11222E+15', why: 'is in scientific notation' },
+  { value: "'0011220061746877", why: 'begins with an apostrophe' },
+  { value: '="0011220061746877"', why: 'is a formula' },
+  { value: '1,112,220,061,746,877', why: 'has separators' },
+  { value: '1112 2200 6174 6877', why: 'has blanks between its digits' },
+  { value: '#N/A', why: 'is #N/A' },
+  { value: `va${NBSP}1`, why: 'contains an invisible character' },
+]
+
 t.test('a value that a spreadsheet has changed is refused', async t => {
   const { upload, stored } = await withValues(t)
+  const cells = CHANGED.map(({ value }) => `"${value.replaceAll('"', '""')}"`)
   const { errors } = await upload(
     'gateway,kind,value,external_loan_id',
-    'gateway_a,virtual_account,1.11222E+15,L-1',
-    "gateway_a,virtual_account,'0011220061746877,L-1",
-    'gateway_a,virtual_account,"=""0011220061746877""",L-1',
-    'gateway_a,virtual_account,"1,112,220,061,746,877",L-1',
-    'gateway_a,virtual_account,1112 2200 6174 6877,L-1',
-    'gateway_a,virtual_account,#N/A,L-1',
-    `gateway_a,virtual_account,va${NBSP}1,L-1`,
+    ...cells.map(cell => `gateway_a,virtual_account,${cell},L-1`),
     'gateway_a,virtual_account,va_1,1.5E+10',
   )
-  t.match(errors, [
-    /^2 value is in scientific notation/,
-    /^3 value begins with an apostrophe/,
-    /^4 value is a formula/,
-    /^5 value has separators/,
-    /^6 value has blanks between its digits/,
-    /^7 value is #N\/A/,
-    /^8 value contains an invisible character/,
-    /^9 external_loan_id is in scientific notation/,
-  ])
+  t.equal(errors.length, CHANGED.length + 1)
+  for (const [i, { why }] of CHANGED.entries()) {
+    t.ok(errors[i].startsWith(`${i + 2} value ${why}`), errors[i])
+    t.equal(errors[i].split(why).length, 2, 'it is said once')
+  }
+  t.match(errors.at(-1), /external_loan_id is in scientific notation/)
   t.same(await stored(), [])
+})
+
+t.test('a call refuses such a value too, and removes one that is registered', async t => {
+  const { put, call, stored, db } = await withValues(t)
+  for (const { value, why } of CHANGED) {
+    const { status, body } = await put(encodeURIComponent(value))
+    t.match({ status, path: body.errors?.[0].path }, { status: 400, path: '/value' }, value)
+    t.ok(body.errors?.[0].message.startsWith(why), body.detail)
+  }
+  t.same(await stored(), [])
+  await sql`
+    insert into core.reference (gateway, kind, value, external_loan_id, created_by)
+    values ('gateway_a', 'mandate', '1.5E+10', 'L-1', 'before')`.execute(db)
+  t.equal((await call('DELETE', '/api/references/gateway_a/mandate/1.5E%2B10')).status, 204)
 })

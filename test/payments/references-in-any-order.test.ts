@@ -79,8 +79,8 @@ t.test('payments, references and batches in any order end as if all came at once
           const reference = {
             ...one.name,
             external_loan_id: loan,
-            valid_from: from,
-            valid_until: until,
+            ...(from && { valid_from: from }),
+            ...(until && { valid_until: until }),
           }
           const preview = await put(reference, { replace, dry_run: true })
           const stored = await put(reference, { replace })

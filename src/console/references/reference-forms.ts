@@ -1,8 +1,10 @@
 import { html } from 'hono/html'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
-import type { ReferenceFilter } from '../../payments/references/find-references.ts'
 import { REFERENCE_LIMIT } from '../../payments/references/reference-file.ts'
-import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
+import {
+  REFERENCE_KINDS,
+  type ReferenceFilter,
+} from '../../payments/references/reference-record.ts'
 import type { Html } from '../frame/html.ts'
 import { words } from '../frame/words.ts'
 

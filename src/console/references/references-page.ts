@@ -1,20 +1,22 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { operate, read } from '../../accounts/needs.ts'
 import { template } from '../../csv/template.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { IsoDay } from '../../http/day-fields.ts'
 import { acceptFiles } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
-import { ExternalId } from '../../http/text-fields.ts'
 import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
 import { deleteCall, putCall } from '../../payments/references/reference-calls.ts'
 import { referenceFile } from '../../payments/references/reference-file.ts'
-import { ReferenceParams } from '../../payments/references/reference-record.ts'
-import { referenceFilters } from '../../payments/references/routes.ts'
+import {
+  NewReference,
+  type Reference,
+  ReferenceFilter,
+  ReferenceParams,
+} from '../../payments/references/reference-record.ts'
 import { uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll } from '../frame/formats.ts'
 import { donePath } from '../frame/notice.ts'
@@ -30,21 +32,13 @@ import { referenceForms } from './reference-forms.ts'
 
 const PATH = '/console/references'
 const TEMPLATE = `${PATH}/template.csv`
-const day = Type.Optional(IsoDay)
-const name = ReferenceParams.properties
 const addSchema = {
   body: Type.Object(
-    {
-      ...name,
-      external_loan_id: ExternalId,
-      valid_from: day,
-      valid_until: day,
-      replace: Type.Optional(Type.Literal('true')),
-    },
+    { ...NewReference.properties, replace: Type.Optional(Type.Literal('true')) },
     closed,
   ),
 }
-const removeSchema = { body: Type.Object(name, closed) }
+const removeSchema = { body: Type.Object(ReferenceParams.properties, closed) }
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
@@ -91,14 +85,13 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
   }
 }
 
-type Row = Static<typeof ReferenceParams> &
-  Awaited<ReturnType<typeof findReferences>>['references'][number]
+const filters = ReferenceFilter.properties
 
-function referenceList({ db, formats }: PageContext): List<typeof referenceFilters, Row> {
+function referenceList({ db, formats }: PageContext): List<typeof filters, Reference> {
   return {
     path: '/references',
     title: 'References',
-    filters: referenceFilters,
+    filters,
     cursor: ['uuid'],
     empty:
       'No reference matches. What says which loan a virtual account, a mandate or a link belongs to appears here.',
@@ -119,7 +112,7 @@ function referenceList({ db, formats }: PageContext): List<typeof referenceFilte
     ],
     async load(query) {
       const { references, next_cursor } = await findReferences(db, query)
-      return { rows: references as Row[], next_cursor }
+      return { rows: references, next_cursor }
     },
     count: filter =>
       countUpTo(db, sql`select from core.reference where ${matchingReferences(filter)}`),

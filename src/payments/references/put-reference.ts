@@ -3,15 +3,16 @@ import type { Asker } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { asJson } from '../../http/as-json.ts'
-import { Conflict } from '../../http/problem.ts'
+import { Conflict, invalidField } from '../../http/problem.ts'
 import { auditReference } from './audit-reference.ts'
 import { referenceColumns } from './find-references.ts'
 import { lockReference } from './lock-references.ts'
 import {
+  isEmptyPeriod,
   type NewReference,
+  PERIOD_RULE,
   type Period,
   type Reference,
-  refuseEmptyPeriod,
 } from './reference-record.ts'
 import { saveReferences } from './save-references.ts'
 
@@ -20,14 +21,14 @@ const MAX_COUNTED = 1_000
 
 export type How = { replace?: boolean | undefined; dry_run?: boolean | undefined }
 
-/** @throws Conflict if the value belongs to another loan in that time, unless `replace` ends that */
+/** @throws FieldErrors, Conflict if the value belongs to another loan in that time, unless `replace` ends that */
 export function putReference(
   db: Database,
   reference: NewReference,
   asker: Asker,
   { replace = false, dry_run: isDryRun = false }: How = {},
 ) {
-  refuseEmptyPeriod(reference)
+  if (isEmptyPeriod(reference)) throw invalidField('/valid_until', PERIOD_RULE)
   const { external_loan_id: loan } = reference
   return inTransaction(db, async trx => {
     await lockReference(trx, reference)

@@ -1,16 +1,17 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type FileKind, optional, required } from '../../csv/column.ts'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
+import { IsoDay } from '../../http/day-fields.ts'
 import type { FileLimit } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
-import { ExternalId } from '../../http/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
+import { WHY } from '../../http/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
-import { type NewReference, PERIOD_RULE, ReferenceParams } from './reference-record.ts'
+import { isEmptyPeriod, NewReference, PERIOD_RULE } from './reference-record.ts'
 
 /** A file has some two million rows. */
 export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 MiB' }
@@ -31,27 +32,25 @@ export const referenceFile: FileKind = {
   ],
 }
 
-const Row = Type.Object({ ...ReferenceParams.properties, external_loan_id: ExternalId }, closed)
-const compiled = TypeCompiler.Compile(Row)
-const DAYS = ['valid_from', 'valid_until'] as const
+const day = Type.Optional({ ...IsoDay, [WHY]: () => DAY_RULE })
+const Row = TypeCompiler.Compile(
+  Type.Object({ ...NewReference.properties, valid_from: day, valid_until: day }, closed),
+)
 
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow(fields: CsvFields): { reference: NewReference; errors: string[] } {
-  const { valid_from: _, valid_until: __, reason: ___, ...row } = fields
-  const errors = [
-    ...madeUpValues(fields),
-    ...(compiled.Check(row) ? [] : columnErrors(compiled.Errors(row))),
-    ...damagedIds(fields, { ids: ['value'], externalIds: ['external_loan_id'] }),
-  ]
-  const period: Pick<NewReference, 'valid_from' | 'valid_until'> = {}
-  for (const name of DAYS) {
-    const text = fields[name]
-    if (text === undefined) continue
-    const day = dayOf(text)
-    if (day === undefined) errors.push(`${name} ${DAY_RULE}`)
-    else period[name] = day.iso
+  const { reason: _, ...row } = fields
+  for (const name of ['valid_from', 'valid_until']) {
+    const day = dayOf(row[name] ?? '')
+    if (day !== undefined) row[name] = day.iso
   }
-  const { valid_from: from = '', valid_until: until } = period
-  if (until !== undefined && until < from) errors.push(`valid_until ${PERIOD_RULE}`)
-  return { reference: { ...(row as Static<typeof Row>), ...period }, errors }
+  const reference = row as NewReference
+  const errors = [
+    ...columnErrors(Row.Errors(row)),
+    ...madeUpValues(fields),
+    ...damagedIds(fields, { externalIds: ['external_loan_id'] }),
+  ]
+  if (isEmptyPeriod(reference)) errors.push(`valid_until ${PERIOD_RULE}`)
+  // A made-up value is named as a value, and as a cell.
+  return { reference, errors: [...new Set(errors)] }
 }

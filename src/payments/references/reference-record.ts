@@ -1,8 +1,11 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Kind, type Static, Type, TypeRegistry } from '@sinclair/typebox'
+import { damageOf } from '../../csv/damaged-ids.ts'
+import { madeUp } from '../../csv/made-up-values.ts'
 import { IsoDay } from '../../http/day-fields.ts'
-import { invalidField } from '../../http/problem.ts'
-import { nullable, oneOf } from '../../http/schemas.ts'
+import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { TAKE, trimText } from '../../http/take-values.ts'
+import { ExternalId } from '../../http/text-fields.ts'
+import { WHY } from '../../http/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
 /** The first four kinds name the loan; the others only suggest it. */
@@ -18,9 +21,8 @@ export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
 const ReferenceValue = Type.String({
   [TAKE]: trimText,
-  minLength: 1,
   maxLength: 200,
-  pattern: '^[^\\u0000-\\u001f\\u007f]+$',
+  pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$',
   description: 'a text of 1 to 200 characters, of which none is a control character',
   examples: ['va_4xbQrmEoA5WJ0G'],
 })
@@ -31,6 +33,44 @@ export const ReferenceParams = Type.Object({
   value: ReferenceValue,
 })
 export type ReferenceName = Static<typeof ReferenceParams>
+
+export const ReferenceFilter = Type.Object(
+  {
+    loan: Type.Optional(ExternalId),
+    gateway: Type.Optional(oneOf(GATEWAYS)),
+    kind: Type.Optional(oneOf(REFERENCE_KINDS)),
+  },
+  closed,
+)
+export type ReferenceFilter = Static<typeof ReferenceFilter>
+
+/** A program may have changed an id on its way here; the payments carry it as it was issued. */
+const whyChanged = (value: string) => madeUp(value) ?? damageOf(value, 'ids')
+const SHAPE = new RegExp(ReferenceValue.pattern as string)
+TypeRegistry.Set(
+  'IssuedId',
+  (_, value) => typeof value === 'string' && SHAPE.test(value) && whyChanged(value) === undefined,
+)
+
+export const NewReference = Type.Object(
+  {
+    ...ReferenceParams.properties,
+    value: Type.Unsafe<string>({
+      ...ReferenceValue,
+      [Kind]: 'IssuedId',
+      [WHY]: (value: unknown) => (typeof value === 'string' ? whyChanged(value) : undefined),
+    }),
+    external_loan_id: ExternalId,
+    valid_from: optional(IsoDay),
+    valid_until: optional(IsoDay),
+  },
+  closed,
+)
+export type NewReference = Static<typeof NewReference>
+
+export const PERIOD_RULE = 'must not be before valid_from'
+export const isEmptyPeriod = ({ valid_from = '', valid_until }: NewReference) =>
+  valid_until !== undefined && valid_until < valid_from
 
 const day = nullable({ ...IsoDay, description: 'inclusive; null where there is no such end' })
 
@@ -49,18 +89,3 @@ export const Reference = Type.Object(
 )
 export type Reference = Static<typeof Reference>
 export type Period = Pick<Reference, 'external_loan_id' | 'valid_from' | 'valid_until'>
-
-export type NewReference = ReferenceName & {
-  external_loan_id: string
-  /** The first and last day, as `yyyy-MM-dd`. */
-  valid_from?: string | undefined
-  valid_until?: string | undefined
-}
-
-export const PERIOD_RULE = 'must not be before valid_from'
-
-/** @throws FieldErrors */
-export function refuseEmptyPeriod({ valid_from, valid_until }: NewReference): void {
-  if (valid_from !== undefined && valid_until !== undefined && valid_until < valid_from)
-    throw invalidField('/valid_until', PERIOD_RULE)
-}

@@ -8,16 +8,13 @@ import type { FileType } from '../../csv/file-type.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { IsoDay } from '../../http/day-fields.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { acceptFiles } from '../../http/multipart.ts'
-import { closed, oneOf, optional } from '../../http/schemas.ts'
-import { ExternalId } from '../../http/text-fields.ts'
-import { GATEWAYS } from '../gateways/gateways.ts'
+import { closed, oneOf } from '../../http/schemas.ts'
 import { findReferences } from './find-references.ts'
 import { actsOfPut, deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
-import { REFERENCE_KINDS, Reference, ReferenceParams } from './reference-record.ts'
+import { NewReference, Reference, ReferenceFilter, ReferenceParams } from './reference-record.ts'
 import { uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
@@ -32,29 +29,22 @@ const Put = Type.Object(
   },
   { title: 'ReferencePut' },
 )
+const { gateway, kind, value, ...newPeriod } = NewReference.properties
 const putSchema = {
   operationId: 'putReference',
   'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Says which loan payments with this id belong to, from the next batch on',
-  params: ReferenceParams,
+  params: Type.Object({ gateway, kind, value }),
   querystring: How,
-  body: Type.Object(
-    { external_loan_id: ExternalId, valid_from: optional(IsoDay), valid_until: optional(IsoDay) },
-    { ...closed, title: 'PutReferenceRequest' },
-  ),
+  body: Type.Object(newPeriod, { ...closed, title: 'PutReferenceRequest' }),
   response: { 200: Put, 201: Put, 202: Proposal },
-}
-export const referenceFilters = {
-  loan: Type.Optional(ExternalId),
-  gateway: Type.Optional(oneOf(GATEWAYS)),
-  kind: Type.Optional(oneOf(REFERENCE_KINDS)),
 }
 const listSchema = {
   operationId: 'listReferences',
   tags,
   summary: 'Lists references, newest first',
-  querystring: Type.Object({ ...referenceFilters, ...listQuery('uuid') }, closed),
+  querystring: Type.Object({ ...ReferenceFilter.properties, ...listQuery('uuid') }, closed),
   response: listAnswer('references', Reference, 'ReferenceList'),
 }
 const deleteSchema = {
