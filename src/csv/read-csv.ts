@@ -1,7 +1,7 @@
 import { csvRecords } from './csv-records.ts'
 import { delimiterOf, firstLineOf, isSeparatorLine } from './header.ts'
 import { refuseOtherTexts } from './refuse-other-formats.ts'
-import { type BatchSize, type CsvReader, rowBatches } from './row-batches.ts'
+import { type CsvReader, rowBatches } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /**
@@ -11,15 +11,11 @@ import { UnreadableFile } from './unreadable-file.ts'
 const BYTES_AT_ONCE = 8 * 1024
 const MAX_HEADER_BYTES = 20_000
 
-export async function readCsv(
-  source: AsyncIterable<Buffer>,
-  batchSize: BatchSize,
-  reader: CsvReader,
-): Promise<void> {
+export async function readCsv(source: AsyncIterable<Buffer>, reader: CsvReader): Promise<void> {
   const chunks = withoutEnd(source)[Symbol.asyncIterator]()
   const { bytes, line } = await firstLine(chunks)
   const delimiter = delimiterOf(line)
-  const batches = rowBatches(batchSize, reader, delimiter)
+  const batches = rowBatches(reader, delimiter)
   const records = csvRecords(delimiter, isSeparatorLine(line), batches.add)
   try {
     for await (const piece of pieces(bytes, chunks)) {

@@ -5,9 +5,10 @@ export type CsvReader = {
   rows(batch: CsvRow[]): Promise<void>
 }
 
-export type BatchSize = { rows: number; bytes: number }
+/** The rows that are saved together: PostgreSQL gets no faster with more. Two batches are in memory, each in several forms. */
+const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
-export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: string) {
+export function rowBatches(reader: CsvReader, delimiter: string) {
   let header: CsvRow | undefined
   let isHeaderTaken = false
   let rows: CsvRow[] = []
@@ -21,7 +22,7 @@ export function rowBatches(batchSize: BatchSize, reader: CsvReader, delimiter: s
     },
     async afterBytes(count: number) {
       bytesOfBatch += count
-      if (rows.length >= batchSize.rows || bytesOfBatch >= batchSize.bytes) await hand()
+      if (rows.length >= BATCH_SIZE.rows || bytesOfBatch >= BATCH_SIZE.bytes) await hand()
     },
     async end() {
       await hand()

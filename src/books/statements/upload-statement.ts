@@ -13,7 +13,6 @@ import type { Place } from './recognise.ts'
 import { saveRows, Withdrawn } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
 
-const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 const MAX_NAMED = 3
 
 type Uploaded = {
@@ -46,7 +45,7 @@ export async function uploadStatement(
     withStatuses: rows => withStatuses(db, gateway, rows),
     keep: (rows, count) => saveRows(db, open, rows, count),
   })
-  await readCsv(decode(file.bytes), BATCH_SIZE, read)
+  await readCsv(decode(file.bytes), read)
   const { rows, valid, days, refused, errors, ignored } = read.result
   if (rows === 0) throw noRows()
   if (valid === 0) throw noneValid(errors)

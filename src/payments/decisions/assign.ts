@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockedPayment, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
-import type { ReferenceKind } from '../references/reference-record.ts'
-import { remember } from '../references/remember.ts'
+import { putReference } from '../references/put-reference.ts'
+import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
 import { settle } from '../settle.ts'
 import { saveNote } from './note.ts'
 
@@ -54,7 +54,7 @@ export function assign(
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])
-    if (kinds !== undefined) await remember(trx, { payment: payment.id, loan, kinds }, asker)
+    if (kinds !== undefined) await remember(trx, payment.id, kinds, loan, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.assign',
@@ -68,4 +68,20 @@ export function assign(
       },
     })
   })
+}
+
+/** Saves the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan */
+async function remember(
+  trx: Trx,
+  payment: string,
+  kinds: ReferenceKind[],
+  loan: string,
+  asker: Asker,
+) {
+  const { rows } = await sql<ReferenceName>`
+    select t.gateway, k.kind, substr(ref, length(k.kind) + 2) as value
+      from core.transaction t cross join lateral unnest(t.refs) ref cross join lateral split_part(ref, ':', 1) k (kind)
+     where t.id = ${payment} and k.kind = any(${kinds})
+     order by ref`.execute(trx)
+  for (const one of rows) await putReference(trx, { ...one, external_loan_id: loan }, asker)
 }

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
-import type { Asker } from '../../accounts/audit.ts'
+import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { loanSubject } from '../../engine/operation.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
-import { auditReference } from './audit-reference.ts'
-import { referenceColumns } from './find-references.ts'
-import { lockReference } from './lock-references.ts'
+import { ofValue, referenceColumns } from './find-references.ts'
 import {
   isEmptyPeriod,
   type NewReference,
@@ -14,7 +13,7 @@ import {
   type Period,
   type Reference,
 } from './reference-record.ts'
-import { saveReferences } from './save-references.ts'
+import { belongsTo, lockReference, saveReferences } from './save-references.ts'
 
 /** Counting more would make the caller wait. */
 const MAX_COUNTED = 1_000
@@ -38,29 +37,24 @@ export function putReference(
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.other != null) throw new Conflict(belongsTo(outcome.other))
     const stored = await withWaiting(trx, reference)
+    const also = replaced.length > 0 && { replaced }
+    await auditReference(trx, asker, 'put', { ...reference, ...also })
+    for (const period of replaced)
+      await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
     if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)
-    else {
-      const also = replaced.length > 0 && { replaced }
-      await auditReference(trx, asker, 'put', { ...reference, ...also })
-      for (const period of replaced)
-        await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
-    }
     return { isNew: outcome?.is_new === true, stored }
   })
 }
 
-export const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
-
 /** Ends the references of other loans on the day before this one begins. */
 async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
-  const { gateway, kind, value, external_loan_id: loan } = reference
-  const { valid_from: from = null, valid_until: until = null } = reference
+  const { external_loan_id: loan, valid_from: from = null, valid_until: until = null } = reference
   const { rows } = await sql<Period>`
     with other as materialized (
       select id, external_loan_id, valid_from, valid_until,
              coalesce(valid_from, '-infinity') < ${from}::date is true as began_before
         from core.reference
-       where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} and external_loan_id <> ${loan}
+       where ${ofValue(reference)} and external_loan_id <> ${loan}
          and daterange(valid_from, valid_until, '[]') && daterange(${from}, ${until}, '[]')
     ), ended as (
       update core.reference r set valid_until = ${from}::date - 1 from other o where r.id = o.id and o.began_before
@@ -71,12 +65,20 @@ async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
   return rows
 }
 
-async function withWaiting(trx: Trx, { gateway, kind, value, external_loan_id }: NewReference) {
+async function withWaiting(trx: Trx, reference: NewReference) {
   const { rows } = await sql<object>`
     select ${referenceColumns}, core.released_by(gateway, key, external_loan_id, ${MAX_COUNTED})::integer as waiting
       from core.reference
-     where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} and external_loan_id = ${external_loan_id}`.execute(
-    trx,
-  )
+     where ${ofValue(reference)} and external_loan_id = ${reference.external_loan_id}`.execute(trx)
   return asJson<Reference & { waiting: number }>(rows[0] ?? {})
+}
+
+/** Audits a change of a reference under its loan, so that the loan's timeline shows it. */
+export function auditReference(
+  trx: Trx,
+  asker: Asker,
+  action: 'put' | 'replace' | 'delete',
+  { external_loan_id: loan, ...detail }: Record<string, unknown> & { external_loan_id: string },
+): Promise<void> {
+  return audit(trx, { ...asker, action: `reference.${action}`, subject: loanSubject(loan), detail })
 }

@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import { type ActCall, type Facts, factsAbout } from '../../accounts/approvals/act-call.ts'
+import type { Asker } from '../../accounts/audit.ts'
 import type { Act } from '../../config/acts.ts'
-import type { Trx } from '../../database/database.ts'
-import { deleteReference } from './delete-reference.ts'
-import { lockReference } from './lock-references.ts'
-import { type How, putReference } from './put-reference.ts'
-import type { NewReference, ReferenceName } from './reference-record.ts'
+import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
+import { NotFound } from '../../http/problem.ts'
+import { ofValue } from './find-references.ts'
+import { auditReference, type How, putReference } from './put-reference.ts'
+import type { NewReference, Period, ReferenceName } from './reference-record.ts'
+import { lockReference } from './save-references.ts'
 
 type Put = NewReference & How
 type Stored = Awaited<ReturnType<typeof putReference>>
@@ -33,12 +36,30 @@ export function actsOfPut({ dry_run }: How): Act[] {
 }
 
 async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {
-  const { gateway, kind, value } = name
+  const periods = await lockedPeriods(trx, name)
+  const subject = `${name.gateway}/${name.kind}/${name.value}`
+  return factsAbout('reference.write', subject, { periods }, periods)
+}
+
+/** Deletes a reference with all its periods. */
+export function deleteReference(db: Database, name: ReferenceName, asker: Asker): Promise<void> {
+  return inTransaction(db, async trx => {
+    const periods = await lockedPeriods(trx, name)
+    const { gateway, kind, value } = name
+    if (periods.length === 0) throw new NotFound(`No ${kind} ${value} of ${gateway} is registered`)
+    await sql`
+      with gone as (delete from core.reference where ${ofValue(name)} returning key)
+      insert into core.changed_reference (gateway, key) select distinct ${gateway}, key from gone`.execute(
+      trx,
+    )
+    for (const period of periods) await auditReference(trx, asker, 'delete', { ...name, ...period })
+  })
+}
+
+async function lockedPeriods(trx: Trx, name: ReferenceName): Promise<Period[]> {
   await lockReference(trx, name)
-  const { rows: periods } = await sql<object>`
-    select external_loan_id, valid_from::text as valid_from, valid_until::text as valid_until from core.reference
-     where key = core.reference_key(${kind}, ${value}) and gateway = ${gateway} order by id`.execute(
-    trx,
-  )
-  return factsAbout('reference.write', `${gateway}/${kind}/${value}`, { periods }, periods)
+  const { rows } = await sql<Period>`
+    select external_loan_id, valid_from::text, valid_until::text from core.reference
+     where ${ofValue(name)} order by id`.execute(trx)
+  return rows
 }

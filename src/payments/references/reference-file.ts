@@ -3,8 +3,8 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type FileKind, optional, required } from '../../csv/column.ts'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
-import type { CsvFields } from '../../csv/fields.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
+import type { UploadRow } from '../../csv/read-upload.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import type { FileLimit } from '../../http/multipart.ts'
 import { closed } from '../../http/schemas.ts'
@@ -38,19 +38,20 @@ const Row = TypeCompiler.Compile(
 )
 
 /** @returns the reference, and the errors that keep the row from being one */
-export function checkRow(fields: CsvFields): { reference: NewReference; errors: string[] } {
+export function checkRow({ line, fields, misfit }: UploadRow) {
   const { reason: _, ...row } = fields
   for (const name of ['valid_from', 'valid_until']) {
     const day = dayOf(row[name] ?? '')
     if (day !== undefined) row[name] = day.iso
   }
   const reference = row as NewReference
-  const errors = [
+  if (misfit !== null) return { line, reference, errors: [misfit] }
+  // A made-up value is named as a value, and as a cell.
+  const errors = new Set([
     ...columnErrors(Row.Errors(row)),
     ...madeUpValues(fields),
     ...damagedIds(fields, { externalIds: ['external_loan_id'] }),
-  ]
-  if (isEmptyPeriod(reference)) errors.push(`valid_until ${PERIOD_RULE}`)
-  // A made-up value is named as a value, and as a cell.
-  return { reference, errors: [...new Set(errors)] }
+  ])
+  if (errors.size === 0 && isEmptyPeriod(reference)) errors.add(`valid_until ${PERIOD_RULE}`)
+  return { line, reference, errors: [...errors] }
 }

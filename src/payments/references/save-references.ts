@@ -1,6 +1,24 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
-import type { NewReference } from './reference-record.ts'
+import { LOCKS } from '../../database/locks.ts'
+import type { NewReference, ReferenceName } from './reference-record.ts'
+
+/** Locks one value: it has one change at a time, while changes of other values go on. */
+export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
+  await sql`
+    select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),
+           pg_advisory_xact_lock(${sql.lit(LOCKS.references)}, hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(
+    trx,
+  )
+}
+
+/**
+ * Locks all values, for a part of a file: a lock for each of its values would take more of them than PostgreSQL has
+ * room for.
+ */
+export async function lockAllReferences(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS.references)})`.execute(trx)
+}
 
 type Outcome = {
   /** Why the reference was not saved: the value belongs to this loan in that time. */
@@ -11,10 +29,23 @@ type Outcome = {
 }
 
 /**
- * Saves references. Call it with the lock for their values. The next batch looks again at their payments.
- * @returns what became of each, in order
+ * Saves references in their order. Call it with the lock for their values. The next batch looks again at their payments.
+ * @returns what became of each
  */
-export async function saveReferences(trx: Trx, references: NewReference[], actor: string) {
+export async function saveReferences(
+  trx: Trx,
+  references: NewReference[],
+  actor: string,
+): Promise<Outcome[]> {
+  const outcomes = await saveFirstOfEach(trx, references, actor)
+  const later = references.filter((_, n) => outcomes[n]?.is_later)
+  const ofLater = later.length === 0 ? [] : await saveReferences(trx, later, actor)
+  return outcomes.map(outcome => (outcome.is_later ? (ofLater.shift() as Outcome) : outcome))
+}
+
+export const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
+
+async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: string) {
   const numbered = references.map((reference, n) => ({ n, ...reference }))
   const { rows } = await sql<Outcome>`
     with given as (

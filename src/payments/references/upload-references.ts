@@ -2,30 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { askerOf } from '../../accounts/actor.ts'
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
-import { decode } from '../../csv/decode.ts'
-import { fieldsOf, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
-import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
-import { unescapeFormula } from '../../csv/formula.ts'
-import { columnsOf } from '../../csv/header.ts'
-import { readCsv } from '../../csv/read-csv.ts'
-import type { CsvRow } from '../../csv/row-batches.ts'
-import { noRows } from '../../csv/unreadable-file.ts'
+import type { FileType } from '../../csv/file-type.ts'
+import { readUpload, type UploadPlace, type UploadRow } from '../../csv/read-upload.ts'
 import type { Database } from '../../database/database.ts'
 import { takeFile, type UploadedFile } from '../../http/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
-import { lockAllReferences } from './lock-references.ts'
-import { belongsTo } from './put-reference.ts'
 import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
-import type { NewReference } from './reference-record.ts'
-import { saveReferences } from './save-references.ts'
+import { belongsTo, lockAllReferences, saveReferences } from './save-references.ts'
 
-/** A batch takes some 50 ms, in which other changes wait. */
-const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 const MAX_LISTED = 100
-
-type Line = { line: number; reference: NewReference }
-type Refused = { line: number; reason: string }
-type Place = { others: FileType[]; templateUrl: string }
 
 type Context = {
   db: Database
@@ -48,37 +33,23 @@ export function uploadReferences(
     )
   const others = [...fileTypes.portfolio, ...fileTypes.statements]
   return takeFile(request, [], REFERENCE_LIMIT, file =>
-    saveFile(db, { others, templateUrl }, file, askerOf(request)),
+    saveFile(db, { kind: referenceFile, others, templateUrl }, file, askerOf(request)),
   )
 }
 
-async function saveFile(
-  db: Database,
-  { others, templateUrl }: Place,
-  file: UploadedFile,
-  asker: Asker,
-) {
+async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, asker: Asker) {
   const counts = { rows: 0, valid_rows: 0, invalid_rows: 0 }
-  const errors: Refused[] = []
-  let columns: string[] = []
+  const errors: { line: number; reason: string }[] = []
   try {
-    await readCsv(decode(file.bytes), BATCH_SIZE, {
-      async header(header) {
-        refuseOtherTypes(header.cells, 'a file of references', others)
-        columns = columnsOf(header, referenceFile, templateUrl)
-      },
+    await readUpload(file.bytes, place, {
       async rows(batch) {
+        const refused = await saveValid(db, batch, asker.actor)
         counts.rows += batch.length
-        const refused: Refused[] = []
-        const lines = batch.flatMap(row => lineOf(row, columns, refused))
-        refused.push(...(await keep(db, lines, asker)))
-        refused.sort((a, b) => a.line - b.line)
-        counts.invalid_rows += refused.length
         counts.valid_rows += batch.length - refused.length
+        counts.invalid_rows += refused.length
         errors.push(...refused.slice(0, MAX_LISTED - errors.length))
       },
     })
-    if (counts.rows === 0) throw noRows()
   } finally {
     // The rows before an interruption of a file are saved, too.
     const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
@@ -87,31 +58,18 @@ async function saveFile(
   return { ...counts, errors }
 }
 
-function lineOf({ line, cells: came }: CsvRow, columns: string[], refused: Refused[]): Line[] {
-  const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
-  const misfit = misfitOf(cells, columns)
-  const checked = misfit === null ? checkRow(fieldsOf(columns, cells)) : { errors: [misfit] }
-  if ('reference' in checked && checked.errors.length === 0)
-    return [{ line, reference: checked.reference }]
-  refused.push({ line, reason: checked.errors.join('; ') })
-  return []
-}
-
-function keep(db: Database, lines: Line[], { actor }: Asker): Promise<Refused[]> {
-  return db.transaction().execute(async trx => {
+/** Other changes wait for it, some 50 ms. @returns the other rows, in their order */
+async function saveValid(db: Database, batch: UploadRow[], actor: string) {
+  const checked = batch.map(checkRow)
+  const valid = checked.filter(({ errors }) => errors.length === 0)
+  const references = valid.map(({ reference }) => reference)
+  const outcomes = await db.transaction().execute(async trx => {
     await lockAllReferences(trx)
-    const refused: Refused[] = []
-    for (let left = lines; left.length > 0; ) {
-      const references = left.map(({ reference }) => reference)
-      const outcomes = await saveReferences(trx, references, actor)
-      const later: Line[] = []
-      for (const [i, { other, is_later }] of outcomes.entries()) {
-        const one = left[i] as Line
-        if (is_later) later.push(one)
-        else if (other !== null) refused.push({ line: one.line, reason: belongsTo(other) })
-      }
-      left = later
-    }
-    return refused
+    return saveReferences(trx, references, actor)
   })
+  for (const [i, { other }] of outcomes.entries())
+    if (other !== null) valid[i]?.errors.push(belongsTo(other))
+  return checked.flatMap(({ line, errors }) =>
+    errors.length === 0 ? [] : [{ line, reason: errors.join('; ') }],
+  )
 }

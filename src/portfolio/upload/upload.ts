@@ -1,14 +1,8 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import { decode } from '../../csv/decode.ts'
-import { fieldsOf, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
-import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
-import { unescapeFormula } from '../../csv/formula.ts'
-import { columnsOf, plainName } from '../../csv/header.ts'
+import type { FileType } from '../../csv/file-type.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
-import { readCsv } from '../../csv/read-csv.ts'
-import type { CsvRow } from '../../csv/row-batches.ts'
-import { noRows } from '../../csv/unreadable-file.ts'
+import { readUpload, type UploadRow } from '../../csv/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import type { Row } from '../../database/row.ts'
@@ -23,9 +17,6 @@ import { checkAcross } from './check-across.ts'
 import { findingsType } from './findings-csv.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
 import { throughOutage } from './through-outage.ts'
-
-/** One insert has so many rows: PostgreSQL gets no faster with more. Two batches are in memory, each in several forms. */
-const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
 /** The beats are so frequent that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
@@ -101,17 +92,14 @@ async function check(
 
 async function saveRows(
   db: Database,
-  place: Place,
+  { kind, others, templates }: Place,
   id: string,
   file: UploadedFile,
 ): Promise<number> {
-  const { kind } = place
-  let columns: string[] = []
-  let rows = 0
-  await readCsv(decode(file.bytes), BATCH_SIZE, {
-    async header(header, delimiter) {
-      refuseOthers(header.cells, place)
-      columns = columnsOf(header, kind, `${place.templates}/${kind.type}.csv`)
+  const templateUrl = `${templates}/${kind.type}.csv`
+  const place = { kind, others: mistakenFor(kind, others), templateUrl }
+  return readUpload(file.bytes, place, {
+    async header(columns, delimiter) {
       await throughOutage(() =>
         sql`
           insert into loanops.migration (id, type, columns, delimiter, file_name)
@@ -120,8 +108,7 @@ async function saveRows(
       )
     },
     async rows(batch) {
-      rows += batch.length
-      const checkedRows = batch.map(row => checked(row))
+      const checkedRows = batch.map(row => checked(kind, row))
       let isAgain = false
       await throughOutage(() => {
         const inserting = insertBatch(db, id, checkedRows, isAgain)
@@ -130,27 +117,25 @@ async function saveRows(
       })
     },
   })
-  if (rows === 0) throw noRows()
-  return rows
-
-  function checked({ line, cells: came }: CsvRow): NewRow {
-    // Empty columns at the end are dropped in every file, because an errors file may come back without its column of
-    // reasons.
-    const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
-    const misfit = misfitOf(cells, columns)
-    if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
-    const fields = fieldsOf(columns, cells)
-    const row = kind.check(fields)
-    row.errors.push(...madeUpValues(fields))
-    return { line, cells, ...row }
-  }
 }
 
-function refuseOthers(header: string[], { kind, others }: Place) {
+function checked(kind: ReadyKind, { line, cells, fields, misfit }: UploadRow): NewRow {
+  if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
+  const row = kind.check(fields)
+  row.errors.push(...madeUpValues(fields))
+  return { line, cells, ...row }
+}
+
+/** The types of other files; a file that looks like its own type is none of them, unless it is a list of findings. */
+function mistakenFor(kind: ReadyKind, others: FileType[]): FileType[] {
   const siblings = portfolioTypes(type => `choose ${type} as its type`)
-  const wanted = `a file of ${kind.type}`
-  const isOwn = kind.isHeader(header.map(plainName))
-  refuseOtherTypes(header, wanted, isOwn ? [findingsType] : [findingsType, ...siblings, ...others])
+  return [
+    findingsType,
+    ...[...siblings, ...others].map(other => ({
+      ...other,
+      isHeader: (columns: string[]) => !kind.isHeader(columns) && other.isHeader(columns),
+    })),
+  ]
 }
 
 /** Inserts a batch in a transaction of its own, so that a slow caller does not hold a connection while it sends. */
