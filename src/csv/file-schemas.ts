@@ -4,16 +4,18 @@ import { InvalidRow } from './invalid-row.ts'
 import { describeColumns, template } from './template.ts'
 
 /** Of a call that returns the header row of such a file and one example row. */
-export const templateSchema = <Named extends object>(named: Named, file: FileKind) => ({
+export const templateSchema = <Named extends object>(file: FileKind, named: Named) => ({
   ...named,
   description: describeColumns(file),
   produces: ['text/csv'],
   response: { 200: Type.String() },
 })
 
-/** The body of a call that takes such a file, which is read as it arrives. */
-export const fileBody = (file: FileKind, limit: string, title: string) =>
-  Type.Object(
+/** Of a call that takes such a file. */
+export const fileSchema = (file: FileKind, limit: string, title: string) => ({
+  description: describeColumns(file),
+  consumes: ['multipart/form-data'],
+  body: Type.Object(
     {
       file: Type.String({
         format: 'binary',
@@ -22,7 +24,8 @@ export const fileBody = (file: FileKind, limit: string, title: string) =>
       }),
     },
     { additionalProperties: false, title },
-  )
+  ),
+})
 
 export const rowCounts = {
   rows: Type.Integer(),

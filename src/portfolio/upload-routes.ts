@@ -43,13 +43,7 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
   return async app => {
     app.post(
       '/migration/upload',
-      // The body is read part by part as it arrives, so there is nothing to validate before the handler.
-      {
-        schema: uploadSchema,
-        config: operate(),
-        onRequest: limitLongCalls,
-        validatorCompiler: () => () => true,
-      },
+      { schema: uploadSchema, config: operate(), onRequest: limitLongCalls },
       async (request, reply) => {
         const id = await portfolio.upload(request, askerOf(request), '/api/migration/templates')
         const record = await findMigration(db, id)

@@ -5,7 +5,7 @@ import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
 import type { Config } from '../../config/config.ts'
-import { fileBody, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
+import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/file-type.ts'
 import { describeColumns, template } from '../../csv/template.ts'
 import type { Database } from '../../database/database.ts'
@@ -24,20 +24,19 @@ import { withdrawCall } from './withdraw-call.ts'
 
 const tags = ['books']
 const TEMPLATE = '/gateways/statement-template.csv'
-const ofTemplate = {
+const ofTemplate = templateSchema(statementFile, {
   operationId: 'getStatementTemplate',
   tags,
   summary: 'Returns the header row of a statement and one example row',
-}
+})
 const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
   tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
+  ...fileSchema(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
-  consumes: ['multipart/form-data'],
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
-  body: fileBody(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   response: {
     201: Type.Object(
       {
@@ -88,16 +87,13 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     await app.register(acceptFiles)
 
-    app.get(
-      TEMPLATE,
-      { schema: templateSchema(ofTemplate, statementFile), config: read },
-      async (_, reply) => csvDownload(reply, 'statement.csv').send(template(statementFile)),
+    app.get(TEMPLATE, { schema: ofTemplate, config: read }, async (_, reply) =>
+      csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
     app.post(
       '/gateways/:gateway/statement',
-      // The body is read as it arrives, so there is nothing to validate before the handler.
-      { schema, config: operate(), onRequest: limitLongCalls, validatorCompiler: () => () => true },
+      { schema, config: operate(), onRequest: limitLongCalls },
       async (request, reply) => {
         const { gateway } = request.params
         refuseUnknown(gateway)

@@ -3,9 +3,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
 import { operate, read } from '../../accounts/needs.ts'
-import { fileBody, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
+import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/file-type.ts'
-import { describeColumns, template } from '../../csv/template.ts'
+import { template } from '../../csv/template.ts'
 import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
@@ -56,19 +56,17 @@ const deleteSchema = {
 }
 
 const TEMPLATE = '/references/template.csv'
-const ofTemplate = {
+const ofTemplate = templateSchema(referenceFile, {
   operationId: 'getReferenceTemplate',
   tags,
   summary: 'Returns the header row of a file of references and one example row',
-}
+})
 const uploadSchema = {
   operationId: 'uploadReferences',
   'x-refusals': ['CONFLICT'],
   tags,
   summary: 'Registers the references of a CSV file; invalid rows are left out',
-  description: describeColumns(referenceFile),
-  consumes: ['multipart/form-data'],
-  body: fileBody(referenceFile, REFERENCE_LIMIT.text, 'ReferenceUpload'),
+  ...fileSchema(referenceFile, REFERENCE_LIMIT.text, 'ReferenceUpload'),
   response: { 201: Type.Object(rowCounts, { title: 'UploadedReferences' }) },
 }
 
@@ -111,21 +109,13 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => answerAct(context, deleteCall, request.params, reply),
     )
 
-    app.get(
-      TEMPLATE,
-      { schema: templateSchema(ofTemplate, referenceFile), config: read },
-      async (_, reply) => csvDownload(reply, 'references.csv').send(template(referenceFile)),
+    app.get(TEMPLATE, { schema: ofTemplate, config: read }, async (_, reply) =>
+      csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
     app.post(
       '/references/upload',
-      // The body is read as it arrives, so there is nothing to validate before the handler.
-      {
-        schema: uploadSchema,
-        config: operate('reference.write'),
-        onRequest: limitLongCalls,
-        validatorCompiler: () => () => true,
-      },
+      { schema: uploadSchema, config: operate('reference.write'), onRequest: limitLongCalls },
       async (request, reply) =>
         reply.code(201).send(await uploadReferences(context, request, `/api${TEMPLATE}`)),
     )
