@@ -1,25 +1,30 @@
-import type { TProperties, TSchema } from '@sinclair/typebox'
+import { OptionalKind, type TProperties, type TSchema } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { type Html, nothing } from '../frame/html.ts'
 import { words } from '../frame/words.ts'
 
-export function filterForm(
-  path: string,
-  filters: TProperties,
-  values: Record<string, unknown>,
-): Html {
+type Values = Record<string, unknown>
+
+export function filterForm(path: string, filters: TProperties, values: Values): Html {
   return html`<form class="filters" action="${path}" aria-label="Filters">
-${Object.entries(filters).map(([name, schema]) => field(name, schema, values[name]))}
+${formFields(filters, values)}
 <button type="submit" class="secondary">Filter</button>
 </form>`
 }
 
+/** A field for each of the values that these schemas check; a required text is an id. */
+export function formFields(schemas: TProperties, values: Values): Html[] {
+  return Object.entries(schemas).map(([name, schema]) => field(name, schema, values[name]))
+}
+
 function field(name: string, schema: TSchema, value: unknown): Html {
   const text = typeof value === 'string' ? value : ''
+  const isOptional = OptionalKind in schema
+  const ofId = html`required maxlength="${schema.maxLength}" autocapitalize="none" spellcheck="false"`
   return html`<label>${capital(words(name))}${
     schema.enum === undefined
-      ? html`<input name="${name}" value="${text}" ${schema.format === 'date' ? html`type="date"` : nothing}>`
-      : html`<select name="${name}"><option value="">any</option>${(schema.enum as string[]).map(option)}</select>`
+      ? html`<input name="${name}" value="${text}" ${schema.format === 'date' ? html`type="date"` : nothing} ${isOptional ? nothing : ofId}>`
+      : html`<select name="${name}">${isOptional ? html`<option value="">any</option>` : nothing}${(schema.enum as string[]).map(option)}</select>`
   }</label>`
 
   function option(one: string): Html {

@@ -1,32 +1,22 @@
 import { html } from 'hono/html'
-import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { REFERENCE_LIMIT } from '../../payments/references/reference-file.ts'
 import {
-  REFERENCE_KINDS,
+  NewReference,
   type ReferenceFilter,
+  ReferenceParams,
 } from '../../payments/references/reference-record.ts'
 import type { Html } from '../frame/html.ts'
-import { words } from '../frame/words.ts'
+import { formFields } from '../lists/filter-form.ts'
 
-/** @param chosen what the list is filtered by, which the forms begin with */
-export function referenceForms({ loan, gateway, kind }: ReferenceFilter): Html {
-  const options = (names: readonly string[], chosen: string | undefined) =>
-    names.map(
-      name =>
-        html`<option value="${name}" ${name === chosen ? 'selected' : ''}>${words(name)}</option>`,
-    )
-  const of = html`<label>Gateway <select name="gateway">${options(GATEWAYS, gateway)}</select></label>
-<label>Kind <select name="kind">${options(REFERENCE_KINDS, kind)}</select></label>
-<label>Value <input name="value" required maxlength="200" autocapitalize="none" spellcheck="false"></label>`
+/** @param filter of the list, with whose values the forms begin */
+export function referenceForms({ loan, ...filter }: ReferenceFilter): Html {
+  const values = { ...filter, external_loan_id: loan }
   return html`<h2>Actions</h2><div class="forms">
-<form method="post" action="/console/references/add"><h3>Register</h3>${of}
-<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
-<label>First day <input name="valid_from" placeholder="2026-02-05"></label>
-<label>Last day <input name="valid_until" placeholder="2026-12-31"></label>
+<form method="post" action="/console/references/add"><h3>Register</h3>${formFields(NewReference.properties, values)}
 <label><input type="checkbox" name="replace" value="true"> end another loan’s reference the day before</label>
 <p><small>The next batch matches what waits for it.</small></p>
 <button type="submit">Register</button></form>
-<form method="post" action="/console/references/remove"><h3>Remove</h3>${of}
+<form method="post" action="/console/references/remove"><h3>Remove</h3>${formFields(ReferenceParams.properties, values)}
 <p><small>With all its periods. What was posted or decided stays.</small></p>
 <button type="submit" class="secondary">Remove</button></form>
 <form method="post" action="/console/references/upload" enctype="multipart/form-data" data-upload><h3>Upload a file</h3>
