@@ -19,6 +19,7 @@ const SHA256 = /^[0-9a-f]{64}$/i
 
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
+type PaymentFound = { gateway: string; gateway_payment_id: string; kind: 'payment' }
 
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
   const hits = await Promise.all([
@@ -66,16 +67,18 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
 async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
-  const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
+  const { rows } = await sql<PaymentFound>`
     ${found(sql`gateway_payment_id = ${q}`)}
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
     union ${found(sql`coalesce(hints ->> 'utr', hints ->> 'bank_reference') = ${q}`)}
     order by gateway, kind`.execute(db)
-  return rows.map(row => ({
-    title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
-    path: paymentPath(row),
-  }))
+  return rows.map(paymentHit)
 }
+
+const paymentHit = (found: PaymentFound): Hit => ({
+  title: `${found.kind} ${found.gateway_payment_id} of ${found.gateway}`,
+  path: paymentPath(found),
+})
 
 /** The loans that an id of a payment is registered for, and the payments that carry it: in suspense, or of these loans. */
 async function references(db: Database, q: string): Promise<Hit[]> {
@@ -83,11 +86,7 @@ async function references(db: Database, q: string): Promise<Hit[]> {
   const { rows: loans } = await sql<{ loan: string; kind: string }>`
     select external_loan_id as loan, kind from core.reference
      where key = any(${keys}) order by key, external_loan_id limit ${MAX_HITS_PER_KIND}`.execute(db)
-  const { rows: payments } = await sql<{
-    gateway: string
-    gateway_payment_id: string
-    kind: 'payment'
-  }>`
+  const { rows: payments } = await sql<PaymentFound>`
     (select gateway, gateway_payment_id, kind from core.transaction
       where state = 'suspense' and refs && ${keys} limit ${MAX_HITS_PER_KIND})
     union
@@ -97,10 +96,7 @@ async function references(db: Database, q: string): Promise<Hit[]> {
   )
   return [
     ...loans.map(({ loan, kind }) => ({ title: `Loan ${loan}, by ${kind}`, path: loanPath(loan) })),
-    ...payments.map(row => ({
-      title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
-      path: paymentPath(row),
-    })),
+    ...payments.map(paymentHit),
   ]
 }
 
