@@ -91,7 +91,7 @@ function callsOf(context: Omit<Context, 'calls'>): AnyActCall[] {
   const lists = [paymentCalls(context), operationCalls(context), portfolio.calls, accounts.calls]
   return [
     ...lists.flatMap((calls): AnyActCall[] => Object.values(calls)),
-    ...[bulkCall(context), withdrawCall(context)],
-    ...[pauseCall, replayCall, putCall, deleteCall],
+    bulkCall(context),
+    ...[pauseCall, replayCall, putCall, deleteCall, withdrawCall],
   ]
 }

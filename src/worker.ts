@@ -10,6 +10,7 @@ import { readbackQueue } from './books/readback/queue.ts'
 import { runReadbacks } from './books/readback/readback-job.ts'
 import { runReconciliation } from './books/reconciliation/reconciliation-job.ts'
 import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
+import { runWithdrawals } from './books/statements/sweep-withdrawn.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
@@ -53,7 +54,7 @@ const FEATURES: Feature[] = [
     queues: [deadEventQueue, eventQueue, batchQueue],
     jobs: [runEvents, context => runBatches(context, askGateways)],
   },
-  { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks] },
+  { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks, runWithdrawals] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
   { prepare: useTimeZone, jobs: [runReconciliation] },

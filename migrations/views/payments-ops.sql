@@ -47,13 +47,13 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
        p.state, p.reason, p.verified, p.ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at, p.waiting_for,
        p.next_try_at, p.detail, p.hints, p.id, p.objection,
        -- The fee and the tax are not joined, so that they are looked up only for the rows shown.
-       (select s.fee from core.statement s
+       (select s.fee from core.current_statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as fee,
-       (select s.tax from core.statement s
+       (select s.tax from core.current_statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as tax,
-       (select s.settlement_id from core.statement s
+       (select s.settlement_id from core.current_statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as settlement_id,
-       (select s.utr from core.statement s
+       (select s.utr from core.current_statement s
          where s.gateway_payment_id = p.gateway_payment_id and s.gateway = p.gateway and p.kind = 'payment') as utr,
        p.matched_by, p.suggested_loan, p.returned_amount
   from (

@@ -40,7 +40,7 @@ create or replace function core.note_file(wanted_file uuid, days date[], partial
 $$;
 
 -- Withdraws a file, whose rows are then to be deleted. The rows that they replaced do not come back: no statement of
--- their days is complete until a later one covers the day. Returns nothing if there is nothing left to withdraw.
+-- their days is complete until a later one covers the day. Returns nothing if there is no such file, or no longer.
 create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
   returns table (is_new boolean) language plpgsql volatile as $$
 declare
@@ -48,38 +48,36 @@ declare
 begin
   select * into file from core.statement_file f
    where f.id = wanted_file and f.gateway = wanted_gateway for update;
-  if file.id is null or file.withdrawn_at is not null
-     and not exists (select from core.statement s where s.statement_id = wanted_file)
-     and not exists (select from core.settlement_row r where r.statement_id = wanted_file) then
+  if file.id is null or file.withdrawn_at is not null then
     return;
   end if;
-  if file.withdrawn_at is null then
-    update core.statement_file set withdrawn_by = wanted_by, withdrawn_at = clock_timestamp() where id = wanted_file;
-    with gone as (
-      delete from core.gateway_window w where w.statement_id = wanted_file returning w.covers
-    )
-    insert into core.changed_day (day)
-    select distinct core.day_of(lower(covers)) + plus
-      from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus;
-    with replaced as (
-      select distinct core.day_of(s.captured_at) as day, of.lender
-        from core.statement s
-        left join core.transaction t
-          on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
-       -- The replaced row may have been that of the payment's own lender.
-       cross join lateral (values (s.lender), (t.lender)) of (lender)
-       where s.statement_id = wanted_file and s.has_replaced and of.lender is not null
-    ), marked as (
-      insert into core.gateway_window (gateway, lender, source, covers, is_partial, completed_at)
-      select file.gateway, lender, 'file', tstzrange(core.start_of(day), core.start_of(day + 1)), true, clock_timestamp()
-        from replaced
-    )
-    insert into core.unreadable_item (gateway, lender, key, reason, is_payment, times, backfill_id)
-    select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
-           tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
-      from replaced;
-  end if;
-  return query select file.withdrawn_at is null;
+  update core.statement_file set withdrawn_by = wanted_by, withdrawn_at = clock_timestamp() where id = wanted_file;
+  with gone as (
+    delete from core.gateway_window w where w.statement_id = wanted_file returning w.covers
+  )
+  insert into core.changed_day (day)
+  select core.day_of(lower(covers)) + plus
+    from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus
+  union
+  select core.day_of(s.captured_at) from core.statement s where s.statement_id = wanted_file;
+  with replaced as (
+    select distinct core.day_of(s.captured_at) as day, of.lender
+      from core.statement s
+      left join core.transaction t
+        on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
+     -- The replaced row may have been that of the payment's own lender.
+     cross join lateral (values (s.lender), (t.lender)) of (lender)
+     where s.statement_id = wanted_file and s.has_replaced and of.lender is not null
+  ), marked as (
+    insert into core.gateway_window (gateway, lender, source, covers, is_partial, completed_at)
+    select file.gateway, lender, 'file', tstzrange(core.start_of(day), core.start_of(day + 1)), true, clock_timestamp()
+      from replaced
+  )
+  insert into core.unreadable_item (gateway, lender, key, reason, is_payment, times, backfill_id)
+  select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
+         tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
+    from replaced;
+  return query select true;
 end
 $$;
 
@@ -98,7 +96,9 @@ begin
   end if;
   delete from core.settlement_row r
    where (r.settlement_id, r.gateway, r.kind, r.id) in (
-     select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most);
+     select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most)
+     -- A fetch may have taken the row over while this waited for its lock.
+     and r.statement_id = wanted_file;
   get diagnostics deleted = row_count;
   return deleted = most;
 end

@@ -1,7 +1,7 @@
 create or replace view ops.statement as
 select gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fetched_at, source,
        fee, tax, settlement_id, settled_at, utr
-  from core.statement;
+  from core.current_statement;
 comment on view ops.statement is 'What the gateways themselves report about their payments';
 
 create or replace view ops.statement_file as
@@ -41,15 +41,15 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                        r.kind, r.amount, r.fee, r.tax, r.paid_out,
                        -- The gateway reported another amount elsewhere.
                        case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
-                  from core.settlement_row r
-                  left join core.statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
+                  from core.current_settlement_row r
+                  left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
                 union all
                 select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.fee, s.tax,
                        s.amount - s.fee - s.tax, 0
-                  from core.statement s
+                  from core.current_statement s
                  where s.settlement_id is not null
-                   and not exists (select from core.settlement_row r
+                   and not exists (select from core.current_settlement_row r
                                     where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
                                       and r.id = s.gateway_payment_id)) listed
             window whole as (partition by gateway, settlement_id)) part
@@ -200,11 +200,15 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
 $$;
 
 -- Saves what a gateway says. A captured payment stays captured, whatever an earlier response says; only a later file
--- takes back what a file says. The rows are locked against settling of the same payments: each would miss the day that
--- the other is about to give them.
+-- takes back what a file says, and nothing is left of what a withdrawn file says. The rows are locked against settling of
+-- the same payments: each would miss the day that the other is about to give them.
 create or replace function core.keep_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
+  delete from core.statement s
+   using core.statement_file f
+   where f.id = s.statement_id and f.withdrawn_at is not null and s.gateway = wanted_gateway
+     and s.gateway_payment_id in (select n.id from jsonb_to_recordset(said) as n (id text));
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,

@@ -62,7 +62,7 @@ create or replace function core.pairs_of(wanted_day date)
   returns table (gateway text, gateway_payment_id text, said_lender text, said_currency text, said numeric, here core.payment_here)
   language sql stable as $$
   with said as (
-    select s.* from core.statement s
+    select s.* from core.current_statement s
      where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1))
        and s.status <> 'failed'
   ), here as (
@@ -90,7 +90,7 @@ create or replace function core.pairs_of(wanted_day date)
     from here
     left join said on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
     left join lateral (
-      select s.gateway from core.statement s
+      select s.gateway from core.current_statement s
        where said.gateway is null and s.gateway_payment_id = here.gateway_payment_id and s.gateway = here.gateway
          and s.status <> 'failed'
       limit 1) other on true

@@ -111,6 +111,41 @@ export interface CoreConfirming {
   proved_by: string[];
 }
 
+export interface CoreCurrentSettlementRow {
+  amount: Numeric | null;
+  fee: Numeric | null;
+  gateway: string | null;
+  id: string | null;
+  kind: string | null;
+  lender: string | null;
+  paid_out: Numeric | null;
+  payment_id: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  statement_id: string | null;
+  tax: Numeric | null;
+  utr: string | null;
+}
+
+export interface CoreCurrentStatement {
+  amount: Numeric | null;
+  captured_at: Timestamp | null;
+  currency: string | null;
+  fee: Numeric | null;
+  fetched_at: Timestamp | null;
+  gateway: string | null;
+  gateway_payment_id: string | null;
+  has_replaced: boolean | null;
+  lender: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  source: string | null;
+  statement_id: string | null;
+  status: string | null;
+  tax: Numeric | null;
+  utr: string | null;
+}
+
 export interface CoreDayFigure {
   amount: Numeric;
   bucket: string;
@@ -799,6 +834,8 @@ export interface DB {
   "core.changed_day": CoreChangedDay;
   "core.changed_reference": CoreChangedReference;
   "core.confirming": CoreConfirming;
+  "core.current_settlement_row": CoreCurrentSettlementRow;
+  "core.current_statement": CoreCurrentStatement;
   "core.day_figure": CoreDayFigure;
   "core.day_zone": CoreDayZone;
   "core.event": CoreEvent;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { sweepWithdrawn } from '../../src/books/statements/sweep-withdrawn.ts'
 import { fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
@@ -134,6 +135,46 @@ t.test('a file that is withdrawn before its last byte has come completes no day'
   const { rows } = await sql`select from core.gateway_window`.execute(service.db)
   t.same(rows, [])
 })
+
+t.test('the rows of a withdrawn file do not count while they are not deleted yet', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const kept = await upload(service, [row('pay_kept', '7.00'), row('pay_both', '8.00')])
+  const settled = (id: string) => row(id, '9.00').replace(/,,,,,$/, ',0.00,0.00,setl_1,,UTR1')
+  const wrong = await upload(service, [settled('pay_wrong'), settled('pay_both')])
+  t.match((await reconciliation(service.call)).days, [{ buckets: { missing: { payments: 3 } } }])
+  t.equal(await withdraw(service, wrong), 204)
+  t.equal(await countOf(service, wrong), 2)
+  t.match(await stated(service), [{ id: 'pay_kept' }])
+  t.same((await service.call('GET', '/api/settlements')).body.settlements, [])
+  t.match((await reconciliation(service.call)).days, [{ buckets: { missing: { payments: 1 } } }])
+  await sweepWithdrawn(service.db)
+  t.same([await countOf(service, wrong), await countOf(service, kept)], [0, 1])
+})
+
+t.test('a file takes the place of rows of a withdrawn one that are not deleted yet', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const wrong = await upload(service, [row('pay_1', '9999.00', 'refunded')])
+  await withdraw(service, wrong)
+  const right = await upload(service, [row('pay_1', '10.00')])
+  await sweepWithdrawn(service.db)
+  t.match(await stated(service), [{ id: 'pay_1', amount: '10.00', status: 'captured' }])
+  await withdraw(service, right)
+  t.same((await reconciliation(service.call)).days, [])
+})
+
+t.test('a worker deletes all rows of a withdrawn file, in steps', async t => {
+  const service = await startTestService(t)
+  const rows = Array.from({ length: 2_001 }, (_, n) => row(`pay_${n}`, '1.00'))
+  const id = await upload(service, rows)
+  await withdraw(service, id)
+  await until(async () => (await countOf(service, id)) === 0 || undefined)
+})
+
+async function countOf({ db }: Pick<TestService, 'db'>, id: string): Promise<number | undefined> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from core.statement where statement_id = ${id}`.execute(db)
+  return rows[0]?.count
+}
 
 /** Sends a row so that it is saved, and the end of the request only once `end` says so. */
 function uploadSlowly({ url }: At, end: Promise<void>): Promise<Response> {

@@ -43,7 +43,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
       -- Payments are looked up row by row: the planner expects a larger page, and would read both tables as a whole.
       left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true
       left join lateral (
-        select * from core.statement s
+        select * from core.current_statement s
          where s.gateway_payment_id = page.gateway_payment_id and s.gateway = page.gateway limit 1) s on true
      order by page.gateway_payment_id collate "C", page.gateway`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [

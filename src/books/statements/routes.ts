@@ -119,7 +119,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/:gateway/statements/:id',
       { schema: withdrawSchema, config: operate('statement.withdraw') },
       async (request, reply) => {
-        return answerAct(context, withdrawCall(context), request.params, reply)
+        return answerAct(context, withdrawCall, request.params, reply)
       },
     )
   }

@@ -1,25 +1,21 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
-import type { Database } from '../../database/database.ts'
 import { rowById } from '../../http/row-by-id.ts'
-import { deleteRowsOf, withdrawStatement } from './withdraw-statement.ts'
+import { withdrawStatement } from './withdraw-statement.ts'
 
 type Named = { gateway: string; id: string }
 
-export function withdrawCall({ db }: { db: Database }): ActCall<Named, undefined, void> {
-  return {
-    name: 'statement.withdraw',
-    actsOf: () => ['statement.withdraw'],
-    async factsOf(trx, { gateway, id }) {
-      type File = { file_name: string | null; sha256: string | null; is_withdrawn: boolean }
-      const file = sql<File>`
+export const withdrawCall: ActCall<Named, undefined, void> = {
+  name: 'statement.withdraw',
+  actsOf: () => ['statement.withdraw'],
+  async factsOf(trx, { gateway, id }) {
+    type File = { file_name: string | null; sha256: string | null; is_withdrawn: boolean }
+    const file = sql<File>`
         select file_name, encode(file_sha256, 'hex') as sha256, lender, withdrawn_at is not null as is_withdrawn
           from core.statement_file where id = ${id} and gateway = ${gateway} for update`
-      const shown = await rowById(trx, id, `No statement ${id} of ${gateway}`, file)
-      return factsAbout('statement.withdraw', id, shown, [shown.sha256, shown.is_withdrawn])
-    },
-    act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
-    finish: ({ id }) => deleteRowsOf(db, id),
-    answer: async () => ({ status: 204, body: null }),
-  }
+    const shown = await rowById(trx, id, `No statement ${id} of ${gateway}`, file)
+    return factsAbout('statement.withdraw', id, shown, [shown.sha256, shown.is_withdrawn])
+  },
+  act: (trx, asker, { gateway, id }) => withdrawStatement(trx, gateway, id, asker),
+  answer: async () => ({ status: 204, body: null }),
 }

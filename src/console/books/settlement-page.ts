@@ -53,7 +53,7 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
       )
       if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
-        select gateway, gateway_payment_id, amount::text as amount, currency from core.statement
+        select gateway, gateway_payment_id, amount::text as amount, currency from core.current_statement
          where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
       const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
       const body = html`<h1>Settlement ${id}</h1>

@@ -102,10 +102,12 @@ async function references(db: Database, q: string): Promise<Hit[]> {
 
 async function settlements(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ id: string }>`
-    (select settlement_id as id from core.statement where settlement_id = ${q} limit 1)
-    union (select settlement_id from core.settlement_row where settlement_id = ${q} limit 1)
-    union (select settlement_id from core.statement where utr = ${q} and settlement_id is not null limit 1)
-    union (select settlement_id from core.settlement_row where utr = ${q} limit 1)`.execute(db)
+    (select settlement_id as id from core.current_statement where settlement_id = ${q} limit 1)
+    union (select settlement_id from core.current_settlement_row where settlement_id = ${q} limit 1)
+    union (select settlement_id from core.current_statement where utr = ${q} and settlement_id is not null limit 1)
+    union (select settlement_id from core.current_settlement_row where utr = ${q} limit 1)`.execute(
+    db,
+  )
   return rows.map(({ id }) => ({ title: `Settlement ${id}`, path: settlementPath(id) }))
 }
 

@@ -1,0 +1,37 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { inSteps } from '../../database/in-steps.ts'
+import type { WorkerContext } from '../../engine/feature.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
+
+/** Nobody waits for it: the rows of a withdrawn file do not count any more. */
+const EVERY_MS = 2_000
+/** Deleting this many rows takes some 50 ms, in which payments cannot be settled. */
+const ROWS_AT_ONCE = 2_000
+
+export function runWithdrawals({ patient, log }: Pick<WorkerContext, 'patient' | 'log'>): Job {
+  const look = async (stopping: AbortSignal) => {
+    await sweepWithdrawn(patient, stopping)
+    return EVERY_MS
+  }
+  const onError = (error: unknown) =>
+    log.error({ err: error }, 'the rows of a withdrawn report could not be deleted; retrying')
+  return startLoop(look, { everyMs: EVERY_MS, onError })
+}
+
+/** Deletes the rows of withdrawn files. What a stop or a crash leaves is deleted by the next sweep. */
+export async function sweepWithdrawn(db: Database, stopping?: AbortSignal): Promise<void> {
+  const { rows: files } = await sql<{ id: string }>`
+    select id from core.statement_file f
+     where withdrawn_at is not null
+       and (exists (select from core.statement s where s.statement_id = f.id)
+            or exists (select from core.settlement_row r where r.statement_id = f.id))`.execute(db)
+  for (const { id } of files) await inSteps(true, () => deleteSome(db, id), stopping)
+}
+
+async function deleteSome(db: Database, id: string): Promise<true | null> {
+  const { rows } = await sql<{ more: boolean }>`
+    select core.delete_rows_of(${id}, ${ROWS_AT_ONCE}) as more`.execute(db)
+  return rows[0]?.more ? true : null
+}
