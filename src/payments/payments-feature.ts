@@ -28,8 +28,9 @@ export const paymentsFeature: Feature = {
   onFinal: {
     origins: ['payment'],
     async record(trx, final, metrics) {
-      const { overpaid } = await recordPostings(trx, final)
+      // Reversals first: they take the lock for settling, which must come before the locks on payments' rows.
       const { booked, refused } = await recordReversals(trx, final)
+      const { overpaid } = await recordPostings(trx, final)
       return () => {
         const { overpaidRepayments, reversals } = metrics.of(paymentCounters)
         overpaidRepayments.inc(overpaid)

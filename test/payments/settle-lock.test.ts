@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import type { Final } from '../../src/engine/finish/finish.ts'
+import type { Metrics } from '../../src/ops/metrics.ts'
+import { paymentsFeature } from '../../src/payments/payments-feature.ts'
 import { recordPostings } from '../../src/payments/repayment/record-postings.ts'
+import { reversalIntake } from '../../src/payments/repayment/reversal-intake.ts'
 import { waitingTransaction } from '../support/database/locks.ts'
 import { untilSessionsWait } from '../support/database/sessions.ts'
 import { ending, submit } from '../support/engine/operations.ts'
@@ -46,13 +51,7 @@ t.test(
       lender: 'LENDER_02',
     })
     await service.batch()
-    const { rows } = await sql<Final['claim']>`
-    select id, operation_type as "operationType", origin, subject, data from loanops.operation`.execute(
-      service.db,
-    )
-    const ended = rows.map(
-      (claim): Final => ({ claim, decision: { status: 'success', response: { resourceId: 1 } } }),
-    )
+    const ended = await succeeding(service.db)
     let recording: Promise<unknown> | undefined
     await service.db.transaction().execute(async trx => {
       await sql`
@@ -66,3 +65,48 @@ t.test(
     await recording
   },
 )
+
+t.test(
+  'a repayment and a reversal that end together lock no payment while somebody settles',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.call('POST', '/api/ledger/pause', { reason: 'x' })
+    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })
+    await service.batch()
+    const [posted] = await succeeding(service.db)
+    if (posted === undefined) throw new Error('nothing is being posted')
+    const data = { transaction_id: randomUUID(), remainder: null }
+    const reversed = {
+      ...posted,
+      claim: { ...posted.claim, id: randomUUID(), operationType: reversalIntake.name, data },
+    }
+    let recording: Promise<unknown> | undefined
+    await service.db.transaction().execute(async trx => {
+      await sql`select core.lock_settling()`.execute(trx)
+      recording = service.db
+        .transaction()
+        .execute(async other =>
+          paymentsFeature.onFinal?.record(other, [posted, reversed], {} as Metrics),
+        )
+      await untilSessionsWait(service.db)
+      const { rows: free } = await sql`
+        select from core.transaction for update skip locked`.execute(trx)
+      t.equal(free.length, 1)
+    })
+    await recording
+    t.match((await service.payment('pay_1')).payment, { state: 'posted' })
+  },
+)
+
+/** All operations, as if each had just succeeded. */
+async function succeeding(db: Database): Promise<Final[]> {
+  const { rows } = await sql<Final['claim']>`
+    select id, operation_type as "operationType", origin, subject, data from loanops.operation`.execute(
+    db,
+  )
+  return rows.map(claim => ({
+    claim,
+    decision: { status: 'success', response: { resourceId: 1 } },
+  }))
+}
