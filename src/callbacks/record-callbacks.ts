@@ -27,7 +27,8 @@ export async function recordCallbacks(db: Database, results: CallbackResult[]): 
                next_try_at = coalesce(r.due_at, clock_timestamp() + r.retry_ms * interval '1 millisecond'),
                delivered_at = case when r.state = 'delivered' then r.ended_at end
           from result r
-         where c.id = r.id and c.claim = r.claim and c.state = 'pending'
+         -- A delivery counts though the callback was sent again meanwhile: otherwise nothing would show it.
+         where c.id = r.id and (c.claim = r.claim or r.state = 'delivered') and c.state = 'pending'
         returning c.id, c.subject, c.attempts
       ), kept as (
         insert into loanops.callback_attempt (callback_id, attempt, started_at, ended_at, http_status, error, answer)

@@ -210,6 +210,25 @@ t.test('a callback that no worker has prepared yet can be resent like any other'
   })
 })
 
+t.test('a delivery counts though the callback was resent while it was under way', async t => {
+  const { receiver, service } = await reporting(t)
+  const answers: (() => void)[] = []
+  receiver.respond(response => {
+    if (answers.push(() => response.end()) === 2) response.writeHead(500).end()
+  })
+  await endOne(service, 'C-1')
+  const [first] = await receiver.attempts(1)
+  const path = `/api/callbacks/${first?.id}`
+  await service.call('POST', `${path}/resend`)
+  await receiver.attempts(2)
+  answers[0]?.()
+  const delivered = await until(async () => {
+    const { body } = await service.call('GET', path)
+    return body.state === 'delivered' && body
+  }, 'the callback is delivered')
+  t.ok(delivered.attempts.some(({ http_status }: any) => http_status === 200))
+})
+
 t.test('the retry schedule has the documented times, with at most a fifth of jitter', async t => {
   const scheduled = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS].concat(
     [2, 5, 10, 14, 20, 24].map(hours => hours * HOUR_MS),
