@@ -5,8 +5,9 @@ import { listFacts } from '../accounts/approvals/list-facts.ts'
 import type { Act } from '../config/acts.ts'
 import type { Database, Trx } from '../database/database.ts'
 import { inSavepoint } from '../database/in-savepoint.ts'
+import type { Row } from '../database/row.ts'
 import type { OnFinal } from '../engine/finish/finish.ts'
-import type { Resolution } from '../engine/operation.ts'
+import { IS_RESOLVABLE, type Resolution } from '../engine/operation.ts'
 import { answerEach, type ItemAnswer } from '../http/answer-each.ts'
 import type { Log } from '../log.ts'
 import { cancelOperation } from './cancel.ts'
@@ -60,16 +61,23 @@ export function operationCalls({ boss, onFinal, log }: Context) {
   return { resolveCall, resolveEachCall, cancelCall }
 }
 
-/** The facts about an operation. How often it was tried is none: one that waits is tried again all the time. */
+type Possible = { isUntried: boolean; isResolvable: boolean }
+
+/**
+ * The facts about an operation. One that waits is tried again all the time, and what it waits for changes with the ledger:
+ * a proposal goes stale only once its act is no longer possible.
+ */
 async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<Facts> {
   const { operationType, id } = parseTrackingId(trackingId)
-  const { rows } = await sql<{ status: string; isUntried: boolean }>`
-    select status, external_id, waiting_for, last_error, resolution, attempts = 0 as "isUntried"
-      from loanops.operation where id = ${id} and operation_type = ${operationType} for update`.execute(
+  const { rows } = await sql<Row<'loanops.operation', 'status' | 'resolution'> & Possible>`
+    select status, external_id, waiting_for, last_error, resolution, attempts = 0 as "isUntried",
+           ${IS_RESOLVABLE} as "isResolvable"
+      from loanops.operation o where id = ${id} and operation_type = ${operationType} for update`.execute(
     trx,
   )
   if (rows[0] === undefined) throw new UnknownTrackingId()
-  const { isUntried, ...shown } = rows[0]
-  const { last_error: _, ...state } = shown as Record<string, unknown>
-  return factsAbout(act, trackingId, shown, [state, isUntried])
+  const { isUntried, isResolvable, ...shown } = rows[0]
+  const { status, resolution } = shown
+  const isPossible = act === 'operation.cancel' ? isUntried : isResolvable
+  return factsAbout(act, trackingId, shown, [status, resolution, isPossible])
 }

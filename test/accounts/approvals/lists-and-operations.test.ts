@@ -106,6 +106,20 @@ t.test('an operation that was tried meanwhile is not cancelled', async t => {
   t.match(await ravi.approve(id), { status: 409, body: { code: 'STALE' } })
 })
 
+t.test('a proposal stays open while its operation begins to wait for something else', async t => {
+  const cancelled = await untried('C-6')
+  const { approval_id: cancel } = (await asha.post(`${pathOf(cancelled)}/cancel`)).body
+  const resolved = await hanging('C-7')
+  const failed = await asha.post(`${pathOf(resolved)}/resolve`, { outcome: 'failed' })
+  await sql`
+    update loanops.operation
+       set waiting_for = case id when ${cancelled.split('|')[1]}::uuid then 'ledger_unavailable' else 'outcome_unknown' end,
+           unknown_since = case id when ${resolved.split('|')[1]}::uuid then now() end
+     where id = any(${[cancelled, resolved].map(id => id.split('|')[1])}::uuid[])`.execute(db)
+  t.match(await ravi.approve(cancel), { status: 202 })
+  t.match(await ravi.approve(failed.body.approval_id), { status: 202 })
+})
+
 t.test('a list of operations is proposed as one', async t => {
   const ids = [await hanging('C-4'), await hanging('C-5')]
   const asked = { tracking_ids: ids, outcome: 'retry' }
