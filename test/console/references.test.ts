@@ -40,6 +40,10 @@ t.test('a file is uploaded in the console, and its invalid rows are named', asyn
   t.equal(status, 400)
   t.match(text, /1 of 2 rows are registered.*<li>Line 2: The value belongs to the loan L-1/s)
   t.match((await service.operator(`${PATH}/template.csv`)).text, /^gateway,kind,value/)
+  t.match(
+    (await service.operator('/console/audit')).text,
+    /<a href="\/console\/references">references.csv</,
+  )
 })
 
 t.test('an assignment in the console remembers what others wait with', async t => {
