@@ -29,7 +29,7 @@ export async function changePassword(
   { id, username, passwordHash }: Account,
   { newHash, keptToken }: { newHash: string; keptToken: string },
 ): Promise<boolean> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const { numAffectedRows } = await sql`
       update loanops.account
          set password_hash = ${newHash}, must_change_password = false,
@@ -84,7 +84,7 @@ export async function endOtherTokens(
   asker: Asker,
   { sub, name, jti }: Pick<Claims, 'sub' | 'name' | 'jti'>,
 ): Promise<void> {
-  await db.transaction().execute(async trx => {
+  await inTransaction(db, async trx => {
     await sql`
       update loanops.account set token_generation = token_generation + 1, kept_token = ${jti}
        where id = ${sub}`.execute(trx)

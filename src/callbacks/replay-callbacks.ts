@@ -8,7 +8,7 @@ import { lockCallbacks } from './lock-callbacks.ts'
 
 /** Sends a callback again. One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const known = sql`select from loanops.callback where id = ${id}`
     await rowById(trx, id, `No callback ${id}`, known)
     await queueAgain(trx, sql`id = ${id}`)
@@ -54,7 +54,7 @@ async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number
 }
 
 export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await sql`
       update loanops.callback_receiver set stopped_at = null, failures = 0, next_probe_at = now()`.execute(
       trx,

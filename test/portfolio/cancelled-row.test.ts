@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { lockRun } from '../../src/portfolio/run/run-lock.ts'
 import { startProxy } from '../support/ledger/proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { booksOf } from '../support/portfolio/books.ts'
@@ -85,6 +86,28 @@ t.test('a cancel waits for the end of a failed row without holding up that end',
   })
   t.match(await cancel, { status: 202 })
 })
+
+t.test(
+  'a migration is cancelled though one of its operations is being cancelled in the opposite order of locks',
+  async t => {
+    const service = await startTestService(t)
+    await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
+    const id = await run(service, 'loans', loansCsv({}))
+    await until(async () => {
+      const { rows } = await sql`select from loanops.migration_step`.execute(service.db)
+      return rows.length > 0
+    }, 'the row is under way')
+    let cancel: ReturnType<TestService['call']> | undefined
+    const operation = service.db.transaction().execute(async trx => {
+      await sql`select from loanops.operation for update`.execute(trx)
+      cancel = service.call('POST', `/api/migration/${id}/cancel`)
+      await until(async () => (await waiting(service)) >= 1, 'the cancel waits')
+      await lockRun(trx, id)
+    })
+    await operation.catch(error => t.match(error, /deadlock/))
+    t.match(await cancel, { status: 202 })
+  },
+)
 
 /** How many sessions wait for a lock. */
 async function waiting({ db }: TestService): Promise<number> {

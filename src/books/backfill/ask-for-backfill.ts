@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { DAY_MS } from '../../day.ts'
 import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { accountFor } from './accounts.ts'
@@ -24,7 +25,7 @@ export async function askForBackfill(
     throw new Conflict(
       `There are no credentials for the API of ${gateway}${lender === null ? '' : ` and ${lender}`}`,
     )
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const id = await requestBackfill(trx, boss, account, { from, to, lender })
     const detail = { gateway, from, to, lender }
     await audit(trx, { ...asker, action: 'gateway.backfill', subject: id, detail })

@@ -1,6 +1,7 @@
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { type ForCaller, readForCaller } from '../../ledger/read-for-caller.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'
@@ -26,6 +27,6 @@ export async function checkPayment(context: CheckContext, name: PaymentName, ask
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
   const wanted = posted.filter(one => one.id === id)
   const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))
-  countFound(metrics)(await db.transaction().execute(trx => recordFindings(trx, findings)))
+  countFound(metrics)(await inTransaction(db, trx => recordFindings(trx, findings)))
   return (await foundPayment(db, { ...name, kind })).payment
 }

@@ -141,7 +141,7 @@ export async function markStopped(trx: Trx, id: string): Promise<boolean> {
 }
 
 export function stopBulk(db: Database, id: string, asker: Asker): Promise<void> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     if (!(await markStopped(trx, id))) throw new Conflict('This decision is not running')
     await audit(trx, { ...asker, action: 'bulk.stop', subject: id })
   })

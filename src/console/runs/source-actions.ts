@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { askerOf } from '../../accounts/actor.ts'
 import { audit } from '../../accounts/audit.ts'
 import { operate } from '../../accounts/needs.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { NotFound } from '../../http/problem.ts'
 import { closed } from '../../http/schemas.ts'
 import { localTime } from '../frame/local-time.ts'
@@ -25,7 +26,7 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
       async (request, reply) => {
         const { queue } = request.body
         const asker = askerOf(request)
-        await db.transaction().execute(async trx => {
+        await inTransaction(db, async trx => {
           const { rows } = await sql<{
             jobs: string
           }>`select ops.redrive(${queue}) as jobs`.execute(trx)
@@ -43,7 +44,7 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
         const { source } = request.body
         const since = localTime(request.body.since, config.LEDGER_TIMEZONE, 'since').toISOString()
         const asker = askerOf(request)
-        await db.transaction().execute(async trx => {
+        await inTransaction(db, async trx => {
           const known = await sql`select from core.source where name = ${source}`.execute(trx)
           if (known.rows.length === 0) throw new NotFound(`No source ${source}`)
           const { rows } = await sql<{ events: string }>`

@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import { INTERNAL_TOKEN_ACTOR } from '../../accounts/actor.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { requestRun } from '../../queue/request-run.ts'
 import { batchQueue } from '../queue.ts'
 
@@ -14,7 +15,7 @@ export function requestBatch(
 }
 
 export function requestBatchNow(db: Database, boss: PgBoss, asker: Asker): Promise<string> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const subject = await requestBatch(trx, boss, 'request')
     // Systems request a batch every minute, which would bury in the audit what people do.
     if (asker.actor !== INTERNAL_TOKEN_ACTOR)

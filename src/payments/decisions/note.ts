@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { type PaymentName, type PaymentStanding, paymentStanding } from '../locked-payment.ts'
 
 export function noteOn(db: Database, name: PaymentName, note: string, asker: Asker) {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     const payment = await paymentStanding(trx, name)
     await saveNote(trx, payment, note, asker)
     await audit(trx, {

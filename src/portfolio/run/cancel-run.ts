@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
 /** Cancels a run. Rows that are written or in progress stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await lockRun(trx, id)
     const { status, isDryRun } = await stateOf(trx, id)
     if (status !== 'running')
