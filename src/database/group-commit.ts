@@ -51,10 +51,7 @@ export function groupCommit<In, Out>(
   { patienceMs, onWaited, gatherMs = () => 0, groups = 1, namesOf = () => [] }: Options<In> = {},
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
-  const underWay = new Set<Waiting<In, Out>[]>()
-  let slow = 0
-  const size = openSize()
-  let isAboutToCommit = false
+  const commits = openCommits(commit, line, groups, onWaited)
 
   return {
     submit(item) {
@@ -62,7 +59,7 @@ export function groupCommit<In, Out>(
         return Promise.reject(new Unavailable('too many requests are waiting'))
       const { promise, resolve, reject } = Promise.withResolvers<Out>()
       line.add({ item, names: namesOf(item), since: performance.now(), resolve, reject })
-      if (!isAboutToCommit) commitSoon()
+      if (!commits.isGathering()) commitSoon()
       return patienceMs === undefined
         ? promise
         : within(patienceMs, promise, 'the database is slow')
@@ -70,19 +67,39 @@ export function groupCommit<In, Out>(
   }
 
   function commitSoon(): void {
-    isAboutToCommit = true
+    commits.gather()
     const ms = gatherMs()
-    if (ms > 0) setTimeout(commitGathered, ms)
-    else setImmediate(commitGathered)
+    if (ms > 0) setTimeout(commits.commitGathered, ms)
+    else setImmediate(commits.commitGathered)
   }
+}
 
-  function commitGathered(): void {
-    isAboutToCommit = false
-    commitNext()
+/** Commits what waits in the line, in one group at a time or, while commits are slow, in several. */
+function openCommits<In, Out>(
+  commit: (items: In[]) => Promise<Out[]>,
+  line: ReturnType<typeof openWaitingLine<Waiting<In, Out>>>,
+  groups: number,
+  onWaited?: (ms: number) => void,
+) {
+  const underWay = new Set<Waiting<In, Out>[]>()
+  const size = openSize()
+  let slow = 0
+  let isGathering = false
+
+  return {
+    isGathering: () => isGathering,
+    /** Begins no group until `commitGathered`. */
+    gather(): void {
+      isGathering = true
+    },
+    commitGathered(): void {
+      isGathering = false
+      commitNext()
+    },
   }
 
   function commitNext(): void {
-    if (isAboutToCommit) return
+    if (isGathering) return
     while (underWay.size < Math.min(slow + 1, groups)) {
       const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
       const group = line.take(size.room(taken))

@@ -39,33 +39,11 @@ export type Runner = {
 }
 
 export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions): Runner {
-  const { ledger, slots, log } = options
-  const worker = newId()
+  const { ledger } = options
   const { tracked, settled } = openUnderWay()
   let isStopping = false
-  const leases = keepLeases(db, worker, log)
-  const claimLimit = openClaimLimit(slots)
-  const attemptSlots = openAttemptSlots(db, worker, slots, options.catalogue)
-  const wake = openWakeLoans(db, boss, options)
-  const wakeLoans = (loans: string[]) => tracked(wake(loans))
-  const work: SubjectWork = {
-    ...options,
-    db,
-    leases,
-    claimLimit,
-    attemptSlots,
-    claimNext: openClaimNext(db, worker, {
-      ...options,
-      leases,
-      attemptSlots,
-      wakeLoans,
-      isStopping: () => isStopping,
-    }),
-    recordResult: openRecordResult(db, boss, options),
-    remember: (claim, seen) => remember(db, claim, seen),
-    setUpBehind: openSetUpBehind(db, options.timeZone),
-    isStopping: () => isStopping,
-  }
+  const work = openWork(db, boss, options, { tracked, isStopping: () => isStopping })
+  const { leases, claimLimit } = work
   const expiry = startExpiry(db, boss, options)
   const sweep = startSweep(db, options, { take, origins: claimLimit.openOrigins })
 
@@ -90,6 +68,34 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
       if (claim !== undefined) void tracked(workSubject(work, claim))
     })
     return tracked(Promise.all(taking).then(() => undefined))
+  }
+}
+
+type Life = Pick<ReturnType<typeof openUnderWay>, 'tracked'> & { isStopping(): boolean }
+
+function openWork(
+  db: Database,
+  boss: PgBoss,
+  options: RunnerOptions,
+  { tracked, isStopping }: Life,
+): SubjectWork {
+  const worker = newId()
+  const leases = keepLeases(db, worker, options.log)
+  const attemptSlots = openAttemptSlots(db, worker, options.slots, options.catalogue)
+  const wake = openWakeLoans(db, boss, options)
+  const wakeLoans = (loans: string[]) => tracked(wake(loans))
+  const parts = { ...options, leases, attemptSlots, wakeLoans, isStopping }
+  return {
+    ...options,
+    db,
+    leases,
+    claimLimit: openClaimLimit(options.slots),
+    attemptSlots,
+    claimNext: openClaimNext(db, worker, parts),
+    recordResult: openRecordResult(db, boss, options),
+    remember: (claim, seen) => remember(db, claim, seen),
+    setUpBehind: openSetUpBehind(db, options.timeZone),
+    isStopping,
   }
 }
 

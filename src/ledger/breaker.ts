@@ -82,10 +82,7 @@ export function openBreaker(): Breaker {
     note: failures.note,
     isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
     isRecoveryTestDue: () => policy.state === CircuitState.Closed && failures.isRecoveryTestDue(),
-    whyOpen: () => {
-      const { last_error } = state()
-      return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
-    },
+    whyOpen: () => whyDown(state()),
     state,
   }
 
@@ -101,6 +98,10 @@ export function openBreaker(): Breaker {
     call.then(resolve, reject).finally(() => waiting.delete(resolve))
     return promise
   }
+}
+
+function whyDown({ last_error }: ReturnType<Breaker['state']>): string {
+  return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
 }
 
 function openPolicy() {

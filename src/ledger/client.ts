@@ -67,8 +67,10 @@ export function openLedger(
 ): Ledger {
   const sender = openSender(settings)
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
-  const listeners: ((answer: Answer) => void)[] = []
+  const listeners: Listener[] = []
+  const answered = answering(during, listeners)
   const breaker = openBreaker()
+  const call = guarding(breaker, (request, kind) => answered(request, kind, sender))
   const reads = new AbortController()
 
   return {
@@ -103,16 +105,14 @@ export function openLedger(
     cutOff: () => each(({ cutOff }) => cutOff()),
   }
 
-  function call(request: Request, kind: KindOf, trace?: Trace): Promise<Answer> {
-    return breaker.guard(
-      () =>
-        traceLedgerCall(trace, request, traceparent => answered({ ...request, traceparent }, kind)),
-      () => notSent(request, breaker.whyOpen()),
-      request.method !== 'GET',
-    )
+  async function each(end: (one: Sender) => Promise<void>): Promise<void> {
+    await Promise.all([sender, callersSender].map(end))
   }
+}
 
-  async function answered(request: Request, kind: KindOf, over = sender): Promise<Answer> {
+/** Sends requests, and tells the listeners about each answer. */
+function answering(during: <T>(call: () => Promise<T>) => Promise<T>, listeners: Listener[]) {
+  return async (request: Request, kind: KindOf, over: Sender): Promise<Answer> => {
     const { method, path } = request
     const answer = await during(() => over.send(request)).then(
       received => answerFrom(request, received, kind(received)),
@@ -121,10 +121,16 @@ export function openLedger(
     for (const listener of listeners) listener(answer)
     return answer
   }
+}
 
-  async function each(end: (one: typeof sender) => Promise<void>): Promise<void> {
-    await Promise.all([sender, callersSender].map(end))
-  }
+/** Sends no request while the breaker is open, and traces each one that is sent. */
+function guarding(breaker: Breaker, send: (request: Request, kind: KindOf) => Promise<Answer>) {
+  return (request: Request, kind: KindOf, trace?: Trace): Promise<Answer> =>
+    breaker.guard(
+      () => traceLedgerCall(trace, request, traceparent => send({ ...request, traceparent }, kind)),
+      () => notSent(request, breaker.whyOpen()),
+      request.method !== 'GET',
+    )
 }
 
 function reading<Body>(answer: Answer): Reading<Body> {
@@ -160,6 +166,8 @@ function answerFrom({ method, path }: Request, received: Received, kind: AnswerK
 }
 
 type KindOf = (received: Received) => AnswerKind
+type Listener = (answer: Answer) => void
+type Sender = ReturnType<typeof openSender>
 
 const notSent = ({ method, path }: Request, message: string): Answer => ({
   method,

@@ -35,8 +35,7 @@ export function openAttemptSlots(
   slots: Slots,
   catalogue: Catalogue = new Map(),
 ): AttemptSlots {
-  const sendings = groupCommit(recordEach)
-  const recorded = new Map<Claim, Promise<boolean>>()
+  const sendings = openSendings(db, worker)
   const lanes = { live: openLane(), bulk: openLane() }
 
   return {
@@ -56,8 +55,8 @@ export function openAttemptSlots(
           })
         } finally {
           // The claim's sending and its end must not lock the same row at once.
-          await recorded.get(claim)?.catch(() => undefined)
-          recorded.delete(claim)
+          await sendings.of(claim)?.catch(() => undefined)
+          sendings.forget(claim)
           lane.running.delete(running)
           if (running.isSent)
             lane.attemptMs += (performance.now() - running.since - lane.attemptMs) / AVERAGED
@@ -68,17 +67,29 @@ export function openAttemptSlots(
 
   /** Also records the sendings of claims that will get a slot soon, and then write at once. */
   function recordWithNext(lane: LaneLoad, claim: Claim, kept: Kept | null): Promise<boolean> {
-    const recording = record(claim, kept)
+    const recording = sendings.record(claim, kept)
     for (const next of [...lane.waiting].slice(0, slotsSoon(lane)))
-      if (catalogue.get(next.operationType)?.writesAtOnce) void record(next)
+      if (catalogue.get(next.operationType)?.writesAtOnce) void sendings.record(next)
     return recording
+  }
+}
+
+/** Records each claim's sending once, together with those of other claims. */
+function openSendings(db: Database, worker: string) {
+  const commits = groupCommit(recordEach)
+  const recorded = new Map<Claim, Promise<boolean>>()
+
+  return {
+    record,
+    of: (claim: Claim) => recorded.get(claim),
+    forget: (claim: Claim) => void recorded.delete(claim),
   }
 
   function record(claim: Claim, kept: Kept | null = null): Promise<boolean> {
     if (claim.isSent) return Promise.resolve(true)
     const known = recorded.get(claim)
     if (known !== undefined) return known
-    const recording = sendings.submit({ id: claim.id, number: claim.number, kept })
+    const recording = commits.submit({ id: claim.id, number: claim.number, kept })
     recorded.set(claim, recording)
     // The write gets the error. A record that fails before its claim has a slot is made again when it gets one.
     recording.catch(() => recorded.delete(claim))

@@ -111,19 +111,26 @@ export async function claimHeads(
            unknown_since as "unknownSince", waiting_for as "waitingFor",
            key_generation as "keyGeneration", seen, kept, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
-           case when unknown_since is not null then (
+           ${tooEarlyKey} as "tooEarly",
+           ready.subject as "readyLoan"
+      -- One answer has both claims and loans: a row is either a claim or a loan.
+      from claimed full join ready on false`.execute(db)
+  return claimedIn(rows)
+}
+
+const tooEarlyKey = sql`case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt
               where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
               group by idempotency_key
-              order by max(attempt) desc limit 1) end as "tooEarly",
-           ready.subject as "readyLoan"
-      -- One answer has both claims and loans: a row is either a claim or a loan.
-      from claimed full join ready on false`.execute(db)
-  return {
-    claims: rows.filter(({ readyLoan }) => readyLoan === null),
-    readyLoans: rows.flatMap(({ readyLoan }) => readyLoan ?? []),
-  }
+              order by max(attempt) desc limit 1) end`
+
+function claimedIn(rows: (Claim & { readyLoan: string | null })[]): Claimed {
+  const claimed: Claimed = { claims: [], readyLoans: [] }
+  for (const row of rows)
+    if (row.readyLoan === null) claimed.claims.push(row)
+    else claimed.readyLoans.push(row.readyLoan)
+  return claimed
 }
 
 type ClaimOptions = {
