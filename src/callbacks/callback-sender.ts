@@ -76,17 +76,19 @@ export function openCallbackSender(
       body,
       signal,
     })
-    const response = await endingWith(signal, sent)
-    const status = response.statusCode
-    const isDelivered = status >= 200 && status < 300
-    const retryAfter = [response.headers['retry-after']].flat()[0]
-    return {
-      outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
-      status,
-      error: isDelivered ? null : `The receiver answered ${status}`,
-      answer: await beginningOf(response.body),
-      retryAfterMs: retryAfterMs(retryAfter),
-    }
+    return answerIn(await endingWith(signal, sent))
+  }
+}
+
+async function answerIn({ statusCode: status, headers, body }: Dispatcher.ResponseData) {
+  const isDelivered = status >= 200 && status < 300
+  const retryAfter = [headers['retry-after']].flat()[0]
+  return {
+    outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
+    status,
+    error: isDelivered ? null : `The receiver answered ${status}`,
+    answer: await beginningOf(body),
+    retryAfterMs: retryAfterMs(retryAfter),
   }
 }
 

@@ -46,9 +46,7 @@ export function deliverCallbacks(
   return {
     async stop() {
       await loop.stop()
-      const cutOff = setTimeout(() => void sender.close(), ATTEMPTS_MAY_FINISH_MS)
-      await Promise.all(underWay.values())
-      clearTimeout(cutOff)
+      await finishAttempts(underWay.values(), sender)
       renewal.stop()
       await sender.close()
     },
@@ -80,6 +78,15 @@ export function deliverCallbacks(
     underWay.delete(callback)
     loop.wake()
   }
+}
+
+async function finishAttempts(
+  underWay: Iterable<Promise<void>>,
+  sender: Pick<ReturnType<typeof openCallbackSender>, 'close'>,
+): Promise<void> {
+  const cutOff = setTimeout(() => void sender.close(), ATTEMPTS_MAY_FINISH_MS)
+  await Promise.all(underWay)
+  clearTimeout(cutOff)
 }
 
 function openRecorder(db: Database) {

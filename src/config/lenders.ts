@@ -96,41 +96,42 @@ export function lendersFrom(
       throw new Error(`/${code}: copyToPortfolio requires productTerms to be "copy"`)
     const products = [product].flat()
     const isNamed = given[code] !== undefined
-    return lenderWith(gateways, { code, products, terms, isNamed }, gateway => trust(code, gateway))
+    return lenderWith(gateways, { code, products, terms, isNamed }, gateway => {
+      const own = given[code]?.[gateway.name] ?? {}
+      return trustIn(own, { path: `/${code}/${gateway.name}`, gateway, env, standard })
+    })
   }
+}
 
-  function trust(code: string, gateway: SharedSecrets): GatewayTrust {
-    const own = given[code]?.[gateway.name] ?? {}
-    const member = isProven(own, gateway) ? own : { ...standard, ...own, ...proofsOf(standard) }
-    const secretSetting = member.secretEnv ?? gateway.secretSetting
-    const secrets =
-      member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
-    const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
-    if (validateSignature && secrets.length === 0) {
-      throw new Error(
-        `/${code}/${gateway.name}: validateSignature requires a secret, but ${secretSetting ?? 'a secretEnv'} is not set`,
-      )
-    }
-    const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
-    if (includeEverybody(allowedCidrs))
-      throw new Error(
-        `/${code}/${gateway.name}: allowedCidrs hold every address and so prove nothing; leave them out`,
-      )
-    return {
-      accounts: member.accounts ?? [],
-      validateSignature,
-      secrets,
-      secretSetting,
-      allowedCidrs,
-      posting: member.posting ?? 'automatic',
-      confirm: member.confirm ?? false,
-      payerFee: member.payerFee ?? 'deduct',
-      reversals: member.reversals ?? 'manual',
-      isUnverified: member.trust === 'unverified',
-      ...(apiKeyEnv === undefined && apiSecretEnv === undefined
-        ? {}
-        : { api: credentials(env, `/${code}/${gateway.name}`, apiKeyEnv, apiSecretEnv) }),
-    }
+type OfMember = { path: string; gateway: SharedSecrets; env: SecretReader; standard: Members }
+
+function trustIn(own: Members, { path, gateway, env, standard }: OfMember): GatewayTrust {
+  const member = isProven(own, gateway) ? own : { ...standard, ...own, ...proofsOf(standard) }
+  const secretSetting = member.secretEnv ?? gateway.secretSetting
+  const secrets = member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
+  const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
+  if (validateSignature && secrets.length === 0) {
+    throw new Error(
+      `${path}: validateSignature requires a secret, but ${secretSetting ?? 'a secretEnv'} is not set`,
+    )
+  }
+  const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
+  if (includeEverybody(allowedCidrs))
+    throw new Error(`${path}: allowedCidrs hold every address and so prove nothing; leave them out`)
+  return {
+    accounts: member.accounts ?? [],
+    validateSignature,
+    secrets,
+    secretSetting,
+    allowedCidrs,
+    posting: member.posting ?? 'automatic',
+    confirm: member.confirm ?? false,
+    payerFee: member.payerFee ?? 'deduct',
+    reversals: member.reversals ?? 'manual',
+    isUnverified: member.trust === 'unverified',
+    ...(apiKeyEnv === undefined && apiSecretEnv === undefined
+      ? {}
+      : { api: credentials(env, path, apiKeyEnv, apiSecretEnv) }),
   }
 }
 

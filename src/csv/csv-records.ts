@@ -30,14 +30,13 @@ export function csvRecords(
     const line = counter.startOf(cells, counted)
     if (cells.length > MAX_COLUMNS) throw tooManyCells(line)
     if (cells.every(isEmpty)) return
-    const { length } = cells.length > MAX_CELLS ? withoutEmptyEnd(cells, MAX_CELLS) : cells
-    if (length > MAX_CELLS) throw tooManyCells(line)
+    const filled = atMostMaxCells(cells, line)
     if (isSkipped) {
       isSkipped = false
       return
     }
     header ??= cells
-    take({ line, cells: cells.length > length ? cells.slice(0, length) : cells })
+    take({ line, cells: filled })
   })
   const ended = finished(parser, { readable: false })
   // `end` reports this error; without a handler, a failure before that would be an unhandled rejection.
@@ -67,6 +66,12 @@ export function csvRecords(
   function linesEnded(): number {
     return parser.info.records + parser.info.empty_lines
   }
+}
+
+function atMostMaxCells(cells: string[], line: number): string[] {
+  const filled = cells.length > MAX_CELLS ? withoutEmptyEnd(cells, MAX_CELLS) : cells
+  if (filled.length > MAX_CELLS) throw tooManyCells(line)
+  return filled
 }
 
 const tooManyCells = (line: number) =>

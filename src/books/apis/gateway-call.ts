@@ -63,7 +63,8 @@ export function openGatewayCaller(
     async call(call) {
       // No gateway has such an id.
       if (LEADS_ELSEWHERE.test(call.path)) throw new GatewayRefused(404, undefined)
-      const made = () => untilAnswered(call)
+      const traced = () => traceGatewayCall(follower?.trace, call, hostname, once)
+      const made = () => untilAnswered(traced, pauses, stopping.signal)
       const followed = () => (follower ? follower.during(made) : made())
       if (atOnce > 1) return followed()
       const next = last.catch(() => undefined).then(followed)
@@ -76,23 +77,6 @@ export function openGatewayCaller(
     },
   }
 
-  /** Cockatiel's retries do not end while they wait: a stop would take a minute. */
-  async function untilAnswered(call: GatewayCall): Promise<unknown> {
-    for (let tries = 0; ; tries++) {
-      const answer = await traceGatewayCall(follower?.trace, call, hostname, once).catch(
-        (error: Error) => error,
-      )
-      const isOver = !(answer instanceof GatewayUnavailable) || tries >= pauses.length
-      if (!isOver) {
-        const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
-        await sleep(Math.min(ms, MAX_PAUSE_MS), undefined, { signal: stopping.signal })
-        continue
-      }
-      if (answer instanceof Error) throw answer
-      return answer
-    }
-  }
-
   function once({ method, path, body }: GatewayCall): Promise<unknown> {
     const request = { method, path: pathname + path, headers, body: body ?? null }
     return withTimeLimit(
@@ -100,6 +84,25 @@ export function openGatewayCaller(
       signal => callOnce(pool, { ...request, signal }),
       stopping.signal,
     )
+  }
+}
+
+/** Cockatiel's retries do not end while they wait: a stop would take a minute. */
+async function untilAnswered(
+  once: () => Promise<unknown>,
+  pauses: Patience['retryAfterMs'],
+  stopping: AbortSignal,
+): Promise<unknown> {
+  for (let tries = 0; ; tries++) {
+    const answer = await once().catch((error: Error) => error)
+    const isOver = !(answer instanceof GatewayUnavailable) || tries >= pauses.length
+    if (!isOver) {
+      const ms = Math.max(pauses[tries] as number, answer.retryAfterMs)
+      await sleep(Math.min(ms, MAX_PAUSE_MS), undefined, { signal: stopping })
+      continue
+    }
+    if (answer instanceof Error) throw answer
+    return answer
   }
 }
 

@@ -96,7 +96,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema, config: operate(), onRequest: limitLongCalls },
       async (request, reply) => {
         const { gateway } = request.params
-        refuseUnknown(gateway)
+        refuseUnknown(config, gateway)
         const lender = lenderIn(request.query, lenders)
         const asker = askerOf(request)
         const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
@@ -110,7 +110,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/gateways/:gateway/statements',
       { schema: listSchema, config: read },
       ({ params, query }) => {
-        refuseUnknown(params.gateway)
+        refuseUnknown(config, params.gateway)
         return findStatements(db, { ...query, gateway: params.gateway })
       },
     )
@@ -123,10 +123,10 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
   }
+}
 
-  function refuseUnknown(gateway: string) {
-    if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
-  }
+function refuseUnknown({ gateways }: Config, gateway: string): void {
+  if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
 }
 
 /** @throws FieldErrors */

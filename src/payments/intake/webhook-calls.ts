@@ -27,8 +27,7 @@ export type WebhookCalls = ReturnType<typeof openWebhookCalls>
 /** Keeps the last calls, in memory for a moment and then in a table that all processes share. */
 export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   const known = new WeakMap<FastifyRequest, Known>()
-  /** Calls are apart by gateway, by stored or refused, and by address, so that no flood pushes out the calls of others. */
-  const waiting = new Map<string, Map<string, WebhookCall[]>>()
+  const waiting = openWaiting()
   let timer: NodeJS.Timeout | undefined
   let saving = Promise.resolve()
 
@@ -36,7 +35,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
     learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
     /** An onResponse hook. */
     note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
-      wait(callOf(gateway, request, reply))
+      waiting.add(callOf(gateway, request, reply))
       timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
     },
     /** Calls that are still in memory are lost: a stop must not wait for a connection that an upload may have. */
@@ -44,16 +43,6 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
       clearTimeout(timer)
       await saving
     },
-  }
-
-  function wait(call: WebhookCall): void {
-    const alike = `${call.gateway} ${call.status === 200}`
-    const addresses = waiting.get(alike) ?? new Map<string, WebhookCall[]>()
-    waiting.set(alike, addresses)
-    const address = addressKey(call.address)
-    addresses.set(address, [...(addresses.get(address) ?? []), call].slice(-KEPT_CALLS))
-    const [oldest = address] = addresses.keys()
-    if (addresses.size > KEPT_CALLS) addresses.delete(oldest)
   }
 
   function callOf(
@@ -75,12 +64,32 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
 
   function save(): void {
     timer = undefined
-    const calls = [...waiting.values()].flatMap(addresses => [...addresses.values()].flat())
-    waiting.clear()
+    const calls = waiting.takeAll()
     if (calls.length === 0) return
     saving = saving
       .then(() => saveCalls(db, calls))
       .catch(error => log.warn({ err: error }, 'the last calls of webhooks could not be saved'))
+  }
+}
+
+/** Calls are apart by gateway, by stored or refused, and by address, so that no flood pushes out the calls of others. */
+function openWaiting() {
+  const waiting = new Map<string, Map<string, WebhookCall[]>>()
+  return {
+    add(call: WebhookCall): void {
+      const alike = `${call.gateway} ${call.status === 200}`
+      const addresses = waiting.get(alike) ?? new Map<string, WebhookCall[]>()
+      waiting.set(alike, addresses)
+      const address = addressKey(call.address)
+      addresses.set(address, [...(addresses.get(address) ?? []), call].slice(-KEPT_CALLS))
+      const [oldest = address] = addresses.keys()
+      if (addresses.size > KEPT_CALLS) addresses.delete(oldest)
+    },
+    takeAll(): WebhookCall[] {
+      const calls = [...waiting.values()].flatMap(addresses => [...addresses.values()].flat())
+      waiting.clear()
+      return calls
+    },
   }
 }
 

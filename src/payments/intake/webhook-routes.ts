@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../../accounts/address.ts'
 import type { Config, OpenGateway } from '../../config/config.ts'
@@ -56,13 +56,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
 
   return async app => {
     showUnproven(app.log, metrics.registry, config)
-    // A signature covers the bytes as they arrived, regardless of the content type.
-    app.removeAllContentTypeParsers()
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
-    // Fastify responds 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
-    app.addHook('onRequest', async request => {
-      request.headers = { 'content-type': 'application/octet-stream' }
-    })
+    takeBytes(app)
     app.addHook('onClose', calls.close)
     for (const gateway of config.gateways)
       app.post(gateway.path, routeOptions(gateway, context), async request => {
@@ -97,6 +91,16 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
     counters.events.inc(labels)
   }
+}
+
+/** A signature covers the bytes as they arrived, regardless of the content type. */
+function takeBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  // Fastify responds 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
+  app.addHook('onRequest', async request => {
+    request.headers = { 'content-type': 'application/octet-stream' }
+  })
 }
 
 function eventOf(

@@ -29,23 +29,27 @@ import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
 export const REFUSED = 'reversal_refused'
 
+const named = { external_id: Type.String(), amount: Type.String() }
+const ReversalData = Type.Object({
+  transaction_id: Type.String(),
+  external_loan_id: Type.String(),
+  receipt_number: Type.String(),
+  repayment: Type.Object({
+    ...named,
+    ledger_transaction_id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  }),
+  remainder: Type.Union([Type.Object(named), Type.Null()]),
+})
+
 /**
  * Undoes a repayment, and then posts what is left of it. Each of the two writes is an attempt of its own; the ledger shows
  * which one is due.
  */
 export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
-  const named = { external_id: Type.String(), amount: Type.String() }
-  const number = Type.Optional(Type.Union([Type.Integer(), Type.Null()]))
   return operation({
     ...reversalIntake,
     summary: 'Takes back a repayment, or a part of it',
-    schema: Type.Object({
-      transaction_id: Type.String(),
-      external_loan_id: Type.String(),
-      receipt_number: Type.String(),
-      repayment: Type.Object({ ...named, ledger_transaction_id: number }),
-      remainder: Type.Union([Type.Object(named), Type.Null()]),
-    }),
+    schema: ReversalData,
 
     async run(run, reversal) {
       const loan = await readLoan(run.ledger, reversal.external_loan_id)

@@ -48,11 +48,7 @@ export function repayment(db: Database, config: Config): Operation {
 
     async run(run, { transaction_id, external_loan_id }) {
       const found = await readLoanWithTransactions(run.ledger, external_loan_id)
-      if (found.outcome === 'refused') {
-        return found.status === 404
-          ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
-          : withReason(found)
-      }
+      if (found.outcome === 'refused') return unreadLoan(found)
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
@@ -91,6 +87,12 @@ export function repayment(db: Database, config: Config): Operation {
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
+}
+
+function unreadLoan(refused: Parameters<typeof withReason>[0]) {
+  return refused.status === 404
+    ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
+    : withReason(refused)
 }
 
 function asksProduct({ lenders, gateways }: Config): boolean {
