@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../accounts/actor.ts'
 import type { Config } from '../config/config.ts'
@@ -106,11 +107,9 @@ type Context = {
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, catalogue, limits, traces, metrics, config } = context
-  const validate = operateValidator(catalogue, config.UNKNOWN_FIELDS)
-  const count = metrics.of(operationCounters)
+  const { db, catalogue, limits } = context
   const final = awaitFinal(db, limits.waiting)
-  const accept = openIntake(context)
+  const operate = operateCall(context)
 
   return async app => {
     app.addHook('preClose', async () => final.release())
@@ -124,16 +123,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
       },
       async (request, reply) => {
-        const { operation, data, ignored } = validate(request.body)
-        const key = request.headers['idempotency-key'] ?? null
-        if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data, key)
-        const asker = askerOf(request)
-        const { traceparent } = traces.ofRequest(request)
-        const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })
-        const accepted = await accept.submit(wanted)
-        if (accepted instanceof Error) throw accepted
-        if (ignored !== null) count.ignored(ignored)
-        const tracking_id = trackingId(accepted)
+        const tracking_id = await operate(request, request.headers['idempotency-key'] ?? null)
         return reply
           .code(202)
           .header('location', `/api/ledger/track/${encodeURIComponent(tracking_id)}`)
@@ -161,6 +151,26 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: listSchema(catalogue), config: { needs: 'any' } },
       request => listOperations(db, { ...request.query, origin: 'api' }),
     )
+  }
+}
+
+/** Validates the operation that a body names, and accepts it. The call returns its tracking id. */
+function operateCall(context: Context) {
+  const { db, catalogue, traces, metrics, config } = context
+  const validate = operateValidator(catalogue, config.UNKNOWN_FIELDS)
+  const count = metrics.of(operationCounters)
+  const accept = openIntake(context)
+
+  return async (request: FastifyRequest, key: string | null): Promise<string> => {
+    const { operation, data, ignored } = validate(request.body)
+    if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data, key)
+    const asker = askerOf(request)
+    const { traceparent } = traces.ofRequest(request)
+    const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })
+    const accepted = await accept.submit(wanted)
+    if (accepted instanceof Error) throw accepted
+    if (ignored !== null) count.ignored(ignored)
+    return trackingId(accepted)
   }
 }
 

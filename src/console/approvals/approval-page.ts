@@ -33,13 +33,9 @@ export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
     app.get('/approvals/:id', { schema: pageSchema, config: read }, async (request, reply) => {
       const approval = await findApproval(db, request.params.id)
       const title = `${actInWords(approval.act)} of ${approval.subject}`
-      // Whoever sends a form again is led here, too: by then the proposal may have been decided.
-      const isOver = request.query.done === 'proposed' && approval.state !== 'proposed'
       const body = html`<h1>Approval</h1>
-${isOver ? nothing : doneNotice(request.query.done)}
+${noticeOn(approval, request.query.done)}
 ${approvalFacts(approval, formats)}
-<h2>What was asked for</h2>${facts(shown(approval.request))}
-<h2>What it was about</h2>${facts(shown(approval.facts))}
 ${approval.state === 'proposed' ? forms(approval, request.user) : nothing}
 ${await eventsOf(approval)}
 <p><a href="/console/approvals?state=proposed">Open approvals</a></p>`
@@ -80,9 +76,14 @@ ${await eventsOf(approval)}
   }
 }
 
+/** Whoever sends a form again is led here, too: by then the proposal may have been decided. */
+function noticeOn({ state }: ApprovalItem, done: string | undefined): Html {
+  return done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
+}
+
 function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
   const { act, state, currency } = approval
-  return facts([
+  return html`${facts([
     ['Act', actInWords(act)],
     ['Subject', subjectOf(approval)],
     ['Amount', amount(approval.amount, currency)],
@@ -94,7 +95,9 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
     ['Decided by', approval.decided_by],
     ['Decided', formats.time(approval.decided_at)],
     ['Note of the decision', approval.decision_note],
-  ])
+  ])}
+<h2>What was asked for</h2>${facts(shown(approval.request))}
+<h2>What it was about</h2>${facts(shown(approval.facts))}`
 }
 
 function shown(members: object): [string, Content][] {

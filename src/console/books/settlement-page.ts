@@ -9,7 +9,8 @@ import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { firstOf } from '../frame/first-of.ts'
-import { amount, count } from '../frame/formats.ts'
+import { amount, count, type Formats } from '../frame/formats.ts'
+import type { Html } from '../frame/html.ts'
 import { paymentPath } from '../frame/paths.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -57,8 +58,15 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
          where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
       const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
       const body = html`<h1>Settlement ${id}</h1>
-${rows.map(row =>
-  facts([
+${rows.map(row => settlementFacts(row, formats))}
+${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
+      return answerPage(request, reply, { title: `Settlement ${id}`, body })
+    })
+  }
+}
+
+function settlementFacts(row: Settlement, formats: Formats): Html {
+  return facts([
     ['Gateway', row.gateway],
     ['Lender', row.lender],
     ['Settled', formats.time(row.settled_at)],
@@ -72,12 +80,7 @@ ${rows.map(row =>
     ['Adjustments', amount(row.adjustments)],
     ['Paid out', amount(row.paid_out)],
     ['Adds up', addsUp(row)],
-  ]),
-)}
-${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
-      return answerPage(request, reply, { title: `Settlement ${id}`, body })
-    })
-  }
+  ])
 }
 
 function addsUp({ adds_up, off_by }: Settlement): string {

@@ -65,10 +65,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/assign',
       { schema: assignSchema, config: operate('payment.assign', 'reference.write') },
       async (request, reply) => {
-        const { external_loan_id, note, if_match } = request.body
-        const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in request.body)
-        const remember = kinds.length > 0 ? kinds : undefined
-        const asked = { ...request.params, external_loan_id, note, remember, if_match }
+        const asked = { ...request.params, ...assignmentIn(request.body) }
         return performForm(context, assignCall, asked, reply, back(request, 'assigned'))
       },
     )
@@ -106,6 +103,12 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       },
     )
   }
+}
+
+function assignmentIn(form: Static<typeof assignSchema.body>) {
+  const { external_loan_id, note, if_match } = form
+  const kinds = REFERENCE_KINDS.filter(kind => `remember_${kind}` in form)
+  return { external_loan_id, note, remember: kinds.length > 0 ? kinds : undefined, if_match }
 }
 
 type Asked = { params: Static<typeof params>; query: Static<typeof kindQuery> }

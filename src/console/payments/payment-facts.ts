@@ -11,6 +11,7 @@ import { REASONS_IN_WORDS } from './reasons-in-words.ts'
 
 export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
   const { external_loan_id: loan, reason, objection, waiting_for, of_payment_id: of } = payment
+  const { gateway } = payment
   const { against } = around
   return html`${facts([
     ['State', stateOf(payment)],
@@ -22,28 +23,21 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
       'Went back',
       payment.returned_amount === null ? null : amount(payment.returned_amount, payment.currency),
     ],
-    ['Loan', loan === null ? null : html`<a href="${loanPath(loan)}">${loan}</a>`],
+    ['Loan', linked(loan, loanPath)],
     ['Loan named by', payment.matched_by === null ? null : words(payment.matched_by)],
     ['Suggested loan', payment.suggested_loan],
     ['Note', around.note === null ? null : html`“${around.note}”, by ${around.notedBy}`],
     ['Lender', payment.lender],
-    ['Gateway', words(payment.gateway)],
+    ['Gateway', words(gateway)],
     ['Paid', payment.paid_at === null ? null : formats.time(payment.paid_at)],
     ['Received', formats.time(payment.received_at)],
     ['Posted', payment.posted_at === null ? null : formats.time(payment.posted_at)],
     ['Transaction at the ledger', payment.ledger_transaction_id],
-    [
-      'Repayment',
-      around.repayment === null
-        ? null
-        : html`<a href="${operationPath(around.repayment)}">${around.repayment}</a>`,
-    ],
+    ['Repayment', linked(around.repayment, operationPath)],
     ['Verified', payment.verified ? 'yes' : 'no'],
     [
       'Of the payment',
-      of === null
-        ? null
-        : html`<a href="${paymentPath({ gateway: payment.gateway, gateway_payment_id: of, kind: 'payment' })}">${of}</a>`,
+      linked(of, id => paymentPath({ gateway, gateway_payment_id: id, kind: 'payment' })),
     ],
     [
       'Refunds and disputes',
@@ -52,15 +46,14 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
         : html`${against.map(one => html`<a href="${paymentPath(one)}">${one.kind} ${one.gateway_payment_id}</a> `)}`,
     ],
     ['The gateway says', stated(around, formats)],
-    [
-      'Settlement',
-      payment.settlement_id === null
-        ? null
-        : html`<a href="${settlementPath(payment.settlement_id)}">${payment.settlement_id}</a>`,
-    ],
+    ['Settlement', linked(payment.settlement_id, settlementPath)],
     ['First event', `${payment.raw_table} ${payment.raw_id}`],
   ])}
 ${hints(payment.hints)}`
+}
+
+function linked(id: string | null, pathOf: (id: string) => string): Html | null {
+  return id === null ? null : html`<a href="${pathOf(id)}">${id}</a>`
 }
 
 function stated({ statement }: PaymentContext, formats: Formats): Html | null {

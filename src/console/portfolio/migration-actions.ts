@@ -21,19 +21,38 @@ const runSchema = {
 
 export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { portfolio } = context
-  const longCall = (...acts: Act[]) => ({
-    onRequest: portfolio.limitLongCalls,
-    config: { ...operate(...acts), takesLong: true },
-  })
   return async app => {
-    const { runCall, retryCall, discardCall } = portfolio.calls ?? {}
     await app.register(acceptFiles)
 
-    app.post('/portfolio/upload', longCall(), async (request, reply) => {
+    app.post('/portfolio/upload', longCall(context), async (request, reply) => {
       const id = await portfolio.upload(request, askerOf(request), '/console/portfolio/templates')
       return reply.redirect(donePath(migrationPath(id), 'uploaded'), 303)
     })
 
+    await app.register(runActions(context))
+
+    app.post(
+      '/portfolio/:id/discard',
+      { schema: { params }, config: operate('portfolio.discard') },
+      async (request, reply) => {
+        const done = donePath('/console/portfolio', 'discarded')
+        return performForm(context, portfolio.calls?.discardCall, request.params, reply, done)
+      },
+    )
+
+    await app.register(downloads(portfolio))
+  }
+}
+
+const longCall = ({ portfolio }: PageContext, ...acts: Act[]) => ({
+  onRequest: portfolio.limitLongCalls,
+  config: { ...operate(...acts), takesLong: true },
+})
+
+function runActions(context: PageContext): FastifyPluginAsyncTypebox {
+  const { portfolio } = context
+  const { runCall, retryCall } = portfolio.calls ?? {}
+  return async app => {
     const start = (path: string, isDryRun: boolean) =>
       app.post(
         path,
@@ -49,7 +68,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
 
-    const retry = { schema: { params }, ...longCall('portfolio.run') }
+    const retry = { schema: { params }, ...longCall(context, 'portfolio.run') }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const done = donePath(migrationPath(request.params.id), 'retried')
       return performForm(context, retryCall, request.params, reply, done)
@@ -64,17 +83,6 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
         return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
       },
     )
-
-    app.post(
-      '/portfolio/:id/discard',
-      { schema: { params }, config: operate('portfolio.discard') },
-      async (request, reply) => {
-        const done = donePath('/console/portfolio', 'discarded')
-        return performForm(context, discardCall, request.params, reply, done)
-      },
-    )
-
-    await app.register(downloads(portfolio))
   }
 }
 
