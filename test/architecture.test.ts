@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
 import { allCrashPoints } from '../src/worker.ts'
+import ts from './support/typescript-6.ts'
 
 /**
  * The import law, from the top: a folder imports only from itself and from lower levels, not from its neighbours. A file
@@ -35,6 +36,7 @@ const STARTERS = [
 const MAX_LOOSE_FILES = 12
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
+const MAX_FUNCTION_LINES = 50
 
 const root = resolve(import.meta.dirname, '../src')
 const files = sourcesIn(root)
@@ -126,6 +128,13 @@ t.test('no file is a dumping ground or too large to keep in mind', async t => {
   }
 })
 
+t.test('no function is too long to be read at once', async t => {
+  t.same(
+    [...texts].flatMap(([file, text]) => longFunctionsIn(file, text)),
+    [],
+  )
+})
+
 t.test('everything that is exported is imported by another file, types included', async t => {
   const imported = new Set<string>()
   for (const folder of [root, import.meta.dirname]) {
@@ -172,6 +181,23 @@ function levelOf(file: string): number {
 function sourcesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return files.filter(file => file.endsWith('.ts'))
+}
+
+/** The functions with more lines than allowed, comments before them not counted. */
+function longFunctionsIn(file: string, text: string): string[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+  const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) {
+      const [first, last] = [lineOf(node.getStart(source)), lineOf(node.end)]
+      const lines = last - first + 1
+      if (lines > MAX_FUNCTION_LINES) found.push(`${file}:${first} has ${lines} lines`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
 }
 
 function importsOf(file: string, text: string): string[] {
