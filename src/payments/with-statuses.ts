@@ -5,7 +5,7 @@ import type { PaymentStatus, StatusFields } from './gateways/gateway-api.ts'
 
 export type WithStatus<Item> = Item & { status: PaymentStatus | null }
 
-/** The items with what the base model reads about their money, as batches do from events; null for a status that it does not know. */
+/** The items with what the base model, which batches use, says about their money: null for a status it does not know. */
 export async function withStatuses<Item extends { statusFields: StatusFields }>(
   db: Database,
   gateway: string,
