@@ -3,10 +3,10 @@ import { sealAudit } from './accounts/audit-chain/seal-audit.ts'
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
 import { backfillQueue } from './books/backfill/queue.ts'
-import { booksFeature } from './books/books-feature.ts'
 import { askGateways } from './books/confirm/ask-gateways.ts'
 import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/readback/queue.ts'
+import { readbackFeature } from './books/readback/readback-feature.ts'
 import { runReadbacks } from './books/readback/readback-job.ts'
 import { runReconciliation } from './books/reconciliation/reconciliation-job.ts'
 import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
@@ -14,8 +14,8 @@ import { runWithdrawals } from './books/statements/sweep-withdrawn.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
 import type { Config } from './config/config.ts'
+import { bulkFeature } from './console/bulk/bulk-feature.ts'
 import { runBulks } from './console/bulk/bulk-job.ts'
-import { consoleFeature } from './console/console-feature.ts'
 import type { Database } from './database/database.ts'
 import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature } from './engine/feature.ts'
@@ -45,7 +45,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
 const FEATURES: Feature[] = [
   { crashPoints: APPROVAL_CRASH_POINTS },
   { jobs: [sealAudit] },
-  { ...consoleFeature, jobs: [runBulks] },
+  { ...bulkFeature, jobs: [runBulks] },
   { queues: [purgeQueue], jobs: [runPurges] },
   { ...operationsFeature, jobs: [checkLedgerRegularly] },
   {
@@ -54,7 +54,7 @@ const FEATURES: Feature[] = [
     queues: [deadEventQueue, eventQueue, batchQueue],
     jobs: [runEvents, context => runBatches(context, askGateways)],
   },
-  { ...booksFeature, queues: [readbackQueue], jobs: [runReadbacks, runWithdrawals] },
+  { ...readbackFeature, queues: [readbackQueue], jobs: [runReadbacks, runWithdrawals] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
   { prepare: useTimeZone, jobs: [runReconciliation] },

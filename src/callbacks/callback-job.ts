@@ -1,6 +1,6 @@
 import type { WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
-import { callbackCounters } from './callback-counters.ts'
+import { callbackCounters } from './callbacks-feature.ts'
 import { chooseTypes } from './choose-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 

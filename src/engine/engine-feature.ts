@@ -1,8 +1,6 @@
 import { clockGauge, clockReport } from '../ops/clock.ts'
 import { measure } from '../ops/measured.ts'
-import { ENGINE_CRASH_POINTS } from './crash-points.ts'
-import { engineCounters } from './engine-counters.ts'
-import { engineGauges } from './engine-gauges.ts'
+import { ENGINE_CRASH_POINTS, engineCounters, engineGauges } from './engine-signals.ts'
 import type { Feature } from './feature.ts'
 import { purgeAttempts } from './finish/purge-attempts.ts'
 

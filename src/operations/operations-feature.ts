@@ -1,7 +1,41 @@
+import { sql } from 'kysely'
+import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../engine/feature.ts'
-import { measure } from '../ops/measured.ts'
-import { ledgerFindingsGauges } from './ledger-findings-gauges.ts'
+import { type Measured, measure } from '../ops/measured.ts'
 import { purgeOperations } from './purge-operations.ts'
+
+const MAX_NAMES = 100
+const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/
+
+export function operationCounters(registers: Registry[]) {
+  const counter = new Counter({
+    name: 'loanops_ignored_members_total',
+    help: 'Unknown members of operations that UNKNOWN_FIELDS=ignore dropped, by member; other: beyond a hundred names, or no plain one',
+    labelNames: ['member'],
+    registers,
+  })
+  const names = new Set<string>()
+
+  return {
+    ignored(members: string[]): void {
+      for (const name of members) {
+        if (names.size < MAX_NAMES && PLAIN_NAME.test(name)) names.add(name)
+        counter.inc({ member: names.has(name) ? name : 'other' })
+      }
+    },
+  }
+}
+
+const ledgerFindingsGauges: Measured = {
+  metrics: {
+    findings: {
+      name: 'loanops_ledger_findings',
+      help: 'What the last check of the ledger’s set-up found',
+      labels: ['check', 'state'],
+    },
+  },
+  query: sql`select "check", state, count(*) as findings from ops.ledger_finding group by "check", state`,
+}
 
 export const operationsFeature: Feature = {
   gauges: [measure([ledgerFindingsGauges])],

@@ -25,7 +25,6 @@ import { awaitFinal } from './await-final.ts'
 import { refuseUntypedTerm } from './converted-term.ts'
 import { findOperation, listOperations } from './find-operations.ts'
 import { loanUpdate } from './loan-update.ts'
-import { operationCounters } from './operation-counters.ts'
 import {
   OperateResponse,
   OperationItem,
@@ -33,6 +32,7 @@ import {
   TrackingRecord,
   trackingRecord,
 } from './operation-record.ts'
+import { operationCounters } from './operations-feature.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 

@@ -1,10 +1,14 @@
 import type { Feature } from '../engine/feature.ts'
 import { measure } from '../ops/measured.ts'
-import { FEE_CRASH_POINTS, PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from './crash-points.ts'
 import { webhookReport } from './intake/unproven-webhooks.ts'
 import { knowLenders } from './know-lenders.ts'
-import { paymentCounters } from './payment-counters.ts'
-import { paymentGauges } from './payment-gauges.ts'
+import {
+  FEE_CRASH_POINTS,
+  PAYMENT_CRASH_POINTS,
+  paymentCounters,
+  paymentGauges,
+  REVERSAL_CRASH_POINTS,
+} from './payment-signals.ts'
 import { purgeEvents } from './purge-events.ts'
 import { recordPostings } from './repayment/record-postings.ts'
 import { recordReversals } from './repayment/record-reversals.ts'

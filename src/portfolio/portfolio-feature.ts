@@ -1,7 +1,18 @@
+import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../engine/feature.ts'
 import { migrationOperations } from './kinds/kinds.ts'
 import { finishRows } from './run/finish-rows.ts'
-import { rowCounters } from './run/row-counters.ts'
+
+function rowCounters(registers: Registry[]) {
+  return {
+    finished: new Counter({
+      name: 'loanops_migration_rows_total',
+      help: 'Finished rows of uploaded portfolios, by state',
+      labelNames: ['state'],
+      registers,
+    }),
+  }
+}
 
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
 import { asPerson } from '../support/accounts/as-person.ts'
 import { fetchAll, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { withReadback } from '../support/books/readback.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
 import { fetched, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { offBy } from '../support/books/reconciliation.ts'
 import { expireLeases } from '../support/engine/leases.ts'

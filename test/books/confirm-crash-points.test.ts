@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CONFIRM_CRASH_POINTS } from '../../src/books/confirm/crash-points.ts'
+import { CONFIRM_CRASH_POINTS } from '../../src/books/confirm/confirm-feature.ts'
 import { gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { expireLeases } from '../support/engine/leases.ts'

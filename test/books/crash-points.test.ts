@@ -1,5 +1,5 @@
 import t from 'tap'
-import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
+import { READBACK_CRASH_POINTS } from '../../src/books/readback/readback-feature.ts'
 import { readbackRun, requestReadback, withReadback } from '../support/books/readback.ts'
 import { expireLeases } from '../support/engine/leases.ts'
 import { paymentService } from '../support/payments/payments.ts'

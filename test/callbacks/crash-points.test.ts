@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
+import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/callbacks-feature.ts'
 import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
 import { submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'

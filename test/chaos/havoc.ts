@@ -1,8 +1,8 @@
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/crash-points.ts'
-import { READBACK_CRASH_POINTS } from '../../src/books/readback/crash-points.ts'
-import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/crash-points.ts'
-import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
-import { PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from '../../src/payments/crash-points.ts'
+import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
+import { READBACK_CRASH_POINTS } from '../../src/books/readback/readback-feature.ts'
+import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/callbacks-feature.ts'
+import { ENGINE_CRASH_POINTS } from '../../src/engine/engine-signals.ts'
+import { PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from '../../src/payments/payment-signals.ts'
 import type { Service } from '../support/process.ts'
 import type { Cluster, Place, Role } from './cluster.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { BULK_CRASH_POINTS } from '../../src/console/bulk/crash-points.ts'
+import { BULK_CRASH_POINTS } from '../../src/console/bulk/bulk-feature.ts'
 import { OPERATOR } from '../support/accounts/admin.ts'
 import { type ConsoleService, startWithConsole } from '../support/console/console.ts'
 import { clientData } from '../support/ledger/loans.ts'

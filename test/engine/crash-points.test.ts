@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { ENGINE_CRASH_POINTS } from '../../src/engine/crash-points.ts'
+import { ENGINE_CRASH_POINTS } from '../../src/engine/engine-signals.ts'
 import { judge } from '../chaos/model.ts'
 import { expireLeases } from '../support/engine/leases.ts'
 import { ending, submit } from '../support/engine/operations.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { engineGauges } from '../../src/engine/engine-gauges.ts'
+import { engineGauges } from '../../src/engine/engine-signals.ts'
 import { measure } from '../../src/ops/measured.ts'
 import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { PAYMENT_CRASH_POINTS } from '../../src/payments/crash-points.ts'
+import { PAYMENT_CRASH_POINTS } from '../../src/payments/payment-signals.ts'
 import { expireLeases } from '../support/engine/leases.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { type PaymentService, paymentService, webhooks } from '../support/payments/payments.ts'

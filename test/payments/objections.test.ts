@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { measure } from '../../src/ops/measured.ts'
-import { paymentGauges } from '../../src/payments/payment-gauges.ts'
+import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import {
   capturedA,

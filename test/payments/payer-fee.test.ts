@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { FEE_CRASH_POINTS } from '../../src/payments/crash-points.ts'
+import { FEE_CRASH_POINTS } from '../../src/payments/payment-signals.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY, DAY, filled, reconciliation } from '../support/books/reconciliation.ts'

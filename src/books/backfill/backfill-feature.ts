@@ -1,8 +1,51 @@
+import { sql } from 'kysely'
+import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../../engine/feature.ts'
-import { measure } from '../../ops/measured.ts'
-import { backfillCounters } from './backfill-counters.ts'
-import { backfillGauges } from './backfill-gauges.ts'
-import { BACKFILL_CRASH_POINTS } from './crash-points.ts'
+import { type Measured, measure } from '../../ops/measured.ts'
+
+export const BACKFILL_CRASH_POINTS = [
+  'backfill.claimed',
+  'backfill.kept',
+  'backfill.part-done',
+  'backfill.unended',
+] as const
+
+export function backfillCounters(registers: Registry[]) {
+  return {
+    missedPayments: new Counter({
+      name: 'loanops_missed_payments_total',
+      help: 'Captured payments that a gateway had and LoanOps did not, by gateway',
+      labelNames: ['gateway'],
+      registers,
+    }),
+  }
+}
+
+const labels = ['gateway', 'lender']
+
+const backfillGauges: Measured = {
+  metrics: {
+    behind: {
+      name: 'loanops_gateway_behind_seconds',
+      help: 'Age of the time up to which the payments of a source are fetched',
+      labels,
+    },
+    is_silent: {
+      name: 'loanops_gateway_silent',
+      help: '1 while a source sends nothing, where in each of the last weeks several events came',
+      labels,
+    },
+    has_error: {
+      name: 'loanops_gateway_fetch_failing',
+      help: '1 while the last fetch of a source has failed or is held up',
+      labels,
+    },
+  },
+  query: sql`
+    select gateway, coalesce(lender, '') as lender, behind_seconds::float8 as behind, is_silent::integer,
+           (last_error is not null)::integer as has_error
+      from ops.gateway`,
+}
 
 export const backfillFeature: Feature = {
   gauges: [measure([backfillGauges])],

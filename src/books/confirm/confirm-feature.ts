@@ -1,7 +1,19 @@
+import { sql } from 'kysely'
 import type { Feature } from '../../engine/feature.ts'
-import { measure } from '../../ops/measured.ts'
-import { confirmGauges } from './confirm-gauges.ts'
-import { CONFIRM_CRASH_POINTS } from './crash-points.ts'
+import { type Measured, measure } from '../../ops/measured.ts'
+
+export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.kept'] as const
+
+const confirmGauges: Measured = {
+  metrics: {
+    count: {
+      name: 'loanops_payments_waiting_for_gateway',
+      help: 'Payments, refunds and chargebacks that their gateway is still to confirm',
+      labels: ['gateway'],
+    },
+  },
+  query: sql`select gateway, count(*) from core.question where said is null group by gateway`,
+}
 
 export const confirmFeature: Feature = {
   gauges: [measure([confirmGauges])],

@@ -6,9 +6,9 @@ import { type ForCaller, readForCaller } from '../../ledger/read-for-caller.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'
 import { foundPayment } from '../../payments/reading/find-payments.ts'
-import { countFound } from './count-found.ts'
 import { ALWAYS, postedTo } from './posted-payments.ts'
 import { readRepayments } from './read-repayments.ts'
+import { countFound } from './readback-feature.ts'
 import { recordFindings } from './record-findings.ts'
 
 export type CheckContext = ForCaller & {

@@ -3,8 +3,8 @@ import type { Job } from '../../queue/job.ts'
 import { requestRun } from '../../queue/request-run.ts'
 import { claimRun } from '../../queue/run-claim.ts'
 import { workRuns } from '../../queue/run-job.ts'
-import { countFound } from './count-found.ts'
 import { readbackQueue } from './queue.ts'
+import { countFound } from './readback-feature.ts'
 import { runReadback } from './run-readback.ts'
 
 export function runReadbacks(context: WorkerContext): Promise<Job> {

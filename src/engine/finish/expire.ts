@@ -9,7 +9,7 @@ import { restAfter, startLoop } from '../../queue/loop.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { headsOf, isUnfinished } from '../claim/heads.ts'
 import { expiredSubjects, type SubjectPage } from '../claim/subject-pages.ts'
-import { engineCounters } from '../engine-counters.ts'
+import { engineCounters } from '../engine-signals.ts'
 import { ORIGINS, type Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 

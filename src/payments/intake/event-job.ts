@@ -1,6 +1,6 @@
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
-import { paymentCounters } from '../payment-counters.ts'
+import { paymentCounters } from '../payment-signals.ts'
 import { takeConfirming } from '../take-confirming.ts'
 import { allowNetworks } from './allow-networks.ts'
 import { workEvents } from './save-events.ts'

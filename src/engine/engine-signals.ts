@@ -1,6 +1,37 @@
 import { sql } from 'kysely'
+import { Counter, type Registry } from 'prom-client'
 import type { Measured } from '../ops/measured.ts'
 import { laneOf, ORIGINS } from './origin.ts'
+
+export const ENGINE_CRASH_POINTS = [
+  'intake.committed',
+  'claim.committed',
+  'start.committed',
+  'look.answered',
+  'remember.committed',
+  'write.unrecorded',
+  'write.unsent',
+  'write.answered',
+  'finish.committed',
+  'wake.client-done',
+  'stop.handing-back',
+] as const
+
+export function engineCounters(registers: Registry[]) {
+  return {
+    operations: new Counter({
+      name: 'loanops_operations_total',
+      help: 'Operations that became final, by type and status',
+      labelNames: ['operation_type', 'status'],
+      registers,
+    }),
+    claimsLost: new Counter({
+      name: 'loanops_claims_lost_total',
+      help: 'Claims that this process ended because their worker stopped renewing them',
+      registers,
+    }),
+  }
+}
 
 /** Beyond this the exact number does not matter, and counting takes tenths of a second. */
 const MAX_COUNTED = 100_000

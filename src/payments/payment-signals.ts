@@ -1,5 +1,64 @@
 import { sql } from 'kysely'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Measured } from '../ops/measured.ts'
+
+export const PAYMENT_CRASH_POINTS = [
+  'webhook.committed',
+  'events.saved',
+  'batch.claimed',
+  'batch.registered',
+  'batch.transformed',
+  'batch.posting',
+  'posting.recorded',
+  'batch.unended',
+] as const
+
+/** Only the booking of a refund passes these. */
+export const REVERSAL_CRASH_POINTS = ['batch.reversing', 'reversal.recorded'] as const
+
+/** Only a payment with a fee of its payer passes this. */
+export const FEE_CRASH_POINTS = ['repayment.fee-kept'] as const
+
+export function paymentCounters(registers: Registry[]) {
+  return {
+    events: new Counter({
+      name: 'loanops_payment_events_total',
+      help: 'Payment events stored, by gateway and lender',
+      labelNames: ['gateway', 'lender'],
+      registers,
+    }),
+    repeatedEvents: new Counter({
+      name: 'loanops_payment_events_repeated_total',
+      help: 'Payment events received more than once, by gateway',
+      labelNames: ['gateway'],
+      registers,
+    }),
+    signatureFailures: new Counter({
+      name: 'loanops_signature_failures_total',
+      help: 'Payment events refused for their signature, by gateway and lender',
+      labelNames: ['gateway', 'lender'],
+      registers,
+    }),
+    overpaidRepayments: new Counter({
+      name: 'loanops_overpaid_repayments_total',
+      help: 'Repayments larger than the amount outstanding on their loan',
+      registers,
+    }),
+    reversals: new Counter({
+      name: 'loanops_reversals_total',
+      help: 'Refunds, chargebacks and restored payments that the ledger booked or refused, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    batchSeconds: new Histogram({
+      name: 'loanops_batch_seconds',
+      help: 'Duration of a batch run’s stages',
+      labelNames: ['stage'],
+      buckets: [0.05, 0.25, 1, 5, 15, 60, 300, 1_800],
+      registers,
+    }),
+  }
+}
 
 const lag: Measured = {
   metrics: {

@@ -1,1 +1,0 @@
-export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.kept'] as const

@@ -1,7 +1,0 @@
-export const READBACK_CRASH_POINTS = [
-  'readback.claimed',
-  'readback.read',
-  'readback.recording',
-  'readback.recorded',
-  'readback.unended',
-] as const

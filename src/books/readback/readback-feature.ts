@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { Counter, type Registry } from 'prom-client'
+import type { Feature } from '../../engine/feature.ts'
+import { type Measured, measure } from '../../ops/measured.ts'
+import type { Metrics } from '../../ops/metrics.ts'
+import type { FindingCounts } from './record-findings.ts'
+
+export const READBACK_CRASH_POINTS = [
+  'readback.claimed',
+  'readback.read',
+  'readback.recording',
+  'readback.recorded',
+  'readback.unended',
+] as const
+
+function readbackCounters(registers: Registry[]) {
+  return {
+    found: new Counter({
+      name: 'loanops_readback_found_total',
+      help: 'Posted payments that were newly found reversed, missing or differing at the ledger',
+      labelNames: ['finding'],
+      registers,
+    }),
+  }
+}
+
+const readbackGauges: Measured = {
+  metrics: {
+    age: {
+      name: 'loanops_readback_age_seconds',
+      help: 'Time since the last completed read-back or, before the first, since it was due',
+    },
+  },
+  query: sql`
+    select coalesce(extract(epoch from now() - coalesce(max(ended_at), min(requested_at))), 0)::float8 as age
+      from core.readback_run`,
+}
+
+export const readbackFeature: Feature = {
+  gauges: [measure([readbackGauges])],
+  counters: readbackCounters,
+  crashPoints: READBACK_CRASH_POINTS,
+}
+
+export function countFound(metrics: Pick<Metrics, 'of'>) {
+  const { found } = metrics.of(readbackCounters)
+  return ({ reversed, missing, differing }: FindingCounts): void => {
+    found.inc({ finding: 'reversed' }, reversed)
+    found.inc({ finding: 'missing' }, missing)
+    found.inc({ finding: 'differing' }, differing)
+  }
+}

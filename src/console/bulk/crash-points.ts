@@ -1,1 +1,0 @@
-export const BULK_CRASH_POINTS = ['bulk.decided', 'bulk.recorded'] as const
