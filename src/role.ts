@@ -16,23 +16,18 @@ import { openWatch, type Watch } from './database/watch.ts'
 import { whenUp } from './database/when-up.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'
-import { pauseGauge } from './engine/pause-gauge.ts'
+import { openProcessMetrics } from './engine/process-metrics.ts'
 import { backlog } from './http/limits.ts'
-import { breakerGauge } from './ledger/breaker-gauge.ts'
 import { type Ledger, openLedger } from './ledger/client.ts'
-import { countAnswers } from './ledger/count-answers.ts'
 import { passHungCalls } from './ledger/hung-calls.ts'
 import { shareSlots } from './ledger/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots.ts'
-import { slotsGauge } from './ledger/slots-gauge.ts'
 import { warnOfRefusals } from './ledger/warn-of-refusals.ts'
 import { watchCase } from './ledger/watch-case.ts'
 import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { openTraces } from './ops/open-traces.ts'
 import { listenForOps } from './ops/ops-port.ts'
-import { poolGauge } from './ops/pool-gauge.ts'
-import { processGauge } from './ops/process-gauge.ts'
 import type { Traces } from './ops/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
@@ -74,15 +69,13 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const boss = openQueue(config.DATABASE_URL, { isWorker, name, onError: onQueueError })
 
   const metrics = openMetrics(allCounters)
-  processGauge(metrics.registry, config.ROLE)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
   const ledger = openMeasuredLedger(config, metrics, log)
   // Everything in this process that calls the ledger shares these slots.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
-  pauseGauge(metrics.registry, pauses)
-  const watching = [pauses, ...tendSlots({ db, ledger, slots, metrics }, config, log)]
+  const watching = [pauses, ...tendSlots({ db, ledger, slots }, config, log)]
   let worker: Worker | undefined
   const readiness = openHealth(db, config, watch, () => worker?.breakerState())
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
@@ -92,7 +85,8 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
     onError,
     statementMs: LONG_STATEMENT_MS,
   })
-  poolGauge(metrics.registry, { db, patient })
+  const pools = { db, patient }
+  openProcessMetrics([metrics.registry], { role: config.ROLE, pools, ledger, slots, pauses })
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError: onQueueError })
   let app: FastifyInstance | undefined
   const close = () =>
@@ -167,19 +161,16 @@ function openHealth(
 }
 
 function tendSlots(
-  { db, ledger, slots, metrics }: { db: Database; ledger: Ledger; slots: Slots; metrics: Metrics },
+  { db, ledger, slots }: { db: Database; ledger: Ledger; slots: Slots },
   { LEDGER_CONCURRENCY: most, LEDGER_CONCURRENCY_TOTAL: total }: Config,
   log: FastifyBaseLogger,
 ): Job[] {
-  slotsGauge(metrics.registry, slots)
   const passing = passHungCalls(ledger, slots, log)
   return total === undefined ? [passing] : [passing, shareSlots(db, slots, { most, total, log })]
 }
 
 function openMeasuredLedger(config: Config, metrics: Metrics, log: FastifyBaseLogger): Ledger {
   const ledger = openLedger(config, call => metrics.unanswered.during('ledger', call))
-  countAnswers(metrics.registry, ledger)
-  breakerGauge(metrics.registry, ledger.breaker)
   watchCase(metrics.registry, ledger, log)
   warnOfRefusals(ledger, log)
   return ledger
