@@ -27,11 +27,19 @@ export type LoanWithDues = LoanWithTransactions & {
   }
 }
 
-const WITH_CHARGES = { associations: 'charges' }
-const WITH_TRANSACTIONS = { associations: 'transactions' }
-const WITH_DUES = { associations: 'transactions,repaymentSchedule' }
-
+type Loans = {
+  alone: LedgerLoan
+  charges: LedgerLoan
+  transactions: LoanWithTransactions
+  dues: LoanWithDues
+}
 type Query = Record<string, string>
+const QUERIES: Record<keyof Loans, Query> = {
+  alone: {},
+  charges: { associations: 'charges' },
+  transactions: { associations: 'transactions' },
+  dues: { associations: 'transactions,repaymentSchedule' },
+}
 
 function read<T>(
   ledger: Reader,
@@ -53,42 +61,25 @@ function write(
   return atExternalId<Answer>(ledger, wanted, path => ledger.write({ ...request, path, key }))
 }
 
-export function readLoan(ledger: Reader, externalId: string): Promise<Reading<LedgerLoan>> {
-  return read(ledger, externalId)
-}
-
-export function readLoanWithCharges(
+/** @param part what is read with the loan */
+export function readLoan<Part extends keyof Loans = 'alone'>(
   ledger: Reader,
   externalId: string,
-): Promise<Reading<LedgerLoan>> {
-  return read(ledger, externalId, WITH_CHARGES)
+  part?: Part,
+): Promise<Reading<Loans[Part]>> {
+  return read(ledger, externalId, QUERIES[part ?? 'alone'])
 }
 
-export function readLoanWithTransactions(
+export function findLoan<Part extends keyof Loans = 'alone'>(
   ledger: Reader,
   externalId: string,
-): Promise<Reading<LoanWithTransactions>> {
-  return read(ledger, externalId, WITH_TRANSACTIONS)
-}
-
-export function findLoan(ledger: Reader, externalId: string) {
-  return lookUp(read<LedgerLoan>(ledger, externalId))
+  part?: Part,
+) {
+  return lookUp(readLoan(ledger, externalId, part))
 }
 
 export function findLoanAnswer(ledger: Reader, externalId: string) {
-  return lookUpAnswer(read<LedgerLoan>(ledger, externalId))
-}
-
-export function findLoanWithCharges(ledger: Reader, externalId: string) {
-  return lookUp(read<LedgerLoan>(ledger, externalId, WITH_CHARGES))
-}
-
-export function findLoanWithTransactions(ledger: Reader, externalId: string) {
-  return lookUp(read<LoanWithTransactions>(ledger, externalId, WITH_TRANSACTIONS))
-}
-
-export function findLoanWithDues(ledger: Reader, externalId: string) {
-  return lookUp(read<LoanWithDues>(ledger, externalId, WITH_DUES))
+  return lookUpAnswer(readLoan(ledger, externalId))
 }
 
 export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(

@@ -5,12 +5,7 @@ import type { Ledger, Writer } from './client.ts'
 import { dayFormat, isSameDay } from './day-format.ts'
 import { absent, compared, dayThere, difference, type Effect } from './effect.ts'
 import type { LedgerLoan } from './loan.ts'
-import {
-  findLoanWithTransactions,
-  findTransaction,
-  repayLoan,
-  undoTransaction,
-} from './loan-calls.ts'
+import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
 import { outcomeUnderKey } from './outcome-under-key.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 
@@ -91,7 +86,7 @@ export async function findRepayment(
 ): Promise<LedgerTransaction | undefined> {
   const found = await findTransaction(ledger, loan, externalId)
   if (found !== undefined || mayStillRun) return found
-  const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
+  const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}
   const lost = transactions.filter(one => !one.externalId)
   return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber))
 }

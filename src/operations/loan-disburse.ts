@@ -14,11 +14,9 @@ import {
   disburseLoan,
   findLoan,
   findLoanAnswer,
-  findLoanWithTransactions,
   findTransaction,
   type LoanWithTransactions,
   readLoan,
-  readLoanWithTransactions,
 } from '../ledger/loan-calls.ts'
 import { outcomeUnderKey } from '../ledger/outcome-under-key.ts'
 import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
@@ -102,7 +100,7 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
  */
 async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
   if (receipt === undefined) return undefined
-  const { transactions = [] } = (await findLoanWithTransactions(ledger, loan)) ?? {}
+  const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}
   return transactions.find(
     one =>
       one.type?.disbursement === true &&
@@ -133,7 +131,7 @@ async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<An
 }
 
 async function findEqual({ ledger }: Attempt, wanted: Disbursement): Promise<Effect> {
-  const loan = await findLoanWithTransactions(ledger, wanted.external_loan_id)
+  const loan = await findLoan(ledger, wanted.external_loan_id, 'transactions')
   return loan === undefined ? absent : disbursementEffect(loan, wanted)
 }
 
@@ -181,8 +179,8 @@ async function beforeTheWrite(
 ): Promise<Answer | Refusal | undefined> {
   const { external_loan_id, transactionAmount } = wanted
   if (!takesEqualAsDone && transactionAmount === undefined) return undefined
-  const read = takesEqualAsDone ? readLoanWithTransactions : readLoan
-  const found = await read(ledger, external_loan_id)
+  const part = takesEqualAsDone ? 'transactions' : 'alone'
+  const found = await readLoan(ledger, external_loan_id, part)
   if (found.outcome !== 'done') return undefined
   // The ledger would disburse another tranche of the same loan.
   const effect = takesEqualAsDone ? disbursementEffect(found.body, wanted) : absent

@@ -17,7 +17,7 @@ import {
   ratePeriodOf,
   SUBMITTED,
 } from '../ledger/loan.ts'
-import { findLoanWithCharges, readLoanWithCharges, updateLoan } from '../ledger/loan-calls.ts'
+import { findLoan, readLoan, updateLoan } from '../ledger/loan-calls.ts'
 import { ownTerms } from '../ledger/own-terms.ts'
 import { refuseUncollected } from '../ledger/uncollected.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
@@ -52,7 +52,7 @@ export const loanUpdate = operation({
   subject: data => loanSubject(data.externalId),
 
   async run(attempt, { externalId, ...changes }) {
-    const found = await readLoanWithCharges(attempt.ledger, externalId)
+    const found = await readLoan(attempt.ledger, externalId, 'charges')
     if (found.outcome === 'refused') return found
     const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
@@ -72,7 +72,7 @@ export const loanUpdate = operation({
   },
 
   async find({ ledger }, { externalId, ...changes }) {
-    const loan = await findLoanWithCharges(ledger, externalId)
+    const loan = await findLoan(ledger, externalId, 'charges')
     if (loan === undefined) return absent
     const taken = takenChanges(loan, changes)
     if (!has(loan, taken)) return absent

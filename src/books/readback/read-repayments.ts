@@ -2,11 +2,7 @@ import { Decimal } from 'decimal.js'
 import { LedgerTrouble } from '../../ledger/answer.ts'
 import type { Ledger } from '../../ledger/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
-import {
-  findTransaction,
-  findTransactionById,
-  readLoanWithTransactions,
-} from '../../ledger/loan-calls.ts'
+import { findTransaction, findTransactionById, readLoan } from '../../ledger/loan-calls.ts'
 import { receiptOf, receiptOfRepayment, repaymentDifferences } from '../../ledger/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
 import { isOfAnotherPayment } from '../../payments/repayment/due-payment.ts'
@@ -38,7 +34,7 @@ export async function readRepayments(
 }
 
 async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTransaction[]> {
-  const answer = await readLoanWithTransactions(ledger, loan)
+  const answer = await readLoan(ledger, loan, 'transactions')
   if (answer.outcome === 'refused') {
     if (answer.status === 404) return []
     throw new LedgerTrouble(answer)

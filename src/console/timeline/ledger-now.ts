@@ -3,7 +3,7 @@ import { type Day, isoDay } from '../../day.ts'
 import { LedgerTrouble } from '../../ledger/answer.ts'
 import type { Reader } from '../../ledger/client.ts'
 import { findClient } from '../../ledger/client-record.ts'
-import { findLoanWithDues } from '../../ledger/loan-calls.ts'
+import { findLoan } from '../../ledger/loan-calls.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
@@ -41,7 +41,7 @@ function trouble(isLate: boolean): Html {
 }
 
 async function loanNow(ledger: Reader, id: string, formats: Formats): Promise<Html> {
-  const loan = await findLoanWithDues(ledger, id)
+  const loan = await findLoan(ledger, id, 'dues')
   if (loan === undefined) return html`<p>The ledger has no loan ${id}.</p>`
   const { currency, timeline, transactions = [] } = loan
   const dayOf = (day: Day | undefined) => (day === undefined ? null : isoDay(day))

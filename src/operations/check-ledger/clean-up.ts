@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/client.ts'
 import { findClient } from '../../ledger/client-record.ts'
 import { dayFormat } from '../../ledger/day-format.ts'
 import { dayThere } from '../../ledger/effect.ts'
-import { findLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { findLoan, type LoanWithTransactions } from '../../ledger/loan-calls.ts'
 import { ledgerPath } from '../../ledger/path.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 
@@ -15,9 +15,9 @@ import { isNotReversed } from '../../ledger/transaction.ts'
  */
 export async function cleanUp(ledger: Ledger, name: string): Promise<string[]> {
   try {
-    const loan = await findLoanWithTransactions(ledger, name)
+    const loan = await findLoan(ledger, name, 'transactions')
     if (loan !== undefined) await removeLoan(ledger, loan)
-    const left = await findLoanWithTransactions(ledger, name)
+    const left = await findLoan(ledger, name, 'transactions')
     const client = await findClient(ledger, name)
     return [
       ...(left === undefined ? [] : [`the loan ${name} (${left.status.value})`]),
@@ -29,9 +29,10 @@ export async function cleanUp(ledger: Ledger, name: string): Promise<string[]> {
   }
 }
 
-type Loan = NonNullable<Awaited<ReturnType<typeof findLoanWithTransactions>>>
-
-async function removeLoan(ledger: Ledger, { id, transactions = [] }: Loan): Promise<void> {
+async function removeLoan(
+  ledger: Ledger,
+  { id, transactions = [] }: LoanWithTransactions,
+): Promise<void> {
   const write = (
     method: 'POST' | 'DELETE',
     below: (string | number)[],

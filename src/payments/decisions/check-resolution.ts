@@ -4,7 +4,7 @@ import { INTERNAL_TOKEN_ACTOR } from '../../accounts/actor.ts'
 import type { Asker } from '../../accounts/audit.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
 import { isExternalId } from '../../http/text-fields.ts'
-import { findLoan, findLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { findLoan } from '../../ledger/loan-calls.ts'
 import { type ForCaller, readForCaller } from '../../ledger/read-for-caller.ts'
 import { isNotReversed } from '../../ledger/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
@@ -95,7 +95,7 @@ async function refuseUnbooked(
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !isExternalId(loanId))
     throw invalidField('/external_loan_id', 'is required because the payment has no loan')
-  const loan = await readForCaller(at, ledger => findLoanWithTransactions(ledger, loanId))
+  const loan = await readForCaller(at, ledger => findLoan(ledger, loanId, 'transactions'))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)

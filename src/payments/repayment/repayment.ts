@@ -7,7 +7,7 @@ import { type Attempt, type Operation, operation } from '../../engine/operation.
 import { type Refusal, refusal } from '../../engine/refusal.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
-import { findLoan, findLoanAnswer, readLoanWithTransactions } from '../../ledger/loan-calls.ts'
+import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loan-calls.ts'
 import {
   findRepayment,
   type LedgerRepayment,
@@ -47,7 +47,7 @@ export function repayment(db: Database, config: Config): Operation {
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(run, { transaction_id, external_loan_id }) {
-      const found = await readLoanWithTransactions(run.ledger, external_loan_id)
+      const found = await readLoan(run.ledger, external_loan_id, 'transactions')
       if (found.outcome === 'refused') return unreadLoan(found)
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile

@@ -1,4 +1,4 @@
-import { findLoanWithTransactions, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
+import { findLoan, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
 import { repaymentAmong } from '../../../ledger/repayment.ts'
 import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
 import { remembering } from '../remembering.ts'
@@ -12,7 +12,7 @@ export async function lookAtRepayments(
   loanExternalId: string,
 ): Promise<RowFinding[]> {
   const ofLoan = { ...looker, ledger: remembering(looker.ledger) }
-  const loan = await findLoanWithTransactions(ofLoan.ledger, loanExternalId)
+  const loan = await findLoan(ofLoan.ledger, loanExternalId, 'transactions')
   const findings: RowFinding[] = []
   let failing: number | undefined
   for (const row of rows) {

@@ -6,7 +6,7 @@ import { closed } from '../../../http/schemas.ts'
 import { ExternalId, Text } from '../../../http/text-fields.ts'
 import { absent } from '../../../ledger/effect.ts'
 import type { LedgerCurrency } from '../../../ledger/loan.ts'
-import { readLoanWithTransactions } from '../../../ledger/loan-calls.ts'
+import { readLoan } from '../../../ledger/loan-calls.ts'
 import {
   type LedgerRepayment,
   ownCallBeside,
@@ -73,7 +73,7 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let known = run.passedOn as Known | undefined
   if (known === undefined || known.receipts.has(receipt)) {
-    const loan = await readLoanWithTransactions(run.ledger, repayment.loanExternalId)
+    const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
     if (loan.outcome === 'refused') return loan
     const { transactions = [], currency } = loan.body
     const effect = repaymentAmong(transactions, repayment)
