@@ -109,26 +109,19 @@ function trustIn(own: Members, { path, gateway, env, standard }: OfMember): Gate
   const member = isProven(own, gateway) ? own : { ...standard, ...own, ...proofsOf(standard) }
   const secretSetting = member.secretEnv ?? gateway.secretSetting
   const secrets = member.secretEnv === undefined ? gateway.secrets : env.secretsIn(member.secretEnv)
-  const validateSignature = member.validateSignature ?? isValidatedByDefault(gateway)
-  if (validateSignature && secrets.length === 0) {
+  const trusted = trustBy(member, gateway)
+  if (trusted.validateSignature && secrets.length === 0) {
     throw new Error(
       `${path}: validateSignature requires a secret, but ${secretSetting ?? 'a secretEnv'} is not set`,
     )
   }
-  const { apiKeyEnv, apiSecretEnv, allowedCidrs = [] } = member
-  if (includeEverybody(allowedCidrs))
+  const { apiKeyEnv, apiSecretEnv } = member
+  if (includeEverybody(trusted.allowedCidrs))
     throw new Error(`${path}: allowedCidrs hold every address and so prove nothing; leave them out`)
   return {
-    accounts: member.accounts ?? [],
-    validateSignature,
+    ...trusted,
     secrets,
     secretSetting,
-    allowedCidrs,
-    posting: member.posting ?? 'automatic',
-    confirm: member.confirm ?? false,
-    payerFee: member.payerFee ?? 'deduct',
-    reversals: member.reversals ?? 'manual',
-    isUnverified: member.trust === 'unverified',
     ...(apiKeyEnv === undefined && apiSecretEnv === undefined
       ? {}
       : { api: credentials(env, path, apiKeyEnv, apiSecretEnv) }),
@@ -139,17 +132,24 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
   const terms = { copied: true, toPortfolio: false }
   const lender = { code: product, products: [product], terms, isNamed: false }
   return lenderWith(gateways, lender, gateway => ({
-    accounts: [],
-    validateSignature: isValidatedByDefault(gateway),
+    ...trustBy({}, gateway),
     secrets: [],
     secretSetting: undefined,
-    allowedCidrs: [],
-    posting: 'automatic',
-    confirm: false,
-    payerFee: 'deduct',
-    reversals: 'manual',
-    isUnverified: false,
   }))
+}
+
+/** What a lender's members for a gateway say of trust, each with its default. */
+function trustBy(member: Members, gateway: SharedSecrets) {
+  return {
+    accounts: member.accounts ?? [],
+    validateSignature: member.validateSignature ?? isValidatedByDefault(gateway),
+    allowedCidrs: member.allowedCidrs ?? [],
+    posting: member.posting ?? 'automatic',
+    confirm: member.confirm ?? false,
+    payerFee: member.payerFee ?? 'deduct',
+    reversals: member.reversals ?? 'manual',
+    isUnverified: member.trust === 'unverified',
+  }
 }
 
 function lendersFile(gateways: SharedSecrets[]) {
