@@ -82,13 +82,9 @@ export function readConfig(
   }))
   const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const [settings, , , , , , [lenders, accounts]] = allOf([
+  const checks = [checkPorts, checkTokens, checkAdmin, checkCallbacks, checkSignOn]
+  const [settings, [lenders, accounts]] = allOf([
     () => checked(schema, env),
-    () => checkPorts(env),
-    () => checkTokens(env),
-    () => checkAdmin(env),
-    () => checkCallbacks(env),
-    () => checkSignOn(env),
     () => {
       const lenders = lendersOf(env, withSecrets, secretReader(env, named))
       const accounts = accountsOf(env, schema, withSecrets, lenders)
@@ -96,6 +92,7 @@ export function readConfig(
       if (env.WEBHOOK_TRUST === 'required' && unproven) throw new ConfigError(unproven)
       return [lenders, accounts] as const
     },
+    ...checks.map(check => () => check(env)),
   ])
   return {
     ...settings,
