@@ -30,3 +30,13 @@ export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
   if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)
   return kind
 }
+
+/** Lower for a type that others build on: its files go first. */
+export function rankOf(type: string): number {
+  return Math.max(0, ...kindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
+}
+
+export function typesApartFrom(type: string): string[] {
+  const buildOnIt = kinds.filter(kind => kind.buildsOn.includes(type))
+  return [...kindOf(kinds, type).buildsOn, ...buildOnIt.map(kind => kind.type)]
+}

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { Conflict } from '../../http/problem.ts'
-import { typesApartFrom } from '../kinds/types-apart-from.ts'
+import { typesApartFrom } from '../kinds/kinds.ts'
 import { lockStarts } from './run-lock.ts'
 
 /** Call it last: no other run can start until the transaction ends. @throws Conflict */
