@@ -9,7 +9,6 @@ import { openFormats } from './frame/formats.ts'
 import { readForms } from './frame/forms.ts'
 import { answerInTime, withinPatience } from './frame/in-time.ts'
 import { sendFormsOnce } from './frame/sent-once.ts'
-import { sessionRoutes } from './login/routes.ts'
 import type { PageContext } from './page-context.ts'
 import { PAGES } from './pages.ts'
 import { refuseCrossOrigin } from './session/cross-origin.ts'
@@ -84,7 +83,6 @@ export function consoleRoutes(
     app.setErrorHandler(errorPage)
     app.setNotFoundHandler(noPage)
     await serveAssets(app)
-    await app.register(sessionRoutes({ ...context, db }))
     const formats = openFormats(config.LEDGER_TIMEZONE)
     await registerFeatures(app, { console: PAGES }, { ...context, db, formats })
     finish(app)

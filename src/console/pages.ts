@@ -15,6 +15,7 @@ import { callbackPage } from './callbacks/callback-page.ts'
 import { callbacksPage } from './callbacks/callbacks-page.ts'
 import { homePage } from './home/home-page.ts'
 import { ledgerPage } from './ledger/ledger-page.ts'
+import { sessionRoutes } from './login/routes.ts'
 import { operationPage } from './operations/operation-page.ts'
 import { operationsPage } from './operations/operations-page.ts'
 import type { PageContext } from './page-context.ts'
@@ -66,4 +67,5 @@ export const PAGES: ((context: PageContext) => FastifyPluginAsyncTypebox)[] = [
   auditPage,
   accountsPage,
   passwordPage,
+  sessionRoutes,
 ]

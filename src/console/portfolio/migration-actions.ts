@@ -51,7 +51,7 @@ const longCall = ({ portfolio }: PageContext, ...acts: Act[]) => ({
 
 function runActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { portfolio } = context
-  const { runCall, retryCall } = portfolio.calls ?? {}
+  const { runCall, retryCall } = portfolio.calls
   return async app => {
     const start = (path: string, isDryRun: boolean) =>
       app.post(

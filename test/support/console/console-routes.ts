@@ -1,9 +1,10 @@
 import { fastify, type RouteOptions } from 'fastify'
 import { openFormats } from '../../../src/console/frame/formats.ts'
+import { sessionRoutes } from '../../../src/console/login/routes.ts'
 import type { PageContext } from '../../../src/console/page-context.ts'
 import { PAGES } from '../../../src/console/pages.ts'
 
-/** Every GET and POST of the console, as its pages add them. */
+/** Every GET and POST of the console, as its pages add them, but those that would end the session that asks them. */
 export async function consoleRoutes(): Promise<RouteOptions[]> {
   const routes: RouteOptions[] = []
   const app = fastify()
@@ -15,9 +16,10 @@ export async function consoleRoutes(): Promise<RouteOptions[]> {
     config: { LEDGER_TIMEZONE: 'UTC' },
     formats: openFormats('UTC'),
     fileTypes: { portfolio: [], statements: [] },
-    portfolio: { limitLongCalls: async () => undefined },
+    accounts: {},
+    portfolio: { calls: {}, limitLongCalls: async () => undefined },
   }
-  for (const page of PAGES)
+  for (const page of PAGES.filter(one => one !== sessionRoutes))
     await app.register(page(context as unknown as PageContext), { prefix: '/console' })
   await app.ready()
   return routes
