@@ -8,8 +8,8 @@ import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/readback/queue.ts'
 import { readbackFeature } from './books/readback/readback-feature.ts'
 import { runReadbacks } from './books/readback/readback-job.ts'
+import { copyTimeZone } from './books/reconciliation/copy-time-zone.ts'
 import { runReconciliation } from './books/reconciliation/reconciliation-job.ts'
-import { useTimeZone } from './books/reconciliation/use-time-zone.ts'
 import { runWithdrawals } from './books/statements/sweep-withdrawn.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
@@ -57,7 +57,7 @@ const FEATURES: Feature[] = [
   { ...readbackFeature, queues: [readbackQueue], jobs: [runReadbacks, runWithdrawals] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
-  { prepare: useTimeZone, jobs: [runReconciliation] },
+  { prepare: copyTimeZone, jobs: [runReconciliation] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },

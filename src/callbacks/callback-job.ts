@@ -1,7 +1,7 @@
 import type { WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { callbackCounters } from './callbacks-feature.ts'
-import { chooseTypes } from './choose-types.ts'
+import { copyTypes } from './copy-types.ts'
 import { deliverCallbacks } from './deliver-callbacks.ts'
 
 export async function runCallbacks({
@@ -11,7 +11,7 @@ export async function runCallbacks({
   traces,
   log,
 }: WorkerContext): Promise<Job> {
-  await chooseTypes(db, config.callbacks)
+  await copyTypes(db, config.callbacks)
   if (config.callbacks === undefined) return { stop() {} }
   const { attempts } = metrics.of(callbackCounters)
   return deliverCallbacks(db, config.callbacks, {

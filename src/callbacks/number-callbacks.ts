@@ -43,7 +43,7 @@ async function numberNext(trx: Trx): Promise<number> {
     const { id, sequence } = callback
     bodies.push({ id, sequence, body: await bodyOf(trx, callback) })
   }
-  if (bodies.length > 0) await keep(trx, bodies)
+  if (bodies.length > 0) await storeBodies(trx, bodies)
   crashPoint('callback.numbered')
   return numbered.length
 }
@@ -89,7 +89,7 @@ async function withSequence(trx: Trx): Promise<NumberedCallback[]> {
   return rows
 }
 
-async function keep(trx: Trx, bodies: object[]): Promise<void> {
+async function storeBodies(trx: Trx, bodies: object[]): Promise<void> {
   await sql`
     update loanops.callback c
        set sequence = b.sequence, body = b.body, snapshot = null

@@ -1,7 +1,7 @@
 import type { Feature } from '../engine/feature.ts'
 import { measure } from '../ops/measured.ts'
+import { copyLenders } from './copy-lenders.ts'
 import { webhookReport } from './intake/unproven-webhooks.ts'
-import { knowLenders } from './know-lenders.ts'
 import {
   FEE_CRASH_POINTS,
   PAYMENT_CRASH_POINTS,
@@ -17,7 +17,7 @@ import { repaymentReversal } from './repayment/repayment-reversal.ts'
 import { unrecordedGauge } from './unrecorded-gauge.ts'
 
 export const paymentsFeature: Feature = {
-  prepare: knowLenders,
+  prepare: copyLenders,
   operations: (db, config) => [repayment(db, config), repaymentReversal(config)],
   gauges: [
     measure(paymentGauges),

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { newId } from '../../src/ids.ts'
 import { logger } from '../../src/log.ts'
-import { knowLenders } from '../../src/payments/know-lenders.ts'
+import { copyLenders } from '../../src/payments/copy-lenders.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
 import { startWithAccounts } from '../support/accounts/admin.ts'
@@ -114,7 +114,7 @@ t.test('raw tables are made only for configured lenders', async t => {
     ...testEnv('postgres://x', 'http://x/api/v1'),
     LENDERS_FILE: lendersFile(t, { LENDER_99: {} }),
   })
-  await knowLenders(db, { lenders })
+  await copyLenders(db, { lenders })
   await t.resolves(make('LENDER_99'))
 })
 

@@ -36,7 +36,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
     await fence(trx, claim)
     const stored = await saveMissed(trx, missed)
     if (others.length > 0) await saveEvents(trx, others)
-    if (payments.length > 0) await keepStatements(trx, fetch, payments)
+    if (payments.length > 0) await saveStatements(trx, fetch, payments)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`
       update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
@@ -89,7 +89,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   return found
 }
 
-async function keepStatements(
+async function saveStatements(
   trx: Trx,
   fetch: Fetch,
   payments: WithStatus<ApiPayment>[],

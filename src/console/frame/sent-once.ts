@@ -64,7 +64,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     const { sentForm, log } = request
     if (sentForm === null) return
     // The form has taken effect; without its outcome, a second arrival learns that the outcome is not known.
-    await keepOutcome(db, sentForm, reply).catch(err =>
+    await storeOutcome(db, sentForm, reply).catch(err =>
       log.warn({ err }, 'outcome of a form not kept'),
     )
   })
@@ -118,7 +118,7 @@ async function claim(db: Database, sent: Buffer): Promise<Claim> {
  * Saves the outcome. A refused form has changed nothing and may be sent again. A failed one may still take effect, as
  * when only the page's time is over.
  */
-async function keepOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
+async function storeOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
   const { statusCode } = reply
   if (statusCode >= 500) return
   const isRefused = statusCode >= 400

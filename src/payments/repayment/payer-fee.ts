@@ -26,7 +26,7 @@ export function lessPayerFee(
 }
 
 /** Saves the fee before the repayment is sent: a look for it, the books and the read-back go by what was sent. */
-export async function keepPayerFee(db: Database, id: string, payment: Taken): Promise<void> {
+export async function savePayerFee(db: Database, id: string, payment: Taken): Promise<void> {
   const { payerFee, feeToKeep } = payment
   if (payerFee === null || payerFee.kept === feeToKeep) return
   await sql`update core.transaction set payer_fee = ${feeToKeep} where id = ${id}`.execute(db)

@@ -22,7 +22,7 @@ export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpa
     .filter(({ claim }) => claim.operationType === repaymentIntake.name)
     .map(resultOf)
   if (results.length === 0) return { overpaid: 0 }
-  await keep(trx, results)
+  await recordResults(trx, results)
   crashPoint('posting.recorded')
   return { overpaid: results.filter(({ overpaid }) => overpaid).length }
 }
@@ -59,7 +59,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
   }
 }
 
-async function keep(trx: Trx, results: PostingResult[]): Promise<void> {
+async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> {
   const unposted = results.filter(result => result.ledger_transaction_id === null)
   if (unposted.length > 0) await lockSettling(trx)
   await sql`

@@ -20,7 +20,7 @@ import {
 import { isNotReversed, isOverpayment, type LedgerTransaction } from '../../ledger/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
-import { keepPayerFee, lessPayerFee } from './payer-fee.ts'
+import { lessPayerFee, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
@@ -63,7 +63,7 @@ export function repayment(db: Database, config: Config): Operation {
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
       const booked = bookedOn(loan, wanted)
-      await keepPayerFee(db, transaction_id, payment)
+      await savePayerFee(db, transaction_id, payment)
       if (booked !== undefined && 'outcome' in booked) return booked
       const answer =
         booked === undefined

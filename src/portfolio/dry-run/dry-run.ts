@@ -47,7 +47,7 @@ export async function dryRun(
       if (one.status === 'rejected') throw one.reason
       return one.value
     })
-    await keep(db, id, { from: lookedUpTo, to: last }, findings)
+    await saveFindings(db, id, { from: lookedUpTo, to: last }, findings)
   } finally {
     renewal.stop()
   }
@@ -76,7 +76,7 @@ async function nextLoans(db: Database, id: string, lookedUpTo: string): Promise<
 }
 
 /** If the dry run was cancelled and restarted meanwhile, its progress does not move past the earlier loans. */
-async function keep(
+async function saveFindings(
   db: Database,
   id: string,
   loans: { from: string; to: string },

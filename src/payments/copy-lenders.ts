@@ -3,10 +3,10 @@ import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
 /**
- * Tells the database the lenders, which alone get raw tables. Every role does so at its start: a worker started
+ * Copies the lenders to the database: they alone get raw tables. Every role does so at its start: a worker started
  * before may save events of a new lender.
  */
-export async function knowLenders(
+export async function copyLenders(
   db: Database,
   { lenders }: Pick<Config, 'lenders'>,
 ): Promise<void> {

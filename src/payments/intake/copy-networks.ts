@@ -3,7 +3,7 @@ import type { Lender } from '../../config/lenders.ts'
 import type { Database } from '../../database/database.ts'
 
 /** Copies the networks to the database, where they decide which events count. */
-export async function allowNetworks(
+export async function copyNetworks(
   db: Database,
   lenders: ReadonlyMap<string, Lender>,
 ): Promise<void> {

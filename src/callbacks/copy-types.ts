@@ -3,7 +3,7 @@ import type { CallbackSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 
 /** Copies the wanted types to the database, whose triggers save callbacks of these types only. */
-export async function chooseTypes(
+export async function copyTypes(
   db: Database,
   settings: CallbackSettings | undefined,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { Gateway } from './gateways/gateways.ts'
 import { secretsKey } from './secrets-key.ts'
 
 /** Copies to the database which lenders' events are to be confirmed, and whose refunds are booked automatically. */
-export async function takeConfirming(
+export async function copyConfirmation(
   db: Database,
   { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
 ): Promise<void> {
