@@ -36,7 +36,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       { schema: { params }, config: operate('portfolio.discard') },
       async (request, reply) => {
         const done = donePath('/console/portfolio', 'discarded')
-        return performForm(context, portfolio.calls?.discardCall, request.params, reply, done)
+        return performForm(context, portfolio.calls.discardCall, request.params, reply, done)
       },
     )
 
