@@ -2,6 +2,13 @@ import type { CsvFields } from './fields.ts'
 
 /** Columns in which any text may be meant, whatever it looks like. */
 const FREE_TEXTS = ['note', 'reason']
+/** Columns whose values are issued, so that no word may be meant. People are called Nil and Na. */
+const ISSUED = ['client_mobile_no', 'client_email_address', 'utr_payment_id', 'payment_reference']
+
+/** What people and reports write where they have no number. */
+const PLACEHOLDER = /^(n[./]?a\.?|nil|none|null|not (available|applicable)|0+|[-–—]+)$/i
+/** The longest one is `not applicable`; other values need no second look. */
+const MAX_PLACEHOLDER_CHARACTERS = 14
 
 /** The values, written exactly so: people are called Null and Nan. */
 const MADE_UP =
@@ -22,7 +29,17 @@ export function madeUpValues(fields: CsvFields): string[] {
     const why = FREE_TEXTS.includes(name) ? undefined : madeUp(fields[name] as string)
     if (why !== undefined) errors.push(`${name} ${why}`)
   }
+  for (const name of ISSUED) {
+    const why = fields[name] === undefined ? undefined : placeholder(fields[name])
+    if (why !== undefined) errors.push(`${name} ${why}`)
+  }
   return errors
+}
+
+/** Two clients or payments with the same one would be taken for one. */
+export function placeholder(cell: string): string | undefined {
+  if (cell.length > MAX_PLACEHOLDER_CHARACTERS || !PLACEHOLDER.test(cell)) return undefined
+  return `is ${cell}, which stands for no value: enter the value, or leave the cell empty`
 }
 
 export function madeUp(cell: string): string | undefined {

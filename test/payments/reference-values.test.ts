@@ -104,6 +104,7 @@ const CHANGED = [
   { value: '1,112,220,061,746,877', why: 'has separators' },
   { value: '1112 2200 6174 6877', why: 'has blanks between its digits' },
   { value: '#N/A', why: 'is #N/A' },
+  { value: 'NA', why: 'is NA, which stands for no value' },
   { value: `va${NBSP}1`, why: 'contains an invisible character' },
 ]
 

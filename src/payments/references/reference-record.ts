@@ -1,6 +1,6 @@
 import { Kind, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import { damageOf } from '../../csv/damaged-ids.ts'
-import { madeUp } from '../../csv/made-up-values.ts'
+import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import { IsoDay } from '../../http/day-fields.ts'
 import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { TAKE, trimText } from '../../http/take-values.ts'
@@ -45,7 +45,7 @@ export const ReferenceFilter = Type.Object(
 export type ReferenceFilter = Static<typeof ReferenceFilter>
 
 /** A program may have changed an id on its way here; the payments carry it as it was issued. */
-const whyChanged = (value: string) => madeUp(value) ?? damageOf(value, 'ids')
+const whyChanged = (value: string) => madeUp(value) ?? placeholder(value) ?? damageOf(value, 'ids')
 const SHAPE = new RegExp(ReferenceValue.pattern as string)
 TypeRegistry.Set(
   'IssuedId',
