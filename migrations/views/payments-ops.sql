@@ -75,6 +75,8 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 when t.reason = 'events_disagree' then (
                   select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
                     from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b)
+                -- What was refused for another reason says nothing about this one.
+                when t.reason <> t.refused_reason then null
                 else t.refused_detail end as detail,
            t.hints,
            t.id,

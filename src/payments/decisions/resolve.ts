@@ -131,7 +131,9 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
            posting_number = posting_number + ${isNextPosting ? 1 : 0},
            -- A payment that was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
-           payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null
+           payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null,
+           -- What was refused is to be sent again; otherwise, it returns with the payment when it is reopened.
+           refused_detail = case when ${outcome === 'post'} then null else refused_detail end
      where id = ${id}`.execute(trx)
 }
 
