@@ -87,7 +87,7 @@ function whyNumber(decimals: number, limits: (number: number) => string | undefi
     const number = value.trim() === '' ? Number.NaN : Number(value)
     return Number.isFinite(number)
       ? (limits(number) ?? `must be written as the number ${number}`)
-      : 'must be a number in digits, with a point before any decimals'
+      : 'must be a number in digits, without separators or a currency, and with a point before any decimals'
   }
 }
 

@@ -45,7 +45,10 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
     [1.005, 'has 3 decimals, but at most 2 are kept'],
     ['-5', 'must be above 0'],
     ['50000', 'must be written as the number 50000'],
-    ['fifty', 'must be a number in digits, with a point before any decimals'],
+    [
+      'fifty',
+      'must be a number in digits, without separators or a currency, and with a point before any decimals',
+    ],
     [true, 'must be a number, not true or false'],
   ],
   numberOfRepayments: [

@@ -65,7 +65,8 @@ t.test(
     ]
     for (const [name, csv, line] of variants) {
       const { status, body } = await uploadCsv(service, 'repayments', csv)
-      const reason = 'amount must be a number in digits, with a point before any decimals'
+      const reason =
+        'amount must be a number in digits, without separators or a currency, and with a point before any decimals'
       t.match(
         { status, rows: body.rows, errors: body.errors },
         { status: 201, rows: 2, errors: [{ line, reason }] },
