@@ -67,6 +67,8 @@ t.test('npm run migrate-portfolio reports what is missing', async t => {
   const none = await runCommand('http://127.0.0.1:1', ['none.csv'])
   t.match(none, { code: 1, output: /There is no file none\.csv/ })
   const folder = t.testdir({ 'loans.csv': loansCsv })
+  const whole = await runCommand('http://127.0.0.1:1', [folder])
+  t.match(whole, { code: 1, output: /This is a folder, name the files in it: / })
   const away = await runCommand('http://127.0.0.1:1/', [join(folder, 'loans.csv')])
   t.match(away.output, 'http://127.0.0.1:1/api does not answer')
   t.match(away, { code: 1, output: /does not answer .*is the service running/ })

@@ -25,6 +25,12 @@ const ROWS_MODE = 0o600
 /** The service takes less time to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
 
+const UNOPENED: Record<string, string> = {
+  ENOENT: 'There is no file',
+  EISDIR: 'This is a folder, name the files in it:',
+  EACCES: 'This user may not read',
+}
+
 const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.csv repayments.csv'
 
 /**
@@ -159,9 +165,9 @@ async function typeOf(file: string): Promise<string> {
     const [likeliest] = kinds.toSorted((a, b) => common(b).length - common(a).length)
     return (likeliest as RowKind).type
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    if (isMissing) throw new Error(`There is no file ${file}`, { cause: error })
-    throw error instanceof UnreadableFile ? new Error(`${file}: ${error.message}`) : error
+    if (error instanceof UnreadableFile) throw new Error(`${file}: ${error.message}`)
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw code in UNOPENED ? new Error(`${UNOPENED[code]} ${file}`, { cause: error }) : error
   } finally {
     stream.destroy()
   }
