@@ -19,7 +19,6 @@ const SHA256 = /^[0-9a-f]{64}$/i
 
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
-type PaymentFound = { gateway: string; gateway_payment_id: string; kind: 'payment' }
 
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
   const hits = await Promise.all([
@@ -63,42 +62,40 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
   ]
 }
 
-/** An unreadable event is kept under its raw row's id, and the payment that it names is only a hint. */
+/**
+ * Payments by an id of theirs. Those with a reference are in suspense, or of the loans that it is registered for. An
+ * unreadable event is kept under its raw row's id, and the payment that it names is only a hint.
+ */
 async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
-  const { rows } = await sql<PaymentFound>`
+  const keys = keysOf(q)
+  const loans = sql`array(select external_loan_id from core.reference where key = any(${keys}))`
+  const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
     union ${found(sql`coalesce(hints ->> 'utr', hints ->> 'bank_reference') = ${q}`)}
+    union ${found(sql`state = 'suspense' and refs && ${keys}`)}
+    union ${found(sql`external_loan_id = any(${loans}) and refs && ${keys}`)}
     order by gateway, kind`.execute(db)
-  return rows.map(paymentHit)
+  return rows.map(row => ({
+    title: `${row.kind} ${row.gateway_payment_id} of ${row.gateway}`,
+    path: paymentPath(row),
+  }))
 }
 
-const paymentHit = (found: PaymentFound): Hit => ({
-  title: `${found.kind} ${found.gateway_payment_id} of ${found.gateway}`,
-  path: paymentPath(found),
-})
-
-/** The loans that an id of a payment is registered for, and the payments that carry it: in suspense, or of these loans. */
+/** The loans that an id of a payment is registered for. */
 async function references(db: Database, q: string): Promise<Hit[]> {
-  const keys = sql`array(select core.reference_key(kind, ${q}) from unnest(${REFERENCE_KINDS}::text[]) kind)`
-  const { rows: loans } = await sql<{ loan: string; kind: string }>`
+  const { rows } = await sql<{ loan: string; kind: string }>`
     select external_loan_id as loan, kind from core.reference
-     where key = any(${keys}) order by key, external_loan_id limit ${MAX_HITS_PER_KIND}`.execute(db)
-  const { rows: payments } = await sql<PaymentFound>`
-    (select gateway, gateway_payment_id, kind from core.transaction
-      where state = 'suspense' and refs && ${keys} limit ${MAX_HITS_PER_KIND})
-    union
-    (select gateway, gateway_payment_id, kind from core.transaction
-      where external_loan_id = any(${loans.map(({ loan }) => loan)}) and refs && ${keys} limit ${MAX_HITS_PER_KIND})`.execute(
+     where key = any(${keysOf(q)}) order by key, external_loan_id limit ${MAX_HITS_PER_KIND}`.execute(
     db,
   )
-  return [
-    ...loans.map(({ loan, kind }) => ({ title: `Loan ${loan}, by ${kind}`, path: loanPath(loan) })),
-    ...payments.map(paymentHit),
-  ]
+  return rows.map(({ loan, kind }) => ({ title: `Loan ${loan}, by ${kind}`, path: loanPath(loan) }))
 }
+
+const keysOf = (q: string) =>
+  sql`array(select core.reference_key(kind, ${q}) from unnest(${REFERENCE_KINDS}::text[]) kind)`
 
 async function settlements(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ id: string }>`
