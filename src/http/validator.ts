@@ -23,7 +23,7 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
   const code = CODES[httpPart as keyof typeof CODES] ?? 'INVALID_QUERY'
   return (given: unknown) => {
     const texts = takeValues(schema, given)
-    const value = isQuery ? Value.Default(schema, withNumbers(schema, texts as object)) : texts
+    const value = isQuery ? Value.Default(schema, typed(schema, texts as object)) : texts
     if (check.Check(value)) return { value }
     return {
       error: new FieldErrors(code, firstPerPath(check.Errors(value)), PARTS[httpPart ?? '']),
@@ -59,11 +59,14 @@ export function firstPerPath(errors: Iterable<FieldError>): FieldError[] {
 export const columnErrors = (errors: Iterable<FieldError>): string[] =>
   firstPerPath(errors).map(({ path, message }) => `${path.slice(1)} ${message}`)
 
-function withNumbers(schema: TSchema, query: object): object {
+/** The texts of a query in the types of its schema; the check refuses those that stay texts. */
+function typed(schema: TSchema, query: object): object {
   return Object.fromEntries(
     Object.entries(query).map(([name, text]) => {
-      const isWanted = schema.properties?.[name]?.type === 'integer' && typeof text === 'string'
-      return [name, isWanted && WHOLE_NUMBER.test(text) ? Number(text) : text]
+      const { type } = schema.properties?.[name] ?? {}
+      if (type === 'boolean' && /^(true|false)$/.test(text)) return [name, text === 'true']
+      const isNumber = type === 'integer' && typeof text === 'string' && WHOLE_NUMBER.test(text)
+      return [name, isNumber ? Number(text) : text]
     }),
   )
 }

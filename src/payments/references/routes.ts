@@ -10,7 +10,7 @@ import { limitConcurrent } from '../../http/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { acceptFiles } from '../../http/multipart.ts'
-import { closed, oneOf } from '../../http/schemas.ts'
+import { closed } from '../../http/schemas.ts'
 import { findReferences } from './find-references.ts'
 import { actsOfPut, deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
@@ -18,7 +18,7 @@ import { NewReference, Reference, ReferenceFilter, ReferenceParams } from './ref
 import { uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
-const flag = Type.Optional({ ...oneOf(['true', 'false']), examples: ['false'] })
+const flag = Type.Optional(Type.Boolean({ description: 'true or false', examples: [false] }))
 const How = Type.Object({ replace: flag, dry_run: flag }, closed)
 const Put = Type.Object(
   {
@@ -70,13 +70,9 @@ const uploadSchema = {
   response: { 201: Type.Object(rowCounts, { title: 'UploadedReferences' }) },
 }
 
-const howOf = ({ replace, dry_run }: Static<typeof How>) => ({
-  replace: replace === 'true',
-  dry_run: dry_run === 'true',
-})
 const forPut = {
   ...operate('reference.write'),
-  actsIn: (_: unknown, query: Static<typeof How>) => actsOfPut(howOf(query)),
+  actsIn: (_: unknown, how: Static<typeof How>) => actsOfPut(how),
 }
 
 type Context = ForApprovals & {
@@ -94,7 +90,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
       '/references/:gateway/:kind/:value',
       { schema: putSchema, config: forPut },
       async (request, reply) => {
-        const asked = { ...request.params, ...request.body, ...howOf(request.query) }
+        const asked = { ...request.params, ...request.body, ...request.query }
         return answerAct(context, putCall, asked, reply)
       },
     )
