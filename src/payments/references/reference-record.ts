@@ -5,7 +5,7 @@ import { IsoDay } from '../../http/day-fields.ts'
 import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
 import { TAKE, trimText } from '../../http/take-values.ts'
 import { ExternalId } from '../../http/text-fields.ts'
-import { WHY } from '../../http/why.ts'
+import { WHY, type Why } from '../../http/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
 /** The first four kinds name the loan; the others only suggest it. */
@@ -34,18 +34,18 @@ export const ReferenceParams = Type.Object({
 })
 export type ReferenceName = Static<typeof ReferenceParams>
 
-export const ReferenceFilter = Type.Object(
-  {
-    loan: Type.Optional(ExternalId),
-    gateway: Type.Optional(oneOf(GATEWAYS)),
-    kind: Type.Optional(oneOf(REFERENCE_KINDS)),
-  },
-  closed,
-)
+export const ReferenceFilter = Type.Object({
+  loan: Type.Optional(ExternalId),
+  gateway: Type.Optional(oneOf(GATEWAYS)),
+  kind: Type.Optional(oneOf(REFERENCE_KINDS)),
+})
 export type ReferenceFilter = Static<typeof ReferenceFilter>
 
 /** A program may have changed an id on its way here; the payments carry it as it was issued. */
-const whyChanged = (value: string) => madeUp(value) ?? placeholder(value) ?? damageOf(value, 'ids')
+const whyChanged: Why = value => {
+  const text = String(value)
+  return madeUp(text) ?? placeholder(text) ?? damageOf(text, 'ids')
+}
 const SHAPE = new RegExp(ReferenceValue.pattern as string)
 TypeRegistry.Set(
   'IssuedId',
@@ -55,11 +55,7 @@ TypeRegistry.Set(
 export const NewReference = Type.Object(
   {
     ...ReferenceParams.properties,
-    value: Type.Unsafe<string>({
-      ...ReferenceValue,
-      [Kind]: 'IssuedId',
-      [WHY]: (value: unknown) => (typeof value === 'string' ? whyChanged(value) : undefined),
-    }),
+    value: Type.Unsafe<string>({ ...ReferenceValue, [Kind]: 'IssuedId', [WHY]: whyChanged }),
     external_loan_id: ExternalId,
     valid_from: optional(IsoDay),
     valid_until: optional(IsoDay),
