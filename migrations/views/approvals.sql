@@ -14,3 +14,17 @@ select a.id as approval_id, a.act, a.subject, a.amount, a.currency,
              where lower(username) = lower(a.proposed_by) and disabled_at is null
                and (role = 'admin' or role <> 'viewer' and a.act not like 'account.%')) as may_propose) p;
 comment on view ops.approval is 'What was proposed, by whom, and what a second person decided';
+
+-- Ends the proposals that are over. Whoever decides about one at this moment holds its lock. Workers may run under a role
+-- that cannot read approvals.
+create or replace function loanops.end_due_approvals() returns void language sql volatile security definer
+  set search_path = pg_catalog, pg_temp as $$
+  update loanops.approval a
+     set state = v.state, request = request - 'password_hash', decided_at = coalesce(v.decided_at, now())
+    from ops.approval v
+   where v.approval_id = a.id and v.state <> 'proposed'
+     and a.id = any(array(select due.id from loanops.approval due
+                            join ops.approval shown on shown.approval_id = due.id
+                           where due.state = 'proposed' and shown.state <> 'proposed'
+                             for update of due skip locked))
+$$;

@@ -8,6 +8,7 @@ import { newId } from '../../ids.ts'
 import { type Asker, audit } from '../audit.ts'
 import type { Facts } from './act-call.ts'
 import type { Proposal } from './approval-record.ts'
+import { endDue } from './end-due.ts'
 
 export type Proposed = Static<typeof Proposal>
 type Wanted = { call: { name: string }; request: object; facts: Facts; hours: number }
@@ -21,7 +22,7 @@ export async function propose(
   const { act, subject, amount, currency, shown } = facts
   const { actor, caller, address, requestId } = asker
   const { note = null } = request as { note?: string }
-  await endDue(trx, facts)
+  await endDue(trx)
   const { rows } = await sql<Proposed>`
     insert into loanops.approval (id, call, act, subject, amount, currency, request, facts, fingerprint,
                                   proposed_by, caller, address, request_id, note, expires_at)
@@ -39,18 +40,4 @@ export async function propose(
 
 export function fingerprintOf({ act, subject, state }: Facts): Buffer {
   return hash('sha256', JSON.stringify([act, subject, state]), 'buffer')
-}
-
-/**
- * Ends a proposal that is over, so that the next one can be made. Whoever decides about it at this moment holds its
- * lock.
- */
-async function endDue(trx: Trx, { act, subject }: Facts): Promise<void> {
-  await sql`
-    update loanops.approval a set state = v.state, request = request - 'password_hash', decided_at = coalesce(v.decided_at, now())
-      from ops.approval v
-     where a.id = v.approval_id and v.state <> 'proposed'
-       and a.id = any(array(select id from loanops.approval
-                             where act = ${act} and subject = ${subject} and state = 'proposed'
-                               for update skip locked))`.execute(trx)
 }

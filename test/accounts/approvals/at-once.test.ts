@@ -1,8 +1,11 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/crash-points.ts'
+import { endDue } from '../../../src/accounts/approvals/end-due.ts'
+import { openDatabase } from '../../../src/database/database.ts'
 import { freePort } from '../../../src/embedded/free-port.ts'
 import { withApprovals } from '../../support/accounts/approvals.ts'
+import { workerUrl } from '../../support/database/template.ts'
 import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { caller, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -72,7 +75,7 @@ t.test('a process that dies in an approval has done all of it, or nothing', asyn
   }
 })
 
-t.test('no proposal holds a password', async t => {
+t.test('no proposal holds a password, nor the hash of one once it is approved', async t => {
   const account = { username: 'new.person', password: 'an entirely new phrase', role: 'operator' }
   const other = { username: 'second.admin', password: 'one more pass phrase', role: 'admin' }
   const asked = await admin.post('account/register', account)
@@ -107,6 +110,30 @@ t.test('no proposal holds a password', async t => {
   const done = await promoted.approve(reset.body.approval_id)
   t.match(done, { status: 200, body: { password: /^.{12,}$/ } })
   t.equal((await admin.post('account/register', other)).status, 202)
+})
+
+t.test('a proposal that is over without a decision keeps no hash of a password', async t => {
+  const [lapsed, orphaned] = await Promise.all(
+    ['lapsed.person', 'orphan.person'].map(async username => {
+      const account = { username, password: 'an entirely new phrase', role: 'operator' }
+      return (await admin.post('account/register', account)).body.approval_id
+    }),
+  )
+  await sql`update loanops.approval set expires_at = now() where id = ${lapsed}`.execute(db)
+  await sql`update loanops.approval set proposed_by = 'asha.rao' where id = ${orphaned}`.execute(db)
+  const worker = openDatabase(workerUrl(service.databaseUrl), {
+    max: 1,
+    name: 'test-worker',
+    onError() {},
+  })
+  t.teardown(() => worker.destroy())
+  await endDue(worker)
+  const { rows } = await sql`
+    select state from loanops.approval
+     where id in (${lapsed}, ${orphaned}) and not request::jsonb ? 'password_hash' order by state`.execute(
+    db,
+  )
+  t.same(rows, [{ state: 'expired' }, { state: 'withdrawn' }])
 })
 
 t.test('a pause is proposed with its reason, and stale once there is another', async t => {

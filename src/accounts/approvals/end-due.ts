@@ -1,0 +1,21 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
+
+const EVERY_MS = 60 * 60_000
+
+/** Ends the proposals that are over, so that the same can be proposed again and no password's hash stays. */
+export async function endDue(db: Database): Promise<void> {
+  await sql`select loanops.end_due_approvals()`.execute(db)
+}
+
+export function endDueRegularly({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
+  const look = async () => {
+    await endDue(db)
+    return EVERY_MS
+  }
+  const onError = (error: unknown) => log.error({ err: error }, 'expired proposals were not ended')
+  return startLoop(look, { everyMs: EVERY_MS, onError })
+}
