@@ -7,6 +7,7 @@ import { changePassword } from './change-account.ts'
 import { InvalidCredentials, type Login, openLogin } from './login.ts'
 import { hashPassword } from './password.ts'
 import { refuseWeak } from './refuse-weak.ts'
+import { type EnterBySignOn, openSignOn } from './sign-on.ts'
 import { turns } from './turns.ts'
 
 /** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
@@ -21,6 +22,7 @@ type PasswordChange = { username: string; old: string; password: string; keptTok
 /** All hashes of a process take turns. */
 export type Accounts = {
   logIn: Login
+  enterBySignOn: EnterBySignOn
   calls: AccountCalls
   /** What a registration asks for, without the account's password. */
   wanted(account: NewAccount): Promise<Wanted>
@@ -29,7 +31,8 @@ export type Accounts = {
 
 export function openAccounts(db: Database): Accounts {
   const inTurn = turns(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
-  const check = openLogin(db, openAttempts(db), inTurn)
+  const attempts = openAttempts(db)
+  const check = openLogin(db, attempts, inTurn)
   const hash = (password: string) => inTurn(() => hashPassword(password))
 
   return {
@@ -39,6 +42,7 @@ export function openAccounts(db: Database): Accounts {
       await auditAlone(db, { ...asker, actor, action: 'account.login', subject: actor })
       return account
     },
+    enterBySignOn: openSignOn(db, attempts),
     calls: accountCalls(hash),
     async wanted({ username, password, role }) {
       await refuseWeak('password', { username, password })

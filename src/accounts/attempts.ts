@@ -24,6 +24,9 @@ export type Attempts = {
   check(from: From): Promise<Standing>
   failed(from: From, standing: Standing): Promise<void>
   succeeded(from: From): Promise<void>
+  /** @throws TooManyAttempts */
+  checkAddress(address: string | null): Promise<void>
+  failedFrom(address: string | null): Promise<void>
 }
 
 export function openAttempts(db: Database): Attempts {
@@ -62,6 +65,14 @@ export function openAttempts(db: Database): Attempts {
     async succeeded({ username, address }) {
       const pair = pairKey(username, address)
       await Promise.all([pairs.delete(pair), known.set(pair, 1, KNOWN_SECONDS)])
+    },
+    async checkAddress(address) {
+      const [failures] = await countsOf(db, [addresses.getKey(addressKey(address))])
+      if (failures && failures.points >= FAILURES_PER_ADDRESS)
+        throw new TooManyAttempts(failures.seconds)
+    },
+    async failedFrom(address) {
+      await addresses.penalty(addressKey(address))
     },
   }
 }

@@ -13,7 +13,13 @@ const NameTaken = createError(
   'Another account has the name %s already: an administrator must have yours changed where you log in',
   403,
 )
-const Disabled = createError('FORBIDDEN', 'The account %s is disabled', 403)
+class Disabled extends createError('FORBIDDEN', 'The account %s is disabled', 403) {
+  readonly username: string
+  constructor(username: string) {
+    super(username)
+    this.username = username
+  }
+}
 
 /**
  * The account of somebody who has logged in at the issuer: the first login makes it, and each sets its role.
@@ -21,19 +27,14 @@ const Disabled = createError('FORBIDDEN', 'The account %s is disabled', 403)
  * @throws NameTaken, Disabled
  */
 export async function enterAccount(db: Database, asker: Asker, person: Person): Promise<Account> {
-  const account = await inTransaction(db, async trx => {
+  return inTransaction(db, async trx => {
     const found = (await lockAccountOf(trx, person)) ?? (await newAccount(trx, asker, person))
     const subject = found.username
-    if (found.disabledAt !== null) {
-      await audit(trx, { ...asker, action: 'account.login_failed', subject })
-      return found
-    }
+    if (found.disabledAt !== null) throw new Disabled(subject)
     const entered = await withRole(trx, asker, found, person)
     await audit(trx, { ...asker, actor: subject, action: 'account.login', subject })
     return entered
   })
-  if (account.disabledAt !== null) throw new Disabled(account.username)
-  return account
 }
 
 async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Account> {

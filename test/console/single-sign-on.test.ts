@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import { sql } from 'kysely'
 import t from 'tap'
 import { openSingleSignOn } from '../../src/accounts/single-sign-on.ts'
 import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
@@ -214,6 +215,28 @@ t.test('a disabled account stays disabled, and its role as it was', async t => {
     action: 'account.login_failed',
     actor: 'no account',
   })
+})
+
+t.test('a refused single sign-on is audited, and throttled by its address', async t => {
+  const [from] = Object.values(elsewhere())
+  const headers = { 'x-forwarded-for': from ?? '' }
+  const refused = async (roles: unknown) => {
+    issuer.person = { sub: 'insistent', preferred_username: 'insistent', roles }
+    const { callback, browse } = await issuer.logIn(url)
+    return browse(callback, undefined, headers)
+  }
+  t.equal((await refused('others')).status, 403)
+  const failed = await db
+    .selectFrom('loanops.audit')
+    .select(['action', 'subject', 'detail'])
+    .where('address', '=', from ?? '')
+    .execute()
+  const detail = { by: 'single sign-on', code: 'FORBIDDEN' }
+  t.match(failed, [{ action: 'account.login_failed', subject: 'no account', detail }])
+  await sql`update loanops.login_attempt set points = 50 where key = ${`address:${from}`}`.execute(
+    db,
+  )
+  t.equal((await refused('desk')).status, 429)
 })
 
 t.test('a callback without its own start opens nothing', async t => {

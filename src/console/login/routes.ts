@@ -57,7 +57,8 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
       },
     )
 
-    if (config.signOn !== undefined) await app.register(signOnRoutes({ db, config }, config.signOn))
+    if (config.signOn !== undefined)
+      await app.register(signOnRoutes({ db, config, accounts }, config.signOn))
 
     const forAll = { needs: 'own', isForOneTimePassword: true } as const
     app.post('/logout', { config: forAll }, async (request, reply) => {

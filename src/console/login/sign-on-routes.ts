@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import type { Accounts } from '../../accounts/accounts.ts'
 import { askerAs } from '../../accounts/actor.ts'
-import { enterAccount } from '../../accounts/enter-account.ts'
 import { NO_ACCOUNT } from '../../accounts/login.ts'
 import { personOf } from '../../accounts/person.ts'
 import {
@@ -28,7 +28,7 @@ const startSchema = { querystring: Type.Object({ next: Next }, closed) }
 /** Issuers add parameters of their own. */
 const callbackSchema = { querystring: Type.Object({}, { additionalProperties: true }) }
 
-type Context = { db: Database; config: Config }
+type Context = { db: Database; config: Config; accounts: Accounts }
 type Kept = StartedSignOn & { next: string }
 
 /** The routes that lead to the issuer and back. The calls to the issuer have time limits of their own. */
@@ -36,7 +36,7 @@ export function signOnRoutes(
   context: Context,
   settings: SignOnSettings,
 ): FastifyPluginAsyncTypebox {
-  const { db, config } = context
+  const { config, accounts } = context
   const forAnybody = { needs: 'nothing', takesLong: true } as const
   return async app => {
     const signOn = openSingleSignOn(settings, app.log)
@@ -71,9 +71,8 @@ export function signOnRoutes(
         }
         const url = callbackUrl(request)
         url.search = new URL(request.url, url).search
-        const claims = await signOn.finish(url, kept)
-        const person = personOf(claims, settings)
-        const account = await enterAccount(db, askerAs(NO_ACCOUNT, request), person)
+        const identify = async () => personOf(await signOn.finish(url, kept), settings)
+        const account = await accounts.enterBySignOn(askerAs(NO_ACCOUNT, request), identify)
         return answerLoggedIn(request, reply, context, { account, next: kept.next })
       },
     )
