@@ -1,3 +1,9 @@
+import { limitConcurrent } from './connections.ts'
+
+/** An export of a list reads page after page: half of the console's four connections are left to its pages. */
+const MAX_CONCURRENT_EXPORTS = 2
+export const limitExports = limitConcurrent(MAX_CONCURRENT_EXPORTS, 'exports are in progress')
+
 type Reply = { header(name: string, value: string): unknown }
 
 export function csvDownload<R extends Reply>(reply: R, filename: string): R {

@@ -35,6 +35,23 @@ t.test(
   },
 )
 
+t.test('exports beyond two are asked to come back, and hold up no page', async t => {
+  const { db, operator } = await startWithConsole(t, { ROLE: 'api' })
+  const exports = await db.transaction().execute(async trx => {
+    await sql`lock table loanops.callback in access exclusive mode`.execute(trx)
+    const exports = [1, 2].map(() => operator('/console/callbacks.csv'))
+    await until(async () => (await waiting(db)) === 2, 'both exports wait')
+    const third = await operator('/console/operations.csv')
+    t.equal(third.status, 503)
+    t.match(third.text, 'too many exports are in progress')
+    t.ok(third.headers.get('retry-after'))
+    t.equal((await operator('/console/operations')).status, 200)
+    return exports
+  })
+  for (const { status } of await Promise.all(exports)) t.equal(status, 200)
+  t.equal((await operator('/console/operations.csv')).status, 200)
+})
+
 async function waiting(db: Database): Promise<number> {
   const { rows } =
     await sql`select from pg_locks where relation = 'loanops.callback'::regclass and not granted`.execute(

@@ -7,7 +7,7 @@ import { read } from '../../accounts/needs.ts'
 import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
-import { csvDownload } from '../../http/csv-download.ts'
+import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { listAnswer, listQuery } from '../../http/list-query.ts'
 import { closed } from '../../http/schemas.ts'
 import { Text } from '../../http/text-fields.ts'
@@ -49,16 +49,20 @@ export function settlementRoutes({ db }: { db: Database }): FastifyPluginAsyncTy
       findSettlements(db, { ...query, days: await daysOf(query) }),
     )
 
-    app.get('/settlements.csv', { schema: csvSchema, config: read }, async (request, reply) => {
-      const { query } = request
-      const days = await daysOf(query)
-      const find = (cursor?: string) =>
-        findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
-      // The first page is read before the answer begins, so that a failure still has a status.
-      const first = await find()
-      await auditExport(db, askerOf(request), 'settlements.csv', query)
-      return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
-    })
+    app.get(
+      '/settlements.csv',
+      { schema: csvSchema, onRequest: limitExports, config: read },
+      async (request, reply) => {
+        const { query } = request
+        const days = await daysOf(query)
+        const find = (cursor?: string) =>
+          findSettlements(db, { ...query, days, limit: ROWS_AT_ONCE, ...(cursor && { cursor }) })
+        // The first page is read before the answer begins, so that a failure still has a status.
+        const first = await find()
+        await auditExport(db, askerOf(request), 'settlements.csv', query)
+        return csvDownload(reply, 'settlements.csv').send(Readable.from(lines(first, find)))
+      },
+    )
   }
 
   async function daysOf({ from, to, utr }: Filter) {

@@ -6,7 +6,7 @@ import { html } from 'hono/html'
 import { askerOf } from '../../accounts/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
-import { csvDownload } from '../../http/csv-download.ts'
+import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { listQuery } from '../../http/list-query.ts'
 import { closed, oneOf } from '../../http/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -54,7 +54,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
 
     app.get(
       `${list.path}.csv`,
-      { schema, config: { needs, takesLong: true } },
+      { schema, onRequest: limitExports, config: { needs, takesLong: true } },
       async (request, reply) => {
         const { filter } = queryOf<Filters>(request)
         const load = (range: Range) => list.load({ ...filter, ...range })
