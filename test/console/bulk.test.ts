@@ -156,9 +156,27 @@ t.test('an item that cannot be decided is refused, and holds up no other', async
   t.match((await service.operator(path)).text, /Internal error; see the log/)
 })
 
+t.test('a decision whose transaction is rolled back is not counted', async t => {
+  const service = await withUntried(t, { ROLE: 'all' })
+  await sql`create sequence loanops.tries`.execute(service.db)
+  // A sequence counts on after a rollback.
+  await sql`
+    create function fail_once() returns trigger language plpgsql security definer as $$ begin
+      if nextval('loanops.tries') = 1 then raise exception 'not yet'; end if; return new; end $$`.execute(
+    service.db,
+  )
+  await sql`
+    create trigger fail_once before update on loanops.bulk_item
+      for each row execute function fail_once()`.execute(service.db)
+  await completed(service, await confirmed(service))
+  const { body } = await service.call('GET', '/metrics')
+  const ended = 'loanops_operations_total{operation_type="CLIENT_CREATE",status="failed"}'
+  t.match(body, `${ended} ${OPERATIONS}\n`)
+})
+
 /** Operations that nobody has attempted, because the ledger is paused; the service itself works on nothing. */
-async function withUntried(t: Test): Promise<ConsoleService> {
-  const service = await startWithConsole(t, { ROLE: 'api' })
+async function withUntried(t: Test, changes: NodeJS.ProcessEnv = {}): Promise<ConsoleService> {
+  const service = await startWithConsole(t, { ROLE: 'api', ...changes })
   await service.operator('/console/pause', { reason: 'maintenance' })
   for (let n = 0; n < OPERATIONS; n++) await submit(service, n)
   return service

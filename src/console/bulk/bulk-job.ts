@@ -44,12 +44,13 @@ export function runBulks(context: WorkerContext): Job {
 }
 
 async function workOnNext(context: WorkerContext): Promise<boolean> {
+  const afterwards: (() => void)[] = []
   const isDone = await context.db.transaction().execute(async trx => {
     const next = await nextItem(trx)
     if (next === undefined) return false
     const reason =
       next.standing === null
-        ? await decided({ ...context, db: trx }, next)
+        ? await decided({ ...context, db: trx }, next, work => afterwards.push(work))
         : await stopped(trx, next)
     crashPoint('bulk.decided')
     await sql`
@@ -57,6 +58,7 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
        where bulk_id = ${next.id} and number = ${next.number}`.execute(trx)
     return true
   })
+  for (const work of afterwards) work()
   if (isDone) crashPoint('bulk.recorded')
   return isDone
 }
@@ -82,11 +84,16 @@ async function stopped(trx: Trx, { id, actor, standing }: Next): Promise<string>
 }
 
 /** @returns why the item was refused; null if it was decided @throws errors that may be temporary */
-async function decided(context: WorkerContext & { db: Trx }, next: Next): Promise<string | null> {
+async function decided(
+  context: WorkerContext & { db: Trx },
+  next: Next,
+  afterCommit: (work: () => void) => void,
+): Promise<string | null> {
   const { item, decision, note, actor, address, requestId, approval } = next
   const asker = { actor, caller: null, address, requestId, ...(approval && { approval }) }
   try {
-    await inSavepoint(context.db, () => DECISIONS[decision].decide(context, item, { note, asker }))
+    const made = { note, asker, afterCommit }
+    await inSavepoint(context.db, () => DECISIONS[decision].decide(context, item, made))
     return null
   } catch (error) {
     const { status, detail } = problemOf(error as FastifyError)

@@ -22,7 +22,8 @@ type PaymentItem = {
   version?: string
 }
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
-type Made = { note: string | null; asker: Asker }
+/** `afterCommit` takes what must happen only if the decision stands. */
+type Made = { note: string | null; asker: Asker; afterCommit(work: () => void): void }
 
 type Decision = {
   act: Act
@@ -51,8 +52,8 @@ export const DECISIONS = {
     'operation.cancel',
     'cancel: those never attempted',
     'permanently cancelled, if it was never attempted',
-    async (context, item, { asker }) =>
-      (await cancelOperation(context, parseTrackingId(item), asker))(),
+    async (context, item, { asker, afterCommit }) =>
+      afterCommit(await cancelOperation(context, parseTrackingId(item), asker)),
   ),
   'payments.assign': onPayment(
     'payment.assign',
@@ -92,7 +93,7 @@ function onOperation(
   act: Act,
   label: string,
   effect: string,
-  decide: (context: Context, trackingId: string, { asker }: Made) => Promise<unknown>,
+  decide: (context: Context, trackingId: string, made: Made) => Promise<unknown>,
 ): Decision {
   return {
     act,
