@@ -562,7 +562,7 @@ create table loanops.approval (
   constraint approval_pkey PRIMARY KEY (id),
   constraint approval_state_check CHECK ((state = ANY (ARRAY['proposed'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'expired'::text, 'stale'::text])))
 );
-CREATE UNIQUE INDEX approval_open ON loanops.approval USING btree (act, subject) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX approval_open ON loanops.approval USING btree (act, subject, COALESCE((facts ->> 'kind'::text), ''::text)) WHERE (state = 'proposed'::text);
 
 create table loanops.audit (
   id uuid not null,
