@@ -30,9 +30,9 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
    where e.kind = r.kind and e.ignored_for is null
 $$;
 
--- The refund or chargeback that this one seems to be, under another id: a row of gateway B's reconciliation names another one
--- than its webhooks do.
-create or replace function core.told_as(r core.transaction) returns text language sql stable as $$
+-- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
+-- different id than its webhooks do.
+create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
     from core.transaction o
    where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind = r.kind and o.id <> r.id and o.amount = r.amount
@@ -50,7 +50,7 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and (p.state = 'posted'
                or p.state in ('waiting', 'suspense') and p.decision is null and p.unconfirmed is null and p.disagreement is null
                   and (p.problem is null or p.problem = 'awaiting_review'))
-          and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id) and core.told_as(r) is null) is true
+          and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;
 
 -- Decides the fates of refunds and chargebacks; one that names no loan gets its payment's.

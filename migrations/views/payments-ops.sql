@@ -69,7 +69,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
            case when t.state = 'posted' then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
                 when t.kind <> 'payment' and t.reason = t.kind
-                  then coalesce(core.exceeds(t), 'It may be the same money as ' || core.told_as(t))
+                  then coalesce(core.exceeds(t), 'It may be the same money as ' || core.same_money_as(t))
                 when t.reason = 'awaiting_review' and t.hints ? 'payer_fee' then json_build_object('amount', trim_scale(t.amount)::text,
                   'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text
                 when t.reason = 'events_disagree' then (

@@ -14,7 +14,7 @@ export const PersonRequired = createError(
   403,
 )
 
-/** An onRoute hook: a call that nobody thought about does not start. */
+/** An onRoute hook: the process does not start if a route does not declare what it needs. */
 export function requireNeeds({ method, url, config }: RouteOptions): void {
   if (/^\/(api|console)(\/|$)/.test(url) && config?.needs === undefined)
     throw new Error(`${method} ${url} does not declare what it needs`)

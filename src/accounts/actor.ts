@@ -26,7 +26,7 @@ export function askerOf(request: FastifyRequest): Asker {
   return askerAs(account?.name ?? INTERNAL_TOKEN_ACTOR, request)
 }
 
-/** An onRequest hook: a caller that means to be somebody is not taken for nobody, even where nobody in particular may read. */
+/** An onRequest hook: refuses wrong credentials, even where none are needed besides the internal token. */
 export async function refuseFalseCredentials(request: FastifyRequest): Promise<void> {
   const { authorization } = request.headers
   if (authorization === undefined) return

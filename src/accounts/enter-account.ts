@@ -46,7 +46,7 @@ async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Accou
   return account
 }
 
-/** Sets the account's role. With another one, its tokens and proposals end, and do not come back with the role. */
+/** A changed role ends the account's tokens and proposals for good, even if the old role returns. */
 async function withRole(
   trx: Trx,
   asker: Asker,

@@ -13,8 +13,8 @@ export async function sweepUploads(db: Database, stopping?: AbortSignal): Promis
 }
 
 /**
- * The migrations of which rows are left over: a migration is committed before its rows. This takes one index step per
- * id.
+ * Ids of migrations that no longer exist but still have rows: a discard deletes the migration first. This takes one
+ * index step per id.
  */
 async function withoutMigration(db: Database): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`

@@ -81,7 +81,7 @@ t.test('each call and page is open to the roles that may make it, and to no othe
   for (const [role, account] of Object.entries(ACCOUNTS))
     bearers[role as Holder] = await bearer(call, account)
 
-  t.test('of the API', async t => {
+  t.test('each call of the API refuses the tokens and accounts that may not make it', async t => {
     const ofApi = all.filter(one => one.url.startsWith('/api/') && !isWebhook(one))
     t.ok(ofApi.length > 90)
     for (const route of ofApi)
@@ -98,13 +98,13 @@ t.test('each call and page is open to the roles that may make it, and to no othe
       )
   })
 
-  t.test('of the gateways, without a token', async t => {
+  t.test('each webhook is taken without a token', async t => {
     const webhooks = all.filter(isWebhook)
     t.equal(webhooks.length, 2)
     for (const route of webhooks) t.equal((await asked(route, {})).status, 400)
   })
 
-  t.test('of the console', async t => {
+  t.test('each page refuses the accounts that may not open it', async t => {
     const ofConsole = all.filter(one => one.url.startsWith('/console'))
     t.ok(ofConsole.length > 100)
     for (const route of ofConsole)

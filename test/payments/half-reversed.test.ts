@@ -58,26 +58,32 @@ t.test('a pause holds back the second write of a reversal', async t => {
   t.equal((await attemptsOf(service, service.id)).length, attempts + 1)
 })
 
-t.test('what an operator ends between the two writes says that the first was made', async t => {
-  const service = await halfReversed(t)
-  t.match(await service.call('POST', `${service.path}/resolve`, { outcome: 'failed' }), {
-    status: 202,
-  })
-  const { undone, ...record } = await service.ended(service.id)
-  t.match(record, { status: 'failed', error_code: 'loanops.resolved.by.operator' })
-  t.equal(undone, await undoneTransaction(service))
-})
+t.test(
+  'a reversal that an operator ends between its two writes names the repayment that it undid',
+  async t => {
+    const service = await halfReversed(t)
+    t.match(await service.call('POST', `${service.path}/resolve`, { outcome: 'failed' }), {
+      status: 202,
+    })
+    const { undone, ...record } = await service.ended(service.id)
+    t.match(record, { status: 'failed', error_code: 'loanops.resolved.by.operator' })
+    t.equal(undone, await undoneTransaction(service))
+  },
+)
 
-t.test('what the ledger refuses after the undo says that the undo was made', async t => {
-  const service = await halfReversed(t)
-  await delay(service, 'loan:L-1')
-  await service.faults([])
-  await service.book('gateway_a-pay_1-r2', 50)
-  await hurry(service, service.id)
-  const { undone, ...record } = await service.ended(service.id)
-  t.match(record, { status: 'failed', error_message: /must\.be\.unique/ })
-  t.equal(undone, await undoneTransaction(service))
-})
+t.test(
+  'a reversal whose second write the ledger refuses names the repayment that it undid',
+  async t => {
+    const service = await halfReversed(t)
+    await delay(service, 'loan:L-1')
+    await service.faults([])
+    await service.book('gateway_a-pay_1-r2', 50)
+    await hurry(service, service.id)
+    const { undone, ...record } = await service.ended(service.id)
+    t.match(record, { status: 'failed', error_message: /must\.be\.unique/ })
+    t.equal(undone, await undoneTransaction(service))
+  },
+)
 
 t.test('what a person books between the two writes is not booked again', async t => {
   const service = await halfReversed(t)

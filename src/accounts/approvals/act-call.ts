@@ -14,7 +14,7 @@ export type Facts = {
   currency: string | null
   /** What the person who decides is shown. */
   shown: Record<string, unknown>
-  /** Once the state is another one, a proposal is stale. */
+  /** A proposal is stale once this has changed. */
   state: unknown
 }
 

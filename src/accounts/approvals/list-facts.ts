@@ -32,7 +32,7 @@ export async function listFacts<Item extends object>(
   }
 }
 
-/** An item that cannot be read is refused by itself, when the others are done. */
+/** An item that cannot be read now has no facts: the call itself will refuse it, and do the others. */
 function refused(error: { statusCode?: number }): null {
   if ((error.statusCode ?? 500) >= 500) throw error
   return null

@@ -8,8 +8,8 @@ export type PostedPayment = {
   paymentId: string
   operationId: string
   /**
-   * The external id that we gave the repayment. At the ledger it has none or another one if it was booked in another
-   * way and taken as this payment's.
+   * The external id that we gave the repayment. The ledger has a different one, or none, if the repayment was booked in
+   * another way and taken as this payment's.
    */
   externalId: string
   ledgerTransactionId: number

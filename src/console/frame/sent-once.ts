@@ -65,7 +65,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     if (sentForm === null) return
     // The form has taken effect; without its outcome, a second arrival learns that the outcome is not known.
     await storeOutcome(db, sentForm, reply).catch(err =>
-      log.warn({ err }, 'outcome of a form not kept'),
+      log.warn({ err }, 'the outcome of a form could not be saved'),
     )
   })
 }

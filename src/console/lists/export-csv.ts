@@ -3,7 +3,7 @@ import { escapeFormula } from '../../csv/formula.ts'
 import type { FoundRows, ListColumn, Range } from './list.ts'
 import { cellText } from './table.ts'
 
-/** An export may have a million rows, of which only these are in memory: at some kB each, a few MB. */
+/** Rows held in memory during an export: at some kB each, a few MB, whatever the size of the list. */
 const ROWS_AT_ONCE = 500
 
 type Load<Row> = (range: Range) => Promise<FoundRows<Row>>

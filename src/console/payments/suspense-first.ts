@@ -7,7 +7,7 @@ type Find = (query: PaymentQuery) => Promise<Found>
 /** Payments, suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
   const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
-  const after = last === undefined || last === NOBODY ? {} : { cursor: last }
+  const after = last === undefined || last === FROM_THE_START ? {} : { cursor: last }
   // A filter by state leaves only one of the two.
   if (query.state !== undefined) return inPart('rest', await find({ ...query, ...after }))
   if (part === 'rest')
@@ -20,14 +20,14 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   if (limit === 0)
     return {
       rows: suspended.payments,
-      next_cursor: rest.payments.length > 0 ? `rest.${NOBODY}` : null,
+      next_cursor: rest.payments.length > 0 ? `rest.${FROM_THE_START}` : null,
     }
   const { rows, next_cursor } = inPart('rest', rest)
   return { rows: [...suspended.payments, ...rows], next_cursor }
 }
 
-/** In a cursor: the page begins with the first of its part, because none of them has been shown. */
-const NOBODY = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
+/** In a cursor: the page begins at the start of its part. */
+const FROM_THE_START = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 function inPart(part: string, { payments, next_cursor }: Found) {
   return { rows: payments, next_cursor: next_cursor === null ? null : `${part}.${next_cursor}` }

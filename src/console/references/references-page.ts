@@ -94,7 +94,7 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
     filters,
     cursor: ['uuid'],
     empty:
-      'No reference matches. What says which loan a virtual account, a mandate or a link belongs to appears here.',
+      'No reference matches. A reference says which loan a virtual account, a mandate or a link belongs to.',
     columns: [
       { name: 'value', title: 'Value', isId: true },
       { name: 'kind', title: 'Kind', cell: row => words(row.kind) },

@@ -49,7 +49,8 @@ async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      where r.id = ${id} for update of p`.execute(trx)
   const [payment] = rows
-  if (payment === undefined) throw new Conflict('LoanOps does not have its payment')
+  if (payment === undefined)
+    throw new Conflict('The payment of this refund or chargeback has not been received')
   if (payment.isUnderWay) throw new Conflict('Another reversal of its payment is under way')
   return payment
 }

@@ -32,7 +32,7 @@ export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string)
     if (underWay >= MAX_UNDER_WAY) return false
     const rows = await takeNext(trx, id)
     if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
-    else if (underWay === 0 && !(await hasCalls(trx, id))) await complete(trx, id)
+    else if (underWay === 0 && !(await hasUnfinishedOperations(trx, id))) await complete(trx, id)
     return rows.length > 0
   })
 }
@@ -146,8 +146,8 @@ function stepId(
   return idOf(`migration:${id}:${run}:${of}:${operationType}`)
 }
 
-/** A row may have ended before its operations, if one of them was cancelled. */
-async function hasCalls(trx: Trx, id: string): Promise<boolean> {
+/** After one of its operations was cancelled, a row is over while others may still run. */
+async function hasUnfinishedOperations(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from loanops.operation o
      where o.status = 'processing' and o.origin = 'migration'
