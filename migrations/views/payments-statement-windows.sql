@@ -59,10 +59,15 @@ begin
   select core.day_of(lower(covers)) + plus
     from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus
   union
-  select core.day_of(s.captured_at) from core.statement s where s.statement_id = wanted_file;
+  -- A call of core.day_of for each row would take seconds.
+  select (s.captured_at at time zone z.time_zone)::date
+    from core.statement s
+   cross join core.day_zone z
+   where s.statement_id = wanted_file;
   with replaced as (
-    select distinct core.day_of(s.captured_at) as day, of.lender
+    select distinct (s.captured_at at time zone z.time_zone)::date as day, of.lender
       from core.statement s
+     cross join core.day_zone z
       left join core.transaction t
         on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
      -- The replaced row may have been that of the payment's own lender.
