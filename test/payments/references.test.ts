@@ -233,6 +233,21 @@ t.test('bad references are refused', async t => {
   t.equal((await put(`order ${'x'.repeat(200)}`, 'L-1')).status, 201)
 })
 
+t.test('a change of days is audited with the days before', async t => {
+  const { put, db } = await withReferences(t)
+  await put('order o_1', 'L-1', { valid_from: '2026-02-01' })
+  await put('order o_1', 'L-1', { valid_from: '2026-02-01' })
+  await put('order o_1', 'L-1', { valid_from: '2026-03-01' })
+  const { rows } = await sql<{ before: object | null }>`
+    select detail -> 'before' as before from ops.audit where action = 'reference.put' order by at`.execute(
+    db,
+  )
+  t.same(
+    rows.map(({ before }) => before),
+    [null, null, { valid_from: '2026-02-01', valid_until: null }],
+  )
+})
+
 t.test('changes are audited, a replacement with both loans', async t => {
   const { put, remove, db } = await withReferences(t)
   await put('order o_1', 'L-1')

@@ -13,7 +13,7 @@ import {
   type Period,
   type Reference,
 } from './reference-record.ts'
-import { belongsTo, lockReference, saveReferences } from './save-references.ts'
+import { lockReference, saveReferences } from './save-references.ts'
 
 /** Counting more would make the caller wait. */
 const MAX_COUNTED = 1_000
@@ -35,10 +35,11 @@ export function putReference(
     if (isDryRun) await sql`savepoint preview`.execute(trx)
     const replaced = replace ? await endOthers(trx, reference) : []
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
-    if (outcome?.other != null) throw new Conflict(belongsTo(outcome.other))
+    if (outcome?.refusal != null) throw new Conflict(outcome.refusal)
     const stored = await withWaiting(trx, reference)
+    const before = outcome?.before && { before: outcome.before }
     const also = replaced.length > 0 && { replaced }
-    await auditReference(trx, asker, 'put', { ...reference, ...also })
+    await auditReference(trx, asker, 'put', { ...reference, ...before, ...also })
     for (const period of replaced)
       await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
     if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)

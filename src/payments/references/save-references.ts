@@ -21,12 +21,19 @@ export async function lockAllReferences(trx: Trx): Promise<void> {
 }
 
 type Outcome = {
-  /** Why the reference was not saved: the value belongs to this loan in that time. */
-  other: string | null
+  /** Why the reference was not saved; null if it was. */
+  refusal: string | null
   is_new: boolean
+  /** The days that the loan had the value before, if others. */
+  before: Days | null
   /** The reference has the value of one before it, after which it can be saved. */
   is_later: boolean
 }
+
+type Days = { valid_from: string | null; valid_until: string | null }
+
+/** A value that a whole column repeats would otherwise need a statement for each of its rows, while others wait for the lock. */
+const MAX_TIMES = 20
 
 /**
  * Saves references in their order. Call it with the lock for their values. The next batch looks again at their payments.
@@ -36,14 +43,21 @@ export async function saveReferences(
   trx: Trx,
   references: NewReference[],
   actor: string,
+  times = MAX_TIMES,
 ): Promise<Outcome[]> {
+  if (times === 0) return references.map(() => TOO_OFTEN)
   const outcomes = await saveFirstOfEach(trx, references, actor)
   const later = references.filter((_, n) => outcomes[n]?.is_later)
-  const ofLater = later.length === 0 ? [] : await saveReferences(trx, later, actor)
+  const ofLater = later.length === 0 ? [] : await saveReferences(trx, later, actor, times - 1)
   return outcomes.map(outcome => (outcome.is_later ? (ofLater.shift() as Outcome) : outcome))
 }
 
-export const belongsTo = (loan: string) => `The value belongs to the loan ${loan} in that time`
+const TOO_OFTEN: Outcome = {
+  refusal: `The file has this value more than ${MAX_TIMES} times, one soon after the other`,
+  is_new: false,
+  before: null,
+  is_later: false,
+}
 
 async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: string) {
   const numbered = references.map((reference, n) => ({ n, ...reference }))
@@ -65,14 +79,17 @@ async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: stri
         from given where not is_later and n not in (select n from taken) order by key
       on conflict (key, gateway, external_loan_id) do update
          set valid_from = excluded.valid_from, valid_until = excluded.valid_until
-      returning key, gateway, xmax = 0 as is_new
+      returning key, gateway
     ), noted as (
       insert into core.changed_reference (gateway, key) select gateway, key from stored
     )
-    select other, coalesce(is_new, false) as is_new, is_later
+    -- This reads the table as it was before the statement.
+    select 'The value belongs to the loan ' || other || ' in that time' as refusal, r.id is null as is_new, is_later,
+           case when (r.valid_from, r.valid_until) is distinct from (given.valid_from, given.valid_until) and r.id is not null
+                then json_build_object('valid_from', r.valid_from, 'valid_until', r.valid_until) end as before
       from given
       left join taken using (n)
-      left join stored using (key, gateway)
+      left join core.reference r using (key, gateway, external_loan_id)
      order by n`.execute(trx)
   return rows
 }

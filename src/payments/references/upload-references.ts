@@ -8,7 +8,7 @@ import type { Database } from '../../database/database.ts'
 import { takeFile, type UploadedFile } from '../../http/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
-import { belongsTo, lockAllReferences, saveReferences } from './save-references.ts'
+import { lockAllReferences, saveReferences } from './save-references.ts'
 
 const MAX_LISTED = 100
 
@@ -67,8 +67,8 @@ async function saveValid(db: Database, batch: UploadRow[], actor: string) {
     await lockAllReferences(trx)
     return saveReferences(trx, references, actor)
   })
-  for (const [i, { other }] of outcomes.entries())
-    if (other !== null) valid[i]?.errors.push(belongsTo(other))
+  for (const [i, { refusal }] of outcomes.entries())
+    if (refusal !== null) valid[i]?.errors.push(refusal)
   return checked.flatMap(({ line, errors }) =>
     errors.length === 0 ? [] : [{ line, reason: errors.join('; ') }],
   )
