@@ -3,7 +3,7 @@ import { described } from '../http/text-fields.ts'
 
 const InvalidTrackingId = createError(
   'INVALID_TRACKING_ID',
-  'A tracking id has the form <OPERATION>|<uuid>',
+  'A tracking id has the form <OPERATION>|<uuid>; encode its bar once, as %7C',
   400,
 )
 export const UnknownTrackingId = createError(

@@ -33,6 +33,7 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       const { status, body, headers } = await call('GET', `/api/ledger/track/${id}`)
       t.equal(status, 400, id)
       t.equal(body.code, 'INVALID_TRACKING_ID')
+      t.match(body.detail, /encode its bar once, as %7C$/)
       t.equal(headers.get('set-cookie'), null)
     }
     for (const path of ['../operations/x', `LOAN_CREATE%7C${uuid}/../../x`, `a/b`]) {
