@@ -3,8 +3,8 @@ import { caller } from '../support/service.ts'
 import type { Place } from './cluster.ts'
 import type { Collecting } from './collecting.ts'
 import { SECRET } from './disrupt.ts'
-import { type Paid, telling } from './gateways.ts'
-import type { Return } from './returns.ts'
+import { telling } from './gateways.ts'
+import type { Paid, Return } from './returns.ts'
 import { lenderOf, loanOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100

@@ -1,9 +1,6 @@
-import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { capturedA, eventA, eventB, successB } from '../support/payments/gateway-events.ts'
-import { type Return, returnsOf } from './returns.ts'
+import { type Paid, type Return, returnsOf } from './returns.ts'
 
-/** A payment in its gateway's own books. */
-export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
 /** A payment on the loan that it names, with its gateway's events about it, in order. */
 export type Telling = {
   paid: Paid

@@ -1,6 +1,8 @@
 import type { Gateway } from '../../src/payments/gateways/gateways.ts'
 import { dispute, disputeOfB, refund, refundOfB } from '../support/payments/reversals.ts'
-import type { Paid } from './gateways.ts'
+
+/** A payment in its gateway's own books. */
+export type Paid = { gateway: Gateway; id: string; paise: number; isCaptured: boolean }
 
 /** A refund or a dispute of a payment, with its gateway's events about it. */
 export type Return = {
