@@ -26,14 +26,25 @@ type Flags = {
 export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
   // The code is imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
-  const embedded = await startEmbedded(env, { data: flags.data, flags: flags.flag })
+  const starting = startEmbedded(env, { data: flags.data, flags: flags.flag })
+  let isStopping = false
+  // PostgreSQL has a process group of its own: a signal that ended only this process would leave it running.
+  const grace = closeWithGrace({ delay: STOP_WITHIN_MS }, async () => {
+    isStopping = true
+    // A start that fails closes what it had opened.
+    const embedded = await starting.catch(() => undefined)
+    await embedded?.close()
+  })
+  const embedded = await starting
+  if (isStopping) return
   try {
     await migrateAll(embedded.env)
+    grace.uninstall()
     const url = await runRole(embedded.env, flags.role, embedded.close)
     process.stdout.write(welcome(embedded, url))
   } catch (error) {
     await embedded.close()
-    throw error
+    if (!isStopping) throw error
   }
 }
 

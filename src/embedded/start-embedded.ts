@@ -55,8 +55,10 @@ export async function startEmbedded(
 
   const controls: Controls = {}
   const opened: Part[] = []
-  const close = async () => {
-    for (const one of opened.reverse()) await one.close()
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= closeAll(opened)
+    return closed
   }
   try {
     for (const start of missing) {
@@ -71,6 +73,10 @@ export async function startEmbedded(
   }
   keepForExamples(files, settings)
   return { env: settings, folder: files.folder, controls, close }
+}
+
+async function closeAll(opened: Part[]): Promise<void> {
+  for (const one of opened.toReversed()) await one.close()
 }
 
 async function startDatabase(

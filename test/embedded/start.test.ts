@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import t, { type Test } from 'tap'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { ordinaryUser } from '../../src/embedded/ordinary-user.ts'
 import { caller } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 /** A folder in the system's temporary folder, which PostgreSQL's user can traverse. */
 function folderOfItsOwn(t: Test): string {
@@ -29,17 +31,25 @@ function folderOfItsOwn(t: Test): string {
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' }
 const USUAL_PORTS = { PORT: '', SANDBOX_PORT: '' }
 
-/** Runs `npm start` in a folder. @returns what it printed, once it has ended or is ready for use */
-async function start(
-  t: Test,
-  folder: string,
-  { ports = ANY_PORTS, flags = [] }: { ports?: NodeJS.ProcessEnv; flags?: string[] } = {},
-): Promise<{ child: ChildProcess; printed: string }> {
+type Options = { ports?: NodeJS.ProcessEnv; flags?: string[] }
+
+/** Runs `npm start` in a folder. */
+function launch(t: Test, folder: string, { ports = ANY_PORTS, flags = [] }: Options = {}) {
   const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded', ...flags], {
     cwd: folder,
     env: { ...process.env, ...ports, DATABASE_URL: '', LEDGER_URL: '' },
   })
   t.teardown(() => stopped(child, 'SIGTERM'))
+  return child
+}
+
+/** @returns what it printed, once it has ended or is ready for use */
+async function start(
+  t: Test,
+  folder: string,
+  options?: Options,
+): Promise<{ child: ChildProcess; printed: string }> {
+  const child = launch(t, folder, options)
   let printed = ''
   await new Promise<void>(done => {
     child.once('exit', () => done())
@@ -74,7 +84,7 @@ const client = {
   data: { firstname: 'A', lastname: 'B', externalId: 'C-1', activationDate: '05 January 2026' },
 }
 
-// Making a database takes seconds, so these three share a folder.
+// Making a database takes seconds, so these four share a folder.
 const folder = folderOfItsOwn(t)
 let running: Awaited<ReturnType<typeof start>>
 
@@ -132,6 +142,22 @@ t.test('files in .data are private, even if an earlier start left them readable'
   t.match(new Set(files), new Set(['internal-token', 'ledger-books.jsonl', 'loanops.pid']))
   for (const name of files) t.equal(lstatSync(join(data, name)).mode & 0o777, 0o600, name)
 })
+
+t.test('a start that is stopped before it is ready leaves no PostgreSQL running', async t => {
+  const child = launch(t, folder)
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (printed += chunk))
+  const pid = await until(async () => postmaster(folder), 'PostgreSQL runs')
+  await stopped(child, 'SIGTERM')
+  t.equal(child.exitCode, 0)
+  t.equal(printed, '')
+  t.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+})
+
+function postmaster(folder: string): number | undefined {
+  const file = join(folder, '.data/postgres/postmaster.pid')
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
+}
 
 const filesIn = (folder: string) =>
   readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? entry.name : []))
