@@ -15,6 +15,7 @@ t.test('operators register, see and remove references in the console', async t =
   t.equal(added.status, 303)
   t.match((await operator(added.headers.get('location') ?? '')).text, /The reference is registered/)
   t.match((await viewer(`${PATH}?loan=L-1`)).text, /order_1/)
+  t.match((await operator(PATH)).text, /<label>Loan<input name="external_loan_id"/)
   t.notMatch((await viewer(PATH)).text, /references\/add/, 'who only looks gets no form')
   t.equal((await viewer(`${PATH}/add`, { ...name, external_loan_id: 'L-1' })).status, 403)
   t.match((await operator(`${PATH}.csv`)).text, /order_1/)

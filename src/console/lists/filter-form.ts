@@ -12,16 +12,26 @@ ${formFields(filters, values)}
 </form>`
 }
 
-/** A field for each of the values that these schemas check; a required text is an id. */
-export function formFields(schemas: TProperties, values: Values): Html[] {
-  return Object.entries(schemas).map(([name, schema]) => field(name, schema, values[name]))
+type Labels = Record<string, string>
+
+/**
+ * A field for each of the values that these schemas check; a required text is an id.
+ * @param labels those that are not the name in words
+ */
+export function formFields(schemas: TProperties, values: Values, labels: Labels = {}): Html[] {
+  return Object.entries(schemas).map(([name, schema]) => {
+    const label = labels[name] ?? capital(words(name))
+    return field({ name, label, schema, value: values[name] })
+  })
 }
 
-function field(name: string, schema: TSchema, value: unknown): Html {
+type Field = { name: string; label: string; schema: TSchema; value: unknown }
+
+function field({ name, label, schema, value }: Field): Html {
   const text = typeof value === 'string' ? value : ''
   const isOptional = OptionalKind in schema
   const ofId = html`required maxlength="${schema.maxLength}" autocapitalize="none" spellcheck="false"`
-  return html`<label>${capital(words(name))}${
+  return html`<label>${label}${
     schema.enum === undefined
       ? html`<input name="${name}" value="${text}" ${schema.format === 'date' ? html`type="date"` : nothing} ${isOptional ? nothing : ofId}>`
       : html`<select name="${name}">${isOptional ? html`<option value="">any</option>` : nothing}${(schema.enum as string[]).map(option)}</select>`

@@ -8,11 +8,13 @@ import {
 import type { Html } from '../frame/html.ts'
 import { formFields } from '../lists/filter-form.ts'
 
+const LABELS = { external_loan_id: 'Loan', valid_from: 'First day', valid_until: 'Last day' }
+
 /** @param filter of the list, with whose values the forms begin */
 export function referenceForms({ loan, ...filter }: ReferenceFilter): Html {
   const values = { ...filter, external_loan_id: loan }
   return html`<h2>Actions</h2><div class="forms">
-<form method="post" action="/console/references/add"><h3>Register</h3>${formFields(NewReference.properties, values)}
+<form method="post" action="/console/references/add"><h3>Register</h3>${formFields(NewReference.properties, values, LABELS)}
 <label><input type="checkbox" name="replace" value="true"> end another loan’s reference the day before</label>
 <p><small>The next batch matches what waits for it.</small></p>
 <button type="submit">Register</button></form>
