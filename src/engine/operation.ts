@@ -19,7 +19,10 @@ export type Attempt = {
   key: string
   /** For a migration, an equal effect is what the row asks for, whoever made it. */
   takesEqualAsDone: boolean
-  /** A call of this operation may still be applied: an equal effect that nothing shows to be its own is somebody else's. */
+  /**
+   * One of our calls may still be running at the ledger. Until it ends, an equal effect counts as somebody else's unless it
+   * carries our id.
+   */
   readonly mayStillRun: boolean
   /** What the last attempt that may have been sent had read for its write. */
   kept: Kept

@@ -19,7 +19,7 @@ const ATTEMPT_MS = 60_000
 
 /** Runs the attempts of claims in the slots of their lanes. */
 export type AttemptSlots = {
-  /** Whether so many more claims of the lane will have their slots so soon that their sendings may be recorded at once. */
+  /** Whether this many more claims of the lane will get slots soon enough for their sendings to be recorded with the claim. */
   comeSoon(lane: Lane, claims: number): boolean
   /** @param attempt its `send` records that the claim's write may be sent, and then says whether it may */
   run<T>(lane: Lane, claim: Claim, attempt: (send: Send) => Promise<T>): Promise<T>

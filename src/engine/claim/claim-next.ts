@@ -48,7 +48,7 @@ export function openClaimNext(
   async function claimEach(wanted: Wanted[]): Promise<(Claim | undefined)[]> {
     const since = performance.now()
     const subjects = isStopping() ? [] : [...new Set(wanted.map(({ subject }) => subject))]
-    // A start recorded with the claim costs nothing; one that came too early would have to be looked up if this process died.
+    // Recording the start with the claim is free. Recorded too early, it costs the next worker a look if this process dies.
     const startable = ORIGINS.filter(origin =>
       attemptSlots.comeSoon(laneOf(origin), subjects.length),
     )

@@ -43,7 +43,7 @@ export const stillUnapproved: Decision = {
   countsAsAttempt: false,
 }
 
-/** A half-done operation never expires, because nobody but the second write ends what the first one left. */
+/** A half-done operation never expires, because only its second write can complete what the first one began. */
 const halfDone: Decision = {
   status: 'processing',
   waitingFor: null,

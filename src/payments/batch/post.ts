@@ -18,7 +18,7 @@ export async function post(batch: Batch): Promise<void> {
   let reversed: number
   let hasWaited: boolean
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  // A payment has one reversal at a time, each of what the last one left: what has ended may make another one due.
+  // A payment has one reversal at a time, so the end of one can make the next one due.
   do {
     while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
     reversed = await reverseDue(batch)

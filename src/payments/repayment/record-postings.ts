@@ -13,7 +13,7 @@ const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 's
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
 const UNCONFIRMED = 'unconfirmed'
-/** For these reasons nothing was ever sent, and no payment is refused: its events decide what it is. */
+/** With these reasons nothing was sent, so the payment is not marked as refused: its events decide again. */
 const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
 
 /** Records results in the transaction that ends the repayments, so that no payment misses its result. */

@@ -25,7 +25,7 @@ export async function recordReversals(
   return { booked: results.length - refused, refused }
 }
 
-/** The reversals that undid a repayment, whatever kept them from posting what is left of it: the ledger, or an operator. */
+/** The reversals that undid the repayment but did not post the rest, because the ledger refused it or an operator ended them. */
 async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
   const failed = ended.filter(({ decision }) => decision.status === 'failed')
   const { rows } = await sql<{ id: string }>`

@@ -166,7 +166,10 @@ function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Ref
   return undefined
 }
 
-/** By a person who saw that nothing stood. The ledger itself refuses only the same external id. */
+/**
+ * Refuses if a person booked the remainder by hand after the undo: the ledger would take ours as well, because the external
+ * ids differ.
+ */
 function bookedMeanwhile({ remainder }: Progress, reversal: Reversal): Refusal | undefined {
   if (remainder === undefined || remainder.externalId === reversal.remainder?.external_id) return
   const { receipt_number: receipt } = reversal

@@ -174,7 +174,7 @@ function bookedOn(
 }
 
 /**
- * The repayment of which ours is a duplicate. An equal one is ours, from an earlier try or a migration. An undone one
+ * The repayment that already has our external id. An equal one is ours, from an earlier try or a migration. An undone one
  * keeps its external id reserved.
  */
 async function duplicate(

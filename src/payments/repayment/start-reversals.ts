@@ -19,7 +19,7 @@ type Standing = {
 }
 type Start = { batch: string | null; traceparent: string | null }
 
-/** The reversals that this batch has not tried yet, one per payment: the next one is of what that one leaves. */
+/** The reversals that this batch has not tried yet, one per payment: each changes the amount that the next starts from. */
 export async function dueReversals(trx: Trx, batch: string, most: number): Promise<string[]> {
   const { rows } = await sql<{ id: string; payment: string }>`
     select r.id, p.id as payment
