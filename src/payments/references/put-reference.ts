@@ -37,12 +37,14 @@ export function putReference(
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.refusal != null) throw new Conflict(outcome.refusal)
     const stored = await withWaiting(trx, reference)
-    const before = outcome?.before && { before: outcome.before }
-    const also = replaced.length > 0 && { replaced }
-    await auditReference(trx, asker, 'put', { ...reference, ...before, ...also })
-    for (const period of replaced)
-      await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
     if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)
+    else {
+      const before = outcome?.before && { before: outcome.before }
+      const also = replaced.length > 0 && { replaced }
+      await auditReference(trx, asker, 'put', { ...reference, ...before, ...also })
+      for (const period of replaced)
+        await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
+    }
     return { isNew: outcome?.is_new === true, stored }
   })
 }
