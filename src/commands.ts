@@ -27,24 +27,25 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
   // The code is imported only here: a production image contains no PostgreSQL.
   const { startEmbedded } = await import('./embedded/start-embedded.ts')
   const starting = startEmbedded(env, { data: flags.data, flags: flags.flag })
-  let isStopping = false
+  const stopping = new AbortController()
   // PostgreSQL has a process group of its own: a signal that ended only this process would leave it running.
   const grace = closeWithGrace({ delay: STOP_WITHIN_MS }, async () => {
-    isStopping = true
+    stopping.abort()
     // A start that fails closes what it had opened.
     const embedded = await starting.catch(() => undefined)
     await embedded?.close()
   })
   const embedded = await starting
-  if (isStopping) return
+  if (stopping.signal.aborted) return
   try {
-    await migrateAll(embedded.env)
+    await migrateAll(embedded.env, stopping.signal)
+    const running = runRole(embedded.env, flags.role, embedded.close)
+    // Only now does the role have a handler of its own.
     grace.uninstall()
-    const url = await runRole(embedded.env, flags.role, embedded.close)
-    process.stdout.write(welcome(embedded, url))
+    process.stdout.write(welcome(embedded, await running))
   } catch (error) {
     await embedded.close()
-    if (!isStopping) throw error
+    if (!stopping.signal.aborted) throw error
   }
 }
 
@@ -54,9 +55,9 @@ export async function runMigrate(env: NodeJS.ProcessEnv, isOneLogin = false): Pr
   if (!report.canStart) process.exitCode = 1
 }
 
-async function migrateAll(env: NodeJS.ProcessEnv) {
+async function migrateAll(env: NodeJS.ProcessEnv, stopping?: AbortSignal) {
   const { allQueues } = await import('./worker.ts')
-  return migrate(readDatabaseUrl(env), allQueues)
+  return migrate(readDatabaseUrl(env), allQueues, stopping)
 }
 
 export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promise<void> {

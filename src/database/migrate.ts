@@ -15,7 +15,12 @@ type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
 /** Indexing a large table takes time, and so does waiting for another migration, or for a table that is in use. */
 const NO_LIMIT = 0
 
-export async function migrate(url: string, queues: QueueDeclaration[]): Promise<Migrated> {
+/** @param stopping once it is aborted, a database that is down is no longer waited for */
+export async function migrate(
+  url: string,
+  queues: QueueDeclaration[],
+  stopping?: AbortSignal,
+): Promise<Migrated> {
   const warnings: string[] = []
   const fail = (error: Error) => {
     throw error
@@ -23,7 +28,8 @@ export async function migrate(url: string, queues: QueueDeclaration[]): Promise<
   const options = { max: 1, name: NAME, onError: fail, statementMs: NO_LIMIT }
   // A pooler that shares sessions would keep our lock: the second connection finds out before it is taken.
   const first = openDatabase(url, options)
-  await whenUp(() => sql`select 1`.execute(first), logger('warn')).finally(() => first.destroy())
+  const answer = () => sql`select 1`.execute(first)
+  await whenUp(answer, logger('warn'), stopping).finally(() => first.destroy())
   const db = openDatabase(url, { ...options, onNotice: message => warnings.push(message) })
   try {
     return await db.connection().execute(async connection => {

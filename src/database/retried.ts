@@ -19,7 +19,7 @@ export async function retried<T>(work: () => Promise<T>, retries: Retries): Prom
     try {
       return await work()
     } catch (error) {
-      if (performance.now() > until || !mayPass(error)) throw error
+      if (stopping?.aborted || performance.now() > until || !mayPass(error)) throw error
       onRetry?.(error as Error)
       await sleep(everyMs)
       if (stopping?.aborted) throw error

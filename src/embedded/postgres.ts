@@ -55,10 +55,14 @@ export async function startPostgres(options: {
     stdio: ['ignore', log, log],
   })
   closeSync(log)
+  const exited = new Promise(done => child.once('exit', done))
   await untilReady(child, folder)
   return {
     url: `postgres://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
-    close: () => stop(child.pid as number, folder),
+    async close() {
+      await stop(child.pid as number, folder)
+      await exited
+    },
   }
 }
 

@@ -150,7 +150,7 @@ t.test('a start that is stopped before it is ready leaves no PostgreSQL running'
   const pid = await until(async () => postmaster(folder), 'PostgreSQL runs')
   await stopped(child, 'SIGTERM')
   t.equal(child.exitCode, 0)
-  t.equal(printed, '')
+  t.notMatch(printed, /waiting for the database|Error/)
   t.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
 })
 

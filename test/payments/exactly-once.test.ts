@@ -80,6 +80,8 @@ t.test(
         receiptNumber: 'pay_X',
       },
     ])
+    // The last worker that was killed may have had events, which wait for its heartbeat to run out.
+    await allSaved(service.db)
     t.equal((await service.events('pay_X')).length, 503)
   },
 )
