@@ -110,12 +110,13 @@ create or replace function base.gateway_a_hints(event jsonb, payment jsonb) retu
     || case when payment -> 'fee_bearer' = '"customer"' then base.gateway_a_payer_fee(event, payment) else '{}' end)
 $$;
 
--- The facts of a refund's event. A refund that is only requested changes nothing yet.
+-- The facts of a refund's event. A refund that is only requested changes nothing yet. Older events have no status.
 create or replace function base.gateway_a_refund(name text, refund jsonb, payment jsonb, loan text)
   returns base.fact language sql stable parallel safe as $$
   select case
     when base.text_of(refund -> 'id') is null then base.unreadable(null)
-    when name = 'refund.failed' or base.text_of(refund -> 'status') in ('failed', 'processed')
+    when name = 'refund.failed'
+        or coalesce(base.text_of(refund -> 'status'), substring(name from '[.](processed)$')) in ('failed', 'processed')
       then row('refund', base.text_of(refund -> 'id'),
         coalesce(base.text_of(refund -> 'payment_id'), base.text_of(payment -> 'id')),
         case when base.text_of(refund -> 'status') = 'failed' or name = 'refund.failed' then 'undone'

@@ -137,6 +137,17 @@ t.test('a refund’s event describes the refund and its payment', async t => {
   matchEach(t, await factsOf(refundA({ status: 'failed' })), [{ status: 'undone' }])
 })
 
+t.test('a refund’s older event, without a status, means what its type says', async t => {
+  const typed = async (status: string) => {
+    const event: any = refundA({ status })
+    delete event.payload.refund.entity.status
+    return factsOf(event)
+  }
+  matchEach(t, await typed('processed'), [{ kind: 'refund', status: 'done' }])
+  matchEach(t, await typed('failed'), [{ kind: 'refund', status: 'undone' }])
+  t.same(await typed('created'), [])
+})
+
 t.test('a refund of a payment that was never captured is recognised', async t => {
   const never = { status: 'authorized', payment: { captured: false } }
   matchEach(t, await factsOf(refundA({ payment: never })), [
