@@ -16,12 +16,14 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'refund', jsonb_build_object(
         'cf_refund_id', refunded -> 'refund_id', 'cf_payment_id', paid -> 'cf_payment_id', 'order_id', ordered -> 'order_id',
         'refund_amount', happened -> 'event_amount', 'refund_currency', happened -> 'event_currency',
-        'refund_status', happened -> 'event_status', 'processed_at', happened -> 'event_time', 'is_of_row', true),
+        'refund_status', case when is_back then '"CANCELLED"' else happened -> 'event_status' end,
+        'processed_at', happened -> 'event_time', 'is_of_row', true),
       'dispute', jsonb_build_object(
         'dispute_id', happened -> 'event_id', 'dispute_amount', happened -> 'event_amount',
         'dispute_amount_currency', happened -> 'event_currency', 'created_at', happened -> 'event_time', 'is_of_row', true,
         'dispute_status', case coalesce(base.text_of(item #> '{dispute_details,closed_in_favor_of}'), base.text_of(item -> 'closed_in_favor_of'))
-          when 'MERCHANT' then 'DISPUTE_MERCHANT_WON' when 'CUSTOMER' then 'DISPUTE_MERCHANT_LOST' end),
+          when 'MERCHANT' then 'DISPUTE_MERCHANT_WON' when 'CUSTOMER' then 'DISPUTE_MERCHANT_LOST'
+          else case when is_back then 'DISPUTE_MERCHANT_WON' end end),
       'order_details', jsonb_build_object('order_id', ordered -> 'order_id', 'cf_payment_id', paid -> 'cf_payment_id'))
     from (select coalesce(item -> 'event_details', item), coalesce(item -> 'payment_details', item),
                  coalesce(item -> 'order_details', item),
@@ -34,6 +36,8 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
    cross join lateral (select case when coalesce(base.text_of(ordered -> 'order_currency'), paid_currency) = paid_currency
                                    then base.number_of(to_jsonb(paid_amount)) - base.number_of(ordered -> 'order_amount') end)
          surplus (above_order)
+   -- What was refunded or claimed came back.
+   cross join lateral (select base.text_of(happened -> 'event_type') ~ '_REVERSAL$') returned (is_back)
 $$;
 
 -- The event in which the gateway would have sent what was fetched from its API.
@@ -46,7 +50,8 @@ create or replace function base.gateway_b_fetched(event jsonb) returns jsonb lan
       'type', case base.text_of(item -> 'payment_status') when 'SUCCESS' then 'PAYMENT_SUCCESS_WEBHOOK' else 'PAYMENT_FAILED_WEBHOOK' end,
       'data', jsonb_build_object('payment', item, 'order', event -> 'order'))
     else jsonb_build_object(
-      'type', case coalesce(base.text_of(item #> '{event_details,event_type}'), base.text_of(item -> 'event_type'))
+      'type', case substring(coalesce(base.text_of(item #> '{event_details,event_type}'), base.text_of(item -> 'event_type'))
+          from '^(REFUND|DISPUTE|CHARGEBACK)(_REVERSAL)?$')
         when 'REFUND' then 'REFUND_STATUS_WEBHOOK' when 'DISPUTE' then 'DISPUTE_CREATED'
         when 'CHARGEBACK' then 'DISPUTE_CREATED' else 'PAYMENT_SUCCESS_WEBHOOK' end,
       'data', base.gateway_b_row(event, item)) end

@@ -153,14 +153,14 @@ begin
 end
 $$;
 
--- The facts of a refund's event. A refund that is under way, or was not made after all, changes nothing.
+-- The facts of a refund's event. One that is under way changes nothing; one that was made may come back from the bank.
 create or replace function base.gateway_b_refund(name text, event jsonb, refund jsonb)
   returns base.fact language sql stable parallel safe as $$
-  select case
-    when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(null)
-    when base.text_of(refund -> 'refund_status') = 'SUCCESS'
+  select case when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(null)
+    when base.text_of(refund -> 'refund_status') in ('SUCCESS', 'CANCELLED', 'FAILED')
       then row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
-        case when name like 'AUTO%' or base.text_of(refund -> 'refund_type') = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
+        case when base.text_of(refund -> 'refund_status') <> 'SUCCESS' then 'undone'
+             when name like 'AUTO%' or base.text_of(refund -> 'refund_type') = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
         base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
 import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
-import { capturedA, refundA } from '../support/payments/gateway-events.ts'
+import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { capturedA, refundA, refundB, successB } from '../support/payments/gateway-events.ts'
 import { paymentService, sendSigned } from '../support/payments/payments.ts'
+import { disputeOfB } from '../support/payments/reversals.ts'
 
 const SECRET = 'secret'
 const LENDER = { lender: 'LENDER_02' }
@@ -53,3 +55,40 @@ t.test(
     t.same(await fates(), HELD)
   },
 )
+
+t.test('a fetch finds the refund and the dispute of gateway B that came back', async t => {
+  const refund = refundB({ id: 901, of: '1' })
+  const dispute = disputeOfB('DISPUTE_MERCHANT_LOST', 1000, '2')
+  const back = { dispute_status: 'DISPUTE_MERCHANT_WON', order_details: { cf_payment_id: '2' } }
+  const answers: Record<string, object> = {
+    '/pg/recon': {
+      data: [
+        {
+          ...rowOfB('1', { event: { event_type: 'REFUND_REVERSAL' } }),
+          refund_details: { refund_id: 'R-1' },
+        },
+        rowOfB('2', { event: { event_type: 'DISPUTE_REVERSAL' } }),
+      ],
+      cursor: null,
+    },
+    '/pg/orders/order_1/refunds': [
+      { ...refund.data.refund, refund_id: 'R-1', refund_status: 'FAILED' },
+    ],
+    '/pg/payments/2/disputes': [{ ...dispute.data.dispute, ...back }],
+  }
+  const { settings } = await oddGateway(t, ({ path }) => answers[path])
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  const events = [successB({ id: 1, loan: 'L-1' }), successB({ id: 2, loan: 'L-1' })]
+  for (const event of [...events, refund, dispute])
+    await service.webhook('gateway_b', event, LENDER)
+  const fates = async () => {
+    await service.batch()
+    const ids = ['1', '901', '2', 'disp_2']
+    const rows = await Promise.all(ids.map(id => service.payment(id, 'gateway_b')))
+    return rows.map(({ payment: { state, reason } }) => `${state} ${reason ?? ''}`)
+  }
+  t.same(await fates(), [...HELD, 'suspense chargeback', 'suspense chargeback'])
+  await fetchAll(service.call, 'gateway_b', { ...AROUND, ...LENDER })
+  t.same(await fates(), [...RELEASED, ...RELEASED])
+})

@@ -180,8 +180,10 @@ t.test(
   async t => {
     const refund = { kind: 'refund', payment_id: '11325632', of_payment_id: '1453002795' }
     matchEach(t, await factsOf(refundB()), [{ ...refund, status: 'done', amount: '1000' }])
-    for (const status of ['PENDING', 'ONHOLD', 'CANCELLED', 'FAILED'])
+    for (const status of ['PENDING', 'ONHOLD'])
       t.same(await factsOf(refundB({ status })), [], status)
+    for (const status of ['CANCELLED', 'FAILED'])
+      matchEach(t, await factsOf(refundB({ status })), [{ ...refund, status: 'undone' }])
     const automatic = refundB({ type: 'PAYMENT_AUTO_REFUND' })
     matchEach(t, await factsOf(automatic), [{ ...refund, status: 'never_captured' }])
     const initiated = refundB({ type: 'PAYMENT_AUTO_REFUND', status: 'INITIATED' })

@@ -172,6 +172,20 @@ t.test('a payment that is not posted yet is posted for what is left, or returned
   t.same(await service.shown('pay_2'), ['returned', null, null, '1000'])
 })
 
+t.test('a refund of gateway B that comes back is shown as taken back', async t => {
+  const service = await reversing(t)
+  for (const [of, status] of Object.entries({ 1: 'CANCELLED', 2: 'FAILED' })) {
+    const id = `9${of}`
+    await service.signed(successB({ id: Number(of), loan: 'L-1', amount: 1000 }))
+    await service.signed(refundOfB(300, { id, of }))
+    await service.batch()
+    t.same(await service.shown(of, 'gateway_b'), ['posted', null, null, '300'], status)
+    await service.signed(refundOfB(300, { id, of, status }))
+    await service.batch()
+    t.same(await service.shown(id, 'gateway_b'), ['returned', null, 'taken_back', null], status)
+  }
+})
+
 t.test('what the gateway takes back is posted again once an operator restores it', async t => {
   const service = await reversing(t)
   await service.signed(capturedA({ loan: 'L-1' }))

@@ -4,10 +4,14 @@ import { shape } from '../items/shape.ts'
 import { eventOf, orderPath, part } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
+/** Of the types of rows, also of those by which the money came back, perhaps long after. */
 const REVERSALS: Record<string, ApiReversal['kind']> = {
   REFUND: 'refund',
+  REFUND_REVERSAL: 'refund',
   DISPUTE: 'dispute',
+  DISPUTE_REVERSAL: 'dispute',
   CHARGEBACK: 'dispute',
+  CHARGEBACK_REVERSAL: 'dispute',
 }
 
 type Ask = (path: string) => Promise<unknown>
