@@ -1,5 +1,5 @@
 import type { Feature, WorkerContext } from './engine/feature.ts'
-import { openReference } from './ledger/reference.ts'
+import { openReference } from './ledger/reference/reference.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 
 export type WorkerServices = Pick<

@@ -34,6 +34,7 @@ const STARTERS = [
   'worker-context.ts',
 ]
 const MAX_LOOSE_FILES = 12
+const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
@@ -55,6 +56,12 @@ t.test(
     t.ok(files.filter(isLoose).length <= MAX_LOOSE_FILES)
   },
 )
+
+t.test('a folder with many files has subfolders', async t => {
+  const folders = Map.groupBy(files.filter(isInFeature), file => dirname(file))
+  for (const [folder, loose] of folders)
+    t.ok(loose.length <= MAX_LOOSE_FILES_OF_A_FOLDER, `${folder} has ${loose.length} files`)
+})
 
 t.test('imports go downward only, types included', async t => {
   for (const [file, text] of texts) {

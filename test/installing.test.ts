@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { NEEDED } from '../src/ledger/check/permissions.ts'
+import { NEEDED } from '../src/ledger/check/set-up/permissions.ts'
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 /** With these, LoanOps sees more. */

@@ -7,7 +7,7 @@ import { type Account, knownAccount, type Role } from './account.ts'
 import { type ActCall, type Facts, factsAbout } from './approvals/act-call.ts'
 import type { Asker } from './audit.ts'
 import { disableAccount, resetPassword, unlockAccount } from './change-account.ts'
-import { oneTimePassword } from './one-time-password.ts'
+import { oneTimePassword } from './passwords/one-time-password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
 
 /** The password itself is in no request. */

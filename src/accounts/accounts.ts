@@ -1,14 +1,14 @@
 import type { Database } from '../database/database.ts'
 import type { Role } from './account.ts'
 import { type AccountCalls, accountCalls, type Wanted } from './account-calls.ts'
-import { openAttempts } from './attempts.ts'
 import { type Asker, auditAlone } from './audit.ts'
 import { changePassword } from './change-account.ts'
-import { InvalidCredentials, type Login, openLogin } from './login.ts'
-import { hashPassword } from './password.ts'
-import { refuseWeak } from './refuse-weak.ts'
-import { type EnterBySignOn, openSignOn } from './sign-on.ts'
-import { turns } from './turns.ts'
+import { hashPassword } from './passwords/password.ts'
+import { refuseWeak } from './passwords/refuse-weak.ts'
+import { InvalidCredentials, type Login, openLogin } from './sign-on/login.ts'
+import { type EnterBySignOn, openSignOn } from './sign-on/sign-on.ts'
+import { openAttempts } from './throttling/attempts.ts'
+import { turns } from './throttling/turns.ts'
 
 /** A hash occupies one core for about 30 ms and 19 MiB: running more in parallel would slow down operations. */
 const MAX_CONCURRENT_HASHES = 1

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { plainAddress } from '../http/networks.ts'
+import { plainAddress } from '../http/connections/networks.ts'
 
 export function addressOf(request: FastifyRequest): string | null {
   const address = plainAddress(request.ip ?? '')

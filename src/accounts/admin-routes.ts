@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { forAdmins } from './access/needs.ts'
 import type { Accounts } from './accounts.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from './approvals/perform.ts'
-import { forAdmins } from './needs.ts'
 
 const ofOne = {
   tags: ['account'],

@@ -4,11 +4,11 @@ import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import type { Row } from '../database/row.ts'
 import { Conflict } from '../http/problem.ts'
-import type { Claims } from './access-token.ts'
 import type { Account } from './account.ts'
 import { withdrawAllOf } from './approvals/decide.ts'
-import { forgetFailures } from './attempts.ts'
 import { type Asker, audit } from './audit.ts'
+import { forgetFailures } from './throttling/attempts.ts'
+import type { Claims } from './tokens/access-token.ts'
 
 const LastAdmin = createError(
   'CONFLICT',

@@ -1,10 +1,10 @@
 import { Value } from '@sinclair/typebox/value'
 import { ConfigError } from '../config/config.ts'
 import { openDatabase } from '../database/database.ts'
-import { askPassword } from './ask-password.ts'
 import { NewPassword, Username } from './credentials.ts'
-import { hashPassword } from './password.ts'
-import { refuseWeakTyped } from './refuse-weak.ts'
+import { askPassword } from './passwords/ask-password.ts'
+import { hashPassword } from './passwords/password.ts'
+import { refuseWeakTyped } from './passwords/refuse-weak.ts'
 import { registerAccount } from './register.ts'
 
 export async function createAdmin(databaseUrl: string, username: string | undefined) {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { PASSWORD_CHARACTERS, USERNAME } from '../config/settings.ts'
-import { NOT_NUL, WITHOUT_NUL } from '../http/text-fields.ts'
-import { WHY, whyText } from '../http/why.ts'
+import { PASSWORD_CHARACTERS, USERNAME } from '../config/settings/settings.ts'
+import { NOT_NUL, WITHOUT_NUL } from '../http/fields/text-fields.ts'
+import { WHY, whyText } from '../http/fields/why.ts'
 
 const { min, max } = PASSWORD_CHARACTERS
 

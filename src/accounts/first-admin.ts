@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { findAccount } from './account.ts'
-import { hashPassword } from './password.ts'
-import { refuseWeakTyped } from './refuse-weak.ts'
+import { hashPassword } from './passwords/password.ts'
+import { refuseWeakTyped } from './passwords/refuse-weak.ts'
 import { registerAccount } from './register.ts'
 
 /** Makes the first administrator. An existing account of that name keeps its password. */

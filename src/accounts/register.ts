@@ -1,8 +1,8 @@
 import createError from '@fastify/error'
 import type { Database } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
+import { INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
 import { type Account, insertAccount, type NewAccount } from './account.ts'
-import { INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { type Asker, audit } from './audit.ts'
 
 export const UsernameTaken = createError('USERNAME_TAKEN', 'This username is taken', 409)

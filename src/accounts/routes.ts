@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
-import { closed, oneOf } from '../http/schemas.ts'
-import { issueToken } from './access-token.ts'
+import { closed, oneOf } from '../http/fields/schemas.ts'
+import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
+import { forAdmins } from './access/needs.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
-import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './actor.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
-import { forAdmins } from './needs.ts'
+import { issueToken } from './tokens/access-token.ts'
 
 const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { CALLBACK_TYPES, type CallbackType } from '../config/callback-settings.ts'
-import { nullable, oneOf } from '../http/schemas.ts'
-import { OperationItem } from '../operations/operation-record.ts'
+import { CALLBACK_TYPES, type CallbackType } from '../config/settings/callback-settings.ts'
+import { nullable, oneOf } from '../http/fields/schemas.ts'
+import { OperationItem } from '../operations/reading/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/migration-record.ts'
 

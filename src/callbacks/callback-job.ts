@@ -2,7 +2,7 @@ import type { WorkerContext } from '../engine/feature.ts'
 import type { Job } from '../queue/job.ts'
 import { callbackCounters } from './callbacks-feature.ts'
 import { copyTypes } from './copy-types.ts'
-import { deliverCallbacks } from './deliver-callbacks.ts'
+import { deliverCallbacks } from './sending/deliver-callbacks.ts'
 
 export async function runCallbacks({
   db,

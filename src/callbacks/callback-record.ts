@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { CALLBACK_TYPES } from '../config/callback-settings.ts'
-import { NullableText, nullable, oneOf } from '../http/schemas.ts'
+import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
+import { NullableText, nullable, oneOf } from '../http/fields/schemas.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 

@@ -2,8 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { asJson } from '../http/as-json.ts'
-import { decodeCursor, pageOf } from '../http/cursor.ts'
-import { rowById } from '../http/row-by-id.ts'
+import { decodeCursor, pageOf } from '../http/lists/cursor.ts'
+import { rowById } from '../http/lists/row-by-id.ts'
 import type { CallbackItem, CallbackWithAttempts } from './callback-record.ts'
 
 export type CallbackFilter = {

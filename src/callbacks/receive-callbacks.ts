@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { callbackKeys } from '../config/callback-settings.ts'
+import { callbackKeys } from '../config/settings/callback-settings.ts'
 import { isSigned } from './sign.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024

@@ -6,7 +6,6 @@ import { apiSetting, type Gateway, type GatewayRules } from '../payments/gateway
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { type Act, actsOf } from './acts.ts'
 import { type ApprovalRule, approvalRules } from './approval-rules.ts'
-import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './callback-settings.ts'
 import { type GatewayAccount, gatewayAccounts } from './gateway-accounts.ts'
 import {
   GatewayOfLender,
@@ -18,11 +17,12 @@ import {
 import { LOOPBACK } from './loopback.ts'
 import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
-import { text, trimmed, troubleIn } from './setting-formats.ts'
 import { warningsOf } from './setting-warnings.ts'
-import { Settings, settingsWith } from './settings.ts'
-import { shownSettings } from './shown-settings.ts'
-import { type SignOnSettings, signOnOf, signOnTroubles } from './sign-on-settings.ts'
+import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './settings/callback-settings.ts'
+import { text, trimmed, troubleIn } from './settings/setting-formats.ts'
+import { Settings, settingsWith } from './settings/settings.ts'
+import { shownSettings } from './settings/shown-settings.ts'
+import { type SignOnSettings, signOnOf, signOnTroubles } from './settings/sign-on-settings.ts'
 import { unknownSettings } from './unknown-settings.ts'
 import { howToProve } from './webhook-trust.ts'
 

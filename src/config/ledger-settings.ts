@@ -3,8 +3,8 @@ import type { Gateway } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { checked, lendersOf } from './config.ts'
 import type { SharedSecrets } from './lenders.ts'
-import { trimmed } from './setting-formats.ts'
-import { Settings } from './settings.ts'
+import { trimmed } from './settings/setting-formats.ts'
+import { Settings } from './settings/settings.ts'
 
 const NOT_READ = 'not read'
 const LEDGER = Type.Pick(Settings, [

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { Gateway } from '../payments/gateways/gateways.ts'
 import { includeEverybody } from './everybody.ts'
-import './setting-formats.ts'
+import './settings/setting-formats.ts'
 
 export const GatewayOfLender = Type.Object(
   {

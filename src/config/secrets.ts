@@ -1,5 +1,5 @@
-import { CALLER, type TokenRole } from './access-settings.ts'
-import { callbackKeys } from './callback-settings.ts'
+import { CALLER, type TokenRole } from './settings/access-settings.ts'
+import { callbackKeys } from './settings/callback-settings.ts'
 
 export type InternalToken = { token: string; caller: string | null; role: TokenRole | null }
 

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { LOOPBACK } from './loopback.ts'
 import { secretsIn } from './secrets.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './settings/settings.ts'
 
 type Given = Static<typeof Settings>
 type Known = { properties: Record<string, TSchema> }

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../log.ts'
 import type { DB } from './database.types.ts'
-import { type PoolOptions, poolConfig } from './pool-config.ts'
+import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
 
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>

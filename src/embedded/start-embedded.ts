@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { internalTokens } from '../config/secrets.ts'
-import { Settings } from '../config/settings.ts'
+import { Settings } from '../config/settings/settings.ts'
 import { API_PARTS, apiSetting } from '../payments/gateways/gateway.ts'
 import { GATEWAYS } from '../payments/gateways/gateways.ts'
 import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'

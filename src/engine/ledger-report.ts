@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
-import { IN_FRONT } from '../ledger/answer.ts'
+import { IN_FRONT } from '../ledger/answers/answer.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
 
 export async function ledgerReport(

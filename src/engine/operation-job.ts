@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import type { Lane } from '../ledger/slots.ts'
+import type { Lane } from '../ledger/slots/slots.ts'
 import type { Job } from '../queue/job.ts'
 import { type Queue, work } from '../queue/queue.ts'
 import type { WorkerContext } from './feature.ts'

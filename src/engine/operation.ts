@@ -1,9 +1,9 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { sql } from 'kysely'
-import type { Answer } from '../ledger/answer.ts'
-import type { Ledger } from '../ledger/client.ts'
+import type { Answer } from '../ledger/answers/answer.ts'
+import type { Ledger } from '../ledger/calls/client.ts'
 import type { Effect } from '../ledger/effect.ts'
-import type { Reference } from '../ledger/reference.ts'
+import type { Reference } from '../ledger/reference/reference.ts'
 import type { Origin } from './origin.ts'
 import type { Refusal } from './refusal.ts'
 

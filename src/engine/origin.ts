@@ -1,4 +1,4 @@
-import type { Lane } from '../ledger/slots.ts'
+import type { Lane } from '../ledger/slots/slots.ts'
 
 /**
  * The engine names the origins, because how it runs an operation depends on where it came from: in which lane it

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { version } from '../config/version.ts'
 import { type Databases, poolUse } from '../database/database.ts'
-import type { Ledger } from '../ledger/client.ts'
-import type { Slots } from '../ledger/slots.ts'
+import type { Ledger } from '../ledger/calls/client.ts'
+import type { Slots } from '../ledger/slots/slots.ts'
 import type { Pauses } from './pause.ts'
 
 type Parts = { role: string; pools: Databases; ledger: Ledger; slots: Slots; pauses: Pauses }

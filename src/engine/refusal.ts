@@ -1,5 +1,5 @@
-import type { Answer } from '../ledger/answer.ts'
-import { isOfLedgerShape, type LedgerError } from '../ledger/error-body.ts'
+import type { Answer } from '../ledger/answers/answer.ts'
+import { isOfLedgerShape, type LedgerError } from '../ledger/answers/error-body.ts'
 
 export type Refusal = {
   outcome: 'refused'

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyError } from 'fastify'
 import type { Log } from '../log.ts'
+import { nullable } from './fields/schemas.ts'
 import { problemOf } from './problem.ts'
-import { nullable } from './schemas.ts'
 
 export const itemAnswer = {
   status: Type.Integer({ description: 'the status that a single call would get' }),

@@ -1,4 +1,4 @@
-import { limitConcurrent } from './connections.ts'
+import { limitConcurrent } from './connections/connections.ts'
 
 /** An export of a list reads page after page: half of the console's four connections are left to its pages. */
 const MAX_CONCURRENT_EXPORTS = 2

@@ -2,9 +2,9 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { RouteOptions } from 'fastify'
+import { closed } from './fields/schemas.ts'
+import { takeValues } from './fields/take-values.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
-import { closed } from './schemas.ts'
-import { takeValues } from './take-values.ts'
 
 /** A whole number as documented: not 1e1 or true, and none that a double would round. */
 const WHOLE_NUMBER = /^\d{1,15}$/

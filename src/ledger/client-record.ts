@@ -1,13 +1,13 @@
 import type { Day } from '../day.ts'
-import type { Answer } from './answer.ts'
-import { atExternalId } from './by-external-id.ts'
-import type { Reader, Reading, Writer } from './client.ts'
+import type { Answer } from './answers/answer.ts'
+import { atExternalId } from './calls/by-external-id.ts'
+import type { Reader, Reading, Writer } from './calls/client.ts'
+import { escapeLike } from './calls/escape-like.ts'
+import { ifReadable } from './calls/if-readable.ts'
+import { lookUp } from './calls/look-up.ts'
+import { ledgerPath } from './calls/path.ts'
 import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './effect.ts'
-import { escapeLike } from './escape-like.ts'
-import { ifReadable } from './if-readable.ts'
-import { lookUp } from './look-up.ts'
-import { ledgerPath } from './path.ts'
 
 /** A client with a full name has neither first nor last name. */
 export type LedgerClient = {

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
-import { Day } from '../http/day-fields.ts'
-import { closed, optionalText } from '../http/schemas.ts'
-import { ClientId, Text } from '../http/text-fields.ts'
+import { Day } from '../http/fields/day-fields.ts'
+import { closed, optionalText } from '../http/fields/schemas.ts'
+import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
   clientAnswer,
   clientDifferences,

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
-import { Day } from '../http/day-fields.ts'
-import { change, closed } from '../http/schemas.ts'
-import { ClientId, Text } from '../http/text-fields.ts'
+import { Day } from '../http/fields/day-fields.ts'
+import { change, closed } from '../http/fields/schemas.ts'
+import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
   type ClientFields,
   clientAnswer,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Data } from '../engine/operation.ts'
 import { invalidField } from '../http/problem.ts'
-import type { Frequency } from '../ledger/loan.ts'
+import type { Frequency } from '../ledger/loans/loan.ts'
 import { wholeTerm } from './whole-term.ts'
 
 type Terms = {

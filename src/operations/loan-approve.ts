@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
-import { Day } from '../http/day-fields.ts'
-import { closed } from '../http/schemas.ts'
-import { ExternalId } from '../http/text-fields.ts'
+import { Day } from '../http/fields/day-fields.ts'
+import { closed } from '../http/fields/schemas.ts'
+import { ExternalId } from '../http/fields/text-fields.ts'
 import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference, type Effect } from '../ledger/effect.ts'
-import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loan.ts'
-import { approveLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
+import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loans/loan.ts'
+import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',

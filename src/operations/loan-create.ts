@@ -1,15 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
-import { Day } from '../http/day-fields.ts'
-import { Amount, Count, Rate } from '../http/number-fields.ts'
-import { closed, oneOf, optionalText } from '../http/schemas.ts'
-import { ClientId, ExternalId } from '../http/text-fields.ts'
-import { WHY } from '../http/why.ts'
-import { chargesOf } from '../ledger/charges.ts'
+import { Day } from '../http/fields/day-fields.ts'
+import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
+import { closed, oneOf, optionalText } from '../http/fields/schemas.ts'
+import { ClientId, ExternalId } from '../http/fields/text-fields.ts'
+import { WHY } from '../http/fields/why.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference } from '../ledger/effect.ts'
+import { chargesOf } from '../ledger/loans/charges.ts'
 import {
   FREQUENCIES,
   foundIn,
@@ -17,10 +17,10 @@ import {
   loanAnswer,
   ratePeriodOf,
   SUBMITTED,
-} from '../ledger/loan.ts'
-import { findLoan, submitLoan } from '../ledger/loan-calls.ts'
-import { ownTerms } from '../ledger/own-terms.ts'
-import type { LoanProduct } from '../ledger/product.ts'
+} from '../ledger/loans/loan.ts'
+import { findLoan, submitLoan } from '../ledger/loans/loan-calls.ts'
+import { ownTerms } from '../ledger/loans/own-terms.ts'
+import type { LoanProduct } from '../ledger/loans/product.ts'
 import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 import { wholeTerm } from './whole-term.ts'

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { loanSubject, operation } from '../engine/operation.ts'
-import { closed } from '../http/schemas.ts'
-import { ExternalId } from '../http/text-fields.ts'
+import { closed } from '../http/fields/schemas.ts'
+import { ExternalId } from '../http/fields/text-fields.ts'
 import { absent, there } from '../ledger/effect.ts'
-import { loanAnswer } from '../ledger/loan.ts'
-import { deleteLoan, findLoan, readLoan } from '../ledger/loan-calls.ts'
+import { loanAnswer } from '../ledger/loans/loan.ts'
+import { deleteLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 
 export const loanDelete = operation({
   name: 'LOAN_DELETE',

@@ -1,15 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { Day } from '../http/day-fields.ts'
-import { Amount } from '../http/number-fields.ts'
-import { closed, optional, optionalText } from '../http/schemas.ts'
-import { ExternalId, Note, Text } from '../http/text-fields.ts'
-import type { Answer } from '../ledger/answer.ts'
-import type { Reader } from '../ledger/client.ts'
+import { Day } from '../http/fields/day-fields.ts'
+import { Amount } from '../http/fields/number-fields.ts'
+import { closed, optional, optionalText } from '../http/fields/schemas.ts'
+import { ExternalId, Note, Text } from '../http/fields/text-fields.ts'
+import type { Answer } from '../ledger/answers/answer.ts'
+import { outcomeUnderKey } from '../ledger/answers/outcome-under-key.ts'
+import type { Reader } from '../ledger/calls/client.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, difference, type Effect, there } from '../ledger/effect.ts'
-import { loanAnswer } from '../ledger/loan.ts'
+import { loanAnswer } from '../ledger/loans/loan.ts'
 import {
   disburseLoan,
   findLoan,
@@ -17,9 +18,8 @@ import {
   findTransaction,
   type LoanWithTransactions,
   readLoan,
-} from '../ledger/loan-calls.ts'
-import { outcomeUnderKey } from '../ledger/outcome-under-key.ts'
-import { isNotReversed, type LedgerTransaction } from '../ledger/transaction.ts'
+} from '../ledger/loans/loan-calls.ts'
+import { isNotReversed, type LedgerTransaction } from '../ledger/loans/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
 export const loanDisburse = operation({

@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { isExactIn, type LedgerCurrency } from '../ledger/loan.ts'
+import { isExactIn, type LedgerCurrency } from '../ledger/loans/loan.ts'
 
 export function roundingRefusal(
   currency: LedgerCurrency,

@@ -2,37 +2,37 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
-import { askerOf } from '../accounts/actor.ts'
+import { askerOf } from '../accounts/access/actor.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import {
   CALLERS_PATIENCE_MS,
   groupCommit,
   MAX_CONCURRENT_GROUPS,
-} from '../database/group-commit.ts'
+} from '../database/group-commit/group-commit.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
-import { listQuery } from '../http/list-query.ts'
-import { NullableText, oneOf } from '../http/schemas.ts'
-import { ExternalId } from '../http/text-fields.ts'
+import { NullableText, oneOf } from '../http/fields/schemas.ts'
+import { ExternalId } from '../http/fields/text-fields.ts'
+import { listQuery } from '../http/lists/list-query.ts'
 import { validator } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
-import type { Traces } from '../ops/traces.ts'
+import type { Traces } from '../ops/traces/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
-import { awaitFinal } from './await-final.ts'
 import { refuseUntypedTerm } from './converted-term.ts'
-import { findOperation, listOperations } from './find-operations.ts'
 import { loanUpdate } from './loan-update.ts'
+import { operationCounters } from './operations-feature.ts'
+import { awaitFinal } from './reading/await-final.ts'
+import { findOperation, listOperations } from './reading/find-operations.ts'
 import {
   OperateResponse,
   OperationItem,
   STATUSES,
   TrackingRecord,
   trackingRecord,
-} from './operation-record.ts'
-import { operationCounters } from './operations-feature.ts'
+} from './reading/operation-record.ts'
 import { parseTrackingId, TRACKING_REFUSALS, TrackingId, UnknownTrackingId } from './tracking-id.ts'
 import { operateBody, operateValidator } from './validate.ts'
 

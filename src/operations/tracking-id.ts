@@ -1,5 +1,5 @@
 import createError from '@fastify/error'
-import { described } from '../http/text-fields.ts'
+import { described } from '../http/fields/text-fields.ts'
 
 const InvalidTrackingId = createError(
   'INVALID_TRACKING_ID',

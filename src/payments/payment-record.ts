@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { closed, NullableText, nullable, oneOf } from '../http/schemas.ts'
+import { closed, NullableText, nullable, oneOf } from '../http/fields/schemas.ts'
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
 export type PaymentKind = (typeof KINDS)[number]

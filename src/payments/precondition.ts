@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
-import { INTERNAL_TOKEN_ACTOR } from '../accounts/actor.ts'
+import { INTERNAL_TOKEN_ACTOR } from '../accounts/access/actor.ts'
 import type { Asker } from '../accounts/audit.ts'
 import type { PaymentStanding } from './locked-payment.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { InvalidRow } from '../csv/invalid-row.ts'
-import { fileFacts } from '../http/file-facts.ts'
-import { nullable, oneOf } from '../http/schemas.ts'
+import { fileFacts } from '../http/fields/file-facts.ts'
+import { nullable, oneOf } from '../http/fields/schemas.ts'
 import { UUID } from '../ids.ts'
 import { kinds } from './kinds/kinds.ts'
 

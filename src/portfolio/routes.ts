@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { operate, read } from '../accounts/access/needs.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
-import { operate, read } from '../accounts/needs.ts'
-import { listQuery } from '../http/list-query.ts'
-import { closed } from '../http/schemas.ts'
+import { closed } from '../http/fields/schemas.ts'
+import { listQuery } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
 import {
   MigrationItem,

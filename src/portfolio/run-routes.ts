@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { askerOf } from '../accounts/actor.ts'
+import { askerOf } from '../accounts/access/actor.ts'
+import { operate } from '../accounts/access/needs.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
-import { operate } from '../accounts/needs.ts'
-import { closed, optional } from '../http/schemas.ts'
+import { closed, optional } from '../http/fields/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
 import { openBenchDatabase } from './bench-database.ts'

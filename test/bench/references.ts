@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { matchAgain } from '../../src/payments/batch/match-again.ts'
 import { putReference } from '../../src/payments/references/put-reference.ts'
 import { allQueues } from '../../src/worker.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'

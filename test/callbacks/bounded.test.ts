@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { claimCallbacks } from '../../src/callbacks/claim-callbacks.ts'
+import { claimCallbacks } from '../../src/callbacks/sending/claim-callbacks.ts'
 import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { claimCallbacks, renewCallbacks } from '../../src/callbacks/claim-callbacks.ts'
+import { claimCallbacks, renewCallbacks } from '../../src/callbacks/sending/claim-callbacks.ts'
 import type { Database } from '../../src/database/database.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { nextRetryMs } from '../../src/callbacks/next-retry.ts'
+import { nextRetryMs } from '../../src/callbacks/sending/next-retry.ts'
 import type { Database } from '../../src/database/database.ts'
 import { retryAfterMs } from '../../src/http/retry-after.ts'
 import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withoutPersonalData } from '../../src/callbacks/without-personal-data.ts'
+import { withoutPersonalData } from '../../src/callbacks/sending/without-personal-data.ts'
 
 const data = { firstname: 'Li', lastname: 'M', mobileNo: '9198765432', note: '$& (paid' }
 

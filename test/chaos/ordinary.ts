@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { openDatabase } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { dice } from '../../src/sandbox/faults/dice.ts'
 import { allQueues } from '../../src/worker.ts'

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'

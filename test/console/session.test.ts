@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { tokenKeys } from '../../src/accounts/token-keys.ts'
+import { tokenKeys } from '../../src/accounts/tokens/token-keys.ts'
 import { ADMIN, bearer, OPERATOR } from '../support/accounts/admin.ts'
 import {
   browser,

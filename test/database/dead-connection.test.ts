@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t from 'tap'
-import { closeOnceDead } from '../../src/database/dead-connection.ts'
+import { closeOnceDead } from '../../src/database/pool/dead-connection.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { openPath, type Trouble } from '../support/path.ts'
 

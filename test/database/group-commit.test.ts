@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { groupCommit } from '../../src/database/group-commit.ts'
+import { groupCommit } from '../../src/database/group-commit/group-commit.ts'
 import { until } from '../support/until.ts'
 
 /** Of one statement. */

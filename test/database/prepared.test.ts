@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { prepared } from '../../src/database/prepared.ts'
+import { prepared } from '../../src/database/pool/prepared.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 for (const keepsPlans of [true, false])

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { allQueues } from '../../src/worker.ts'
 import { connected, startServer } from '../support/database/separate-postgres.ts'
 import { MAIN } from '../support/main.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { parseJsonBody } from '../../src/http/json-body.ts'
+import { parseJsonBody } from '../../src/http/body/json-body.ts'
 import type { FieldErrors } from '../../src/http/problem.ts'
 
 /** What is wrong with a body, as "path message" for each breach. */

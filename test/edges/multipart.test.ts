@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
 import t from 'tap'
-import { acceptFiles, takeFile } from '../../src/http/multipart.ts'
+import { acceptFiles, takeFile } from '../../src/http/body/multipart.ts'
 import { errorHandler } from '../../src/http/problem.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 

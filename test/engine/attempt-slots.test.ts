@@ -2,7 +2,7 @@ import t from 'tap'
 import { type AttemptSlots, openAttemptSlots } from '../../src/engine/claim/attempt-slots.ts'
 import type { Claim } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
-import { openSlots } from '../../src/ledger/slots.ts'
+import { openSlots } from '../../src/ledger/slots/slots.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { until } from '../support/until.ts'
 

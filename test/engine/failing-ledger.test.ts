@@ -4,7 +4,7 @@ import type { Trx } from '../../src/database/database.ts'
 import { type Claim, claimHeads } from '../../src/engine/claim/claim.ts'
 import { decide } from '../../src/engine/finish/decide.ts'
 import { recordEnds } from '../../src/engine/finish/finish.ts'
-import type { Answer } from '../../src/ledger/answer.ts'
+import type { Answer } from '../../src/ledger/answers/answer.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import {
   attemptsOf,

@@ -14,7 +14,7 @@ import { endableSubjects, overdueSubjects } from '../../src/engine/claim/subject
 import { recordEnds } from '../../src/engine/finish/finish.ts'
 import { ORIGINS } from '../../src/engine/origin.ts'
 import { newId } from '../../src/ids.ts'
-import { listOperations } from '../../src/operations/find-operations.ts'
+import { listOperations } from '../../src/operations/reading/find-operations.ts'
 import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { openKeptPlans } from '../support/database/kept-plans.ts'

@@ -7,7 +7,7 @@ import type { AttemptContext } from '../../src/engine/attempt/running-attempt.ts
 import type { Claim } from '../../src/engine/claim/claim.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { logger } from '../../src/log.ts'
-import { openTraces } from '../../src/ops/open-traces.ts'
+import { openTraces } from '../../src/ops/traces/open-traces.ts'
 
 t.test(
   'an operator’s "failed" is neither dropped nor believed while the database is lost',

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Answer } from '../../src/ledger/answer.ts'
-import { openFailures } from '../../src/ledger/failures.ts'
+import type { Answer } from '../../src/ledger/answers/answer.ts'
+import { openFailures } from '../../src/ledger/answers/failures.ts'
 
 const FORGOTTEN_AFTER_MS = 120_000
 const failed: Answer = {

@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { openLedger } from '../../src/ledger/client.ts'
+import { openLedger } from '../../src/ledger/calls/client.ts'
 import * as clientCalls from '../../src/ledger/client-record.ts'
-import * as loanCalls from '../../src/ledger/loan-calls.ts'
+import * as loanCalls from '../../src/ledger/loans/loan-calls.ts'
 import { testEnv } from '../support/service.ts'
 
 /** What a call takes: a reader or a writer, then one or two ids. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Lane, openSlots } from '../../src/ledger/slots.ts'
+import { type Lane, openSlots } from '../../src/ledger/slots/slots.ts'
 
 /** Tasks that the test ends one after the other, in the order in which they got their slots. */
 function tasksOn(slots: ReturnType<typeof openSlots>) {

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { openLedger } from '../../src/ledger/client.ts'
-import { findLoan } from '../../src/ledger/loan-calls.ts'
-import { watchCase } from '../../src/ledger/watch-case.ts'
+import { openLedger } from '../../src/ledger/calls/client.ts'
+import { watchCase } from '../../src/ledger/calls/watch-case.ts'
+import { findLoan } from '../../src/ledger/loans/loan-calls.ts'
 import { testEnv } from '../support/service.ts'
 
 t.test('a ledger that ignores case in external ids is reported, once', async t => {

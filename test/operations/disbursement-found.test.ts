@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Attempt } from '../../src/engine/operation.ts'
-import { openLedger } from '../../src/ledger/client.ts'
+import { openLedger } from '../../src/ledger/calls/client.ts'
 import { loanDisburse } from '../../src/operations/loan-disburse.ts'
 import { disbursal, givenLoan } from '../support/ledger/loans.ts'
 import { operate, startTestService } from '../support/service.ts'

@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
-import { groupCommit } from '../../src/database/group-commit.ts'
+import { groupCommit } from '../../src/database/group-commit/group-commit.ts'
 import { clientData, loanData, newName } from '../support/ledger/loans.ts'
 import { startTestService } from '../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { parseJsonBody } from '../../src/http/json-body.ts'
+import { parseJsonBody } from '../../src/http/body/json-body.ts'
 import type { FieldErrors } from '../../src/http/problem.ts'
 import { ending, submit } from '../support/engine/operations.ts'
 import { clientData, DAY, loanData } from '../support/ledger/loans.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate } from '../../src/database/migrate/migrate.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { LONG_STATEMENT_MS } from '../../src/database/pool-config.ts'
+import { LONG_STATEMENT_MS } from '../../src/database/pool/pool-config.ts'
 import { openWatch } from '../../src/database/watch.ts'
 import { enqueueEvents } from '../../src/payments/intake/enqueue-events.ts'
 import type { PaymentEvent } from '../../src/payments/payment-event.ts'

@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { ACTS } from '../../config/acts.ts'
-import { NullableText, oneOf } from '../../http/schemas.ts'
+import { NullableText, oneOf } from '../../http/fields/schemas.ts'
 
 export const APPROVAL_STATES = [
   'proposed',

@@ -2,8 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { pageOfView } from '../../http/page-of-view.ts'
-import { rowById } from '../../http/row-by-id.ts'
+import { pageOfView } from '../../http/lists/page-of-view.ts'
+import { rowById } from '../../http/lists/row-by-id.ts'
 import type { Approval } from './approval-record.ts'
 
 type Item = Static<typeof Approval>

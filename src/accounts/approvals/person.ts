@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Act } from '../../config/acts.ts'
 import type { Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
-import { PersonRequired, refuseAccount } from '../access.ts'
+import { PersonRequired, refuseAccount } from '../access/access.ts'
+import { INTERNAL_TOKEN_ACTOR, Unauthenticated } from '../access/actor.ts'
+import { needsOf } from '../access/needs.ts'
 import type { Role } from '../account.ts'
-import { INTERNAL_TOKEN_ACTOR, Unauthenticated } from '../actor.ts'
 import type { Asker } from '../audit.ts'
-import { needsOf } from '../needs.ts'
 
 /**
  * The account of a person, locked, so that it is not disabled, nor given another role, until this is done.

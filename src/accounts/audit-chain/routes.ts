@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../database/database.ts'
-import { nullable } from '../../http/schemas.ts'
-import { read } from '../needs.ts'
+import { nullable } from '../../http/fields/schemas.ts'
+import { read } from '../access/needs.ts'
 import { auditHead } from './audit-head.ts'
 
 const schema = {

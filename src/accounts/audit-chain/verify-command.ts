@@ -1,6 +1,6 @@
 import { ConfigError } from '../../config/config.ts'
 import { openDatabase } from '../../database/database.ts'
-import { LONG_STATEMENT_MS } from '../../database/pool-config.ts'
+import { LONG_STATEMENT_MS } from '../../database/pool/pool-config.ts'
 import type { AuditHead } from './audit-head.ts'
 import { verifyAudit } from './verify-audit.ts'
 

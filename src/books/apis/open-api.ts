@@ -1,7 +1,7 @@
 import type { Config, OpenGateway } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Metrics } from '../../ops/metrics.ts'
-import type { Trace } from '../../ops/traces.ts'
+import type { Trace } from '../../ops/traces/traces.ts'
 import type { GatewayClient } from '../../payments/gateways/gateway.ts'
 import type { GatewayApi } from '../../payments/gateways/gateway-api.ts'
 import type { MajorUnits } from '../../payments/gateways/items/major-units.ts'

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, oneOf } from '../../http/schemas.ts'
+import { nullable, oneOf } from '../../http/fields/schemas.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
 export const GatewayState = Type.Object(

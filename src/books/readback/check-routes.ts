@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { askerOf } from '../../accounts/actor.ts'
-import { operate } from '../../accounts/needs.ts'
+import { askerOf } from '../../accounts/access/actor.ts'
+import { operate } from '../../accounts/access/needs.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../../payments/payment-record.ts'
 import { type CheckContext, checkPayment } from './check-payment.ts'

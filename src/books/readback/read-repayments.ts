@@ -1,10 +1,14 @@
 import { Decimal } from 'decimal.js'
-import { LedgerTrouble } from '../../ledger/answer.ts'
-import type { Ledger } from '../../ledger/client.ts'
+import { LedgerTrouble } from '../../ledger/answers/answer.ts'
+import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
-import { findTransaction, findTransactionById, readLoan } from '../../ledger/loan-calls.ts'
-import { receiptOf, receiptOfRepayment, repaymentDifferences } from '../../ledger/repayment.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/transaction.ts'
+import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
+import {
+  receiptOf,
+  receiptOfRepayment,
+  repaymentDifferences,
+} from '../../ledger/loans/repayment.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import { isOfAnotherPayment } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { NullableText, nullable, oneOf } from '../../http/schemas.ts'
+import { NullableText, nullable, oneOf } from '../../http/fields/schemas.ts'
 import { Payment } from '../../payments/payment-record.ts'
 import { BUCKETS } from './buckets.ts'
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { IsoDay } from '../../http/day-fields.ts'
+import { IsoDay } from '../../http/fields/day-fields.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
-import { closed } from '../../http/schemas.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 
 export const MAX_DAYS = 366

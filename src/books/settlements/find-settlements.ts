@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import type { Settlement } from './settlement-record.ts'
 
 export const SORTED_BY = ['bigint', 'text', 'name', 'text'] as const

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { NullableText, nullable, oneOf } from '../../http/schemas.ts'
+import { NullableText, nullable, oneOf } from '../../http/fields/schemas.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
 const money = (description: string) => Type.String({ description })

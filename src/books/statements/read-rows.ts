@@ -1,7 +1,7 @@
 import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
-import type { CsvRow } from '../../csv/row-batches.ts'
+import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { StatusFields } from '../../payments/gateways/gateway-api.ts'
 import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import type { WithStatus } from '../../payments/with-statuses.ts'

@@ -1,9 +1,9 @@
 import type { OpenGateway } from '../../config/config.ts'
 import { withoutEmptyEnd } from '../../csv/fields.ts'
-import { type FileType, refuseOtherTypes } from '../../csv/file-type.ts'
-import { columnsOf, plainName } from '../../csv/header.ts'
-import type { CsvRow } from '../../csv/row-batches.ts'
-import { UnreadableFile } from '../../csv/unreadable-file.ts'
+import { type FileType, refuseOtherTypes } from '../../csv/reading/file-type.ts'
+import { columnsOf, plainName } from '../../csv/reading/header.ts'
+import type { CsvRow } from '../../csv/reading/row-batches.ts'
+import { UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import { type Format, filled } from '../../payments/gateways/report-format.ts'
 import { statementFile } from './statement-file.ts'
 

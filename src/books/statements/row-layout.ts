@@ -1,7 +1,7 @@
 import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
-import type { CsvRow } from '../../csv/row-batches.ts'
+import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'

@@ -1,5 +1,5 @@
 import { type FileKind, optional, required } from '../../csv/column.ts'
-import type { FileLimit } from '../../http/multipart.ts'
+import type { FileLimit } from '../../http/body/multipart.ts'
 
 /** A file has about 600,000 rows, whose ids are kept in memory while it is read. */
 export const STATEMENT_LIMIT: FileLimit = { bytes: 64 * 1024 ** 2, text: '64 MiB' }

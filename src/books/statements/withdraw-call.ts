@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type ActCall, factsAbout } from '../../accounts/approvals/act-call.ts'
-import { rowById } from '../../http/row-by-id.ts'
+import { rowById } from '../../http/lists/row-by-id.ts'
 import { withdrawStatement } from './withdraw-statement.ts'
 
 type Named = { gateway: string; id: string }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import { rowById } from '../../http/row-by-id.ts'
+import { rowById } from '../../http/lists/row-by-id.ts'
 
 /** Withdraws a file: from now on, neither its rows nor its days count. `sweepWithdrawn` deletes the rows. */
 export async function withdrawStatement(

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { PASSWORD_CHARACTERS } from '../../config/settings.ts'
+import { PASSWORD_CHARACTERS } from '../../config/settings/settings.ts'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 

@@ -1,6 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { IS_RESOLVABLE } from '../../engine/operation.ts'
-import { matchingOperations, type OperationFilter } from '../../operations/operation-filter.ts'
+import {
+  matchingOperations,
+  type OperationFilter,
+} from '../../operations/reading/operation-filter.ts'
 import { matchingPayments, type PaymentFilter } from '../../payments/reading/payment-filter.ts'
 import type { DecisionName } from './decisions.ts'
 

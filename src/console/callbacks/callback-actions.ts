@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { askerOf } from '../../accounts/actor.ts'
-import { operate, read } from '../../accounts/needs.ts'
+import { askerOf } from '../../accounts/access/actor.ts'
+import { operate, read } from '../../accounts/access/needs.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
@@ -10,15 +10,15 @@ import {
   resendCallback,
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
-import { CALLBACK_TYPES } from '../../config/callback-settings.ts'
-import { Time } from '../../http/day-fields.ts'
-import { closed, oneOf } from '../../http/schemas.ts'
-import { IdParams } from '../../http/text-fields.ts'
+import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
+import { Time } from '../../http/fields/day-fields.ts'
+import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
+import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
-import { performForm } from '../frame/perform-form.ts'
 import type { PageContext } from '../page-context.ts'
 
 const Replay = Type.Object(

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
-import { CALLBACK_TYPES } from '../../config/callback-settings.ts'
+import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
 type Filter = { state?: string; type?: string; from?: string; to?: string }

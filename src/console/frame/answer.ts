@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withTokens } from './forms/sent-once.ts'
 import { layout, type Page } from './layout.ts'
-import { withTokens } from './sent-once.ts'
 
 /** Sends the whole page even for a refresh: htmx picks the part that it needs. */
 export async function answerPage(request: FastifyRequest, reply: FastifyReply, page: Page) {

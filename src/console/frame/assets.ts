@@ -6,7 +6,7 @@ import { fastifyStatic } from '@fastify/static'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { PROJECT_FOLDER } from '../../config/project-folder.ts'
-import { closed } from '../../http/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = fileURLToPath(new URL('src/console/assets', PROJECT_FOLDER))

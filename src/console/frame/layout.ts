@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Claims } from '../../accounts/access-token.ts'
+import type { Claims } from '../../accounts/tokens/access-token.ts'
 import { ASSETS } from './assets.ts'
 import { count } from './formats.ts'
 import { type Content, type Html, nothing } from './html.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { oneOf } from '../../http/schemas.ts'
+import { oneOf } from '../../http/fields/schemas.ts'
 import { type Html, nothing } from './html.ts'
 
 const DONE = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { someMatching } from '../../operations/find-operations.ts'
+import { someMatching } from '../../operations/reading/find-operations.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
 const HOURS = 6

@@ -1,6 +1,6 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
 import type { Role } from '../../accounts/account.ts'
-import type { Shape } from '../../http/cursor.ts'
+import type { Shape } from '../../http/lists/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
 export type ListColumn<Row> = {

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { ORIGINS } from '../../engine/origin.ts'
-import { IsoDay } from '../../http/day-fields.ts'
-import { oneOf } from '../../http/schemas.ts'
-import { ExternalId, Text } from '../../http/text-fields.ts'
-import { WAITING_REASONS } from '../../operations/operation-filter.ts'
-import { STATUSES } from '../../operations/operation-record.ts'
+import { IsoDay } from '../../http/fields/day-fields.ts'
+import { oneOf } from '../../http/fields/schemas.ts'
+import { ExternalId, Text } from '../../http/fields/text-fields.ts'
+import { WAITING_REASONS } from '../../operations/reading/operation-filter.ts'
+import { STATUSES } from '../../operations/reading/operation-record.ts'
 
 const MAX_PER_CODE = 200
 export const operationFilters = {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf } from '../../http/schemas.ts'
+import { oneOf } from '../../http/fields/schemas.ts'
 import { OBJECTIONS } from '../../payments/payment-record.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 

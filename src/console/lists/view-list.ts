@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { pageOfView } from '../../http/page-of-view.ts'
+import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { countUpTo } from './count.ts'
 import type { List, ListColumn, Range } from './list.ts'
 

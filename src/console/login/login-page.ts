@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import type { Config } from '../../config/config.ts'
 import { LOOPBACK } from '../../config/loopback.ts'
-import { endedFormIn } from '../frame/ended-form.ts'
+import { endedFormIn } from '../frame/forms/ended-form.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { nextPath } from '../session/next-path.ts'
 

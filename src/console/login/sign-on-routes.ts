@@ -1,20 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
+import { askerAs } from '../../accounts/access/actor.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
-import { askerAs } from '../../accounts/actor.ts'
-import { NO_ACCOUNT } from '../../accounts/login.ts'
-import { personOf } from '../../accounts/person.ts'
+import { NO_ACCOUNT } from '../../accounts/sign-on/login.ts'
+import { personOf } from '../../accounts/sign-on/person.ts'
 import {
   IssuerUnavailable,
   openSingleSignOn,
   SignOnRefused,
   type StartedSignOn,
-} from '../../accounts/single-sign-on.ts'
+} from '../../accounts/sign-on/single-sign-on.ts'
 import type { Config } from '../../config/config.ts'
-import type { SignOnSettings } from '../../config/sign-on-settings.ts'
+import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
 import type { Database } from '../../database/database.ts'
-import { closed } from '../../http/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { signOnCookie } from '../session/cookie.ts'
 import { sessionIn } from '../session/session.ts'

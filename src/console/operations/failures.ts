@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { someMatching } from '../../operations/find-operations.ts'
+import { someMatching } from '../../operations/reading/find-operations.ts'
 import {
   matchingOperations,
   type OperationFilter,
   orderOf,
-} from '../../operations/operation-filter.ts'
+} from '../../operations/reading/operation-filter.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { countText, countUpTo, MAX_COUNTED } from '../lists/count.ts'
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { operationWithAttempts } from '../../operations/find-operations.ts'
+import type { operationWithAttempts } from '../../operations/reading/find-operations.ts'
 import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { listOperations, someMatching } from '../../operations/find-operations.ts'
-import type { OperationFilter } from '../../operations/operation-filter.ts'
+import { listOperations, someMatching } from '../../operations/reading/find-operations.ts'
+import type { OperationFilter } from '../../operations/reading/operation-filter.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'

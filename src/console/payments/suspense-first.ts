@@ -1,4 +1,4 @@
-import { decodeCursor } from '../../http/cursor.ts'
+import { decodeCursor } from '../../http/lists/cursor.ts'
 import type { findPayments, PaymentQuery } from '../../payments/reading/find-payments.ts'
 
 type Found = Awaited<ReturnType<typeof findPayments>>

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { read } from '../../accounts/needs.ts'
+import { read } from '../../accounts/access/needs.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount } from '../frame/formats.ts'

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
-import { decodeCursor, type Shape } from '../../http/cursor.ts'
+import { decodeCursor, type Shape } from '../../http/lists/cursor.ts'
 
 export const ENTRIES_PER_PAGE = 50
 /** A loan has far fewer operations or payments than this: a flood of them cannot delay the page. */

@@ -1,5 +1,5 @@
 import { type Day, isoDay } from '../../day.ts'
-import type { LoanWithDues } from '../../ledger/loan-calls.ts'
+import type { LoanWithDues } from '../../ledger/loans/loan-calls.ts'
 import { amount } from '../frame/formats.ts'
 import type { Content } from '../frame/html.ts'
 

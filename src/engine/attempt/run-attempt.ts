@@ -1,8 +1,8 @@
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
-import { type Answer, LedgerTrouble } from '../../ledger/answer.ts'
+import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
 import type { Effect } from '../../ledger/effect.ts'
-import { isOfLedgerShape } from '../../ledger/error-body.ts'
 import { type Claim, ClaimGone } from '../claim/claim.ts'
 import {
   afterFailedLook,

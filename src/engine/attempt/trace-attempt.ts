@@ -1,4 +1,4 @@
-import type { Trace, Traces } from '../../ops/traces.ts'
+import type { Trace, Traces } from '../../ops/traces/traces.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { Ended } from '../finish/finish.ts'
 import { trackingId } from '../operation.ts'

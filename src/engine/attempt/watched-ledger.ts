@@ -1,8 +1,8 @@
 import { crashPoint } from '../../crash-point.ts'
-import type { Answer } from '../../ledger/answer.ts'
-import type { Ledger, Write } from '../../ledger/client.ts'
-import type { LedgerPath } from '../../ledger/path.ts'
-import type { Trace } from '../../ops/traces.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
+import type { Ledger, Write } from '../../ledger/calls/client.ts'
+import type { LedgerPath } from '../../ledger/calls/path.ts'
+import type { Trace } from '../../ops/traces/traces.ts'
 
 export type WatchedLedger = {
   ledger: Ledger

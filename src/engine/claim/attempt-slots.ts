@@ -1,7 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
-import { groupCommit } from '../../database/group-commit.ts'
-import type { Lane, Slots } from '../../ledger/slots.ts'
+import { groupCommit } from '../../database/group-commit/group-commit.ts'
+import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import type { Catalogue, Kept } from '../operation.ts'
 import { type Claim, type ClaimKey, claimKey, recordSendings } from './claim.ts'
 

@@ -1,4 +1,4 @@
-import type { Lane, Slots } from '../../ledger/slots.ts'
+import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import { laneOf, ORIGINS, type Origin } from '../origin.ts'
 
 /** Enough claims of a lane that a free slot never waits for the database; other workers get the rest. */

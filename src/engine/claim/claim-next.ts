@@ -1,6 +1,6 @@
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
-import { groupCommit } from '../../database/group-commit.ts'
+import { groupCommit } from '../../database/group-commit/group-commit.ts'
 import type { Watch } from '../../database/watch.ts'
 import { type Catalogue, isClientSubject } from '../operation.ts'
 import { laneOf, ORIGINS } from '../origin.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
-import { prepared } from '../../database/prepared.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import type { Data, Kept, Resolution } from '../operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
 import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'

@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database.ts'
-import type { Answer } from '../../ledger/answer.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
+import { codeOf } from '../../ledger/answers/error-body.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { savedFindings } from '../../ledger/check/saved-findings.ts'
 import { isPast, sortable } from '../../ledger/day-format.ts'
-import { codeOf } from '../../ledger/error-body.ts'
 import type { Refusal } from '../refusal.ts'
 import type { Claim } from './claim.ts'
 

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
-import { groupCommit } from '../../database/group-commit.ts'
+import { groupCommit } from '../../database/group-commit/group-commit.ts'
 import type { Watch } from '../../database/watch.ts'
 import type { Log } from '../../log.ts'
 import { insertJobs } from '../../queue/queue.ts'

@@ -1,4 +1,4 @@
-import type { Answer, Outcome } from '../../ledger/answer.ts'
+import type { Answer, Outcome } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import type { Claim, WaitingFor } from '../claim/claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'

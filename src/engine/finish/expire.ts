@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../../database/database.ts'
-import type { Ledger } from '../../ledger/client.ts'
+import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { Job } from '../../queue/job.ts'

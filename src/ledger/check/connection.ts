@@ -1,7 +1,7 @@
-import type { Received } from '../answer.ts'
-import { reasonOf } from '../connection-error.ts'
-import { codeOf, isOfLedgerShape } from '../error-body.ts'
-import { type Cause, causeOfConnection, causeOfRefusal } from '../remedy.ts'
+import type { Received } from '../answers/answer.ts'
+import { reasonOf } from '../answers/connection-error.ts'
+import { codeOf, isOfLedgerShape } from '../answers/error-body.ts'
+import { type Cause, causeOfConnection, causeOfRefusal } from '../answers/remedy.ts'
 import type { CheckedSettings, Found } from './finding.ts'
 
 /** The steps in the order in which a call meets them: what comes after a wrong one is unknown. */

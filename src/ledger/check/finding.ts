@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Lender } from '../../config/lenders.ts'
-import type { LedgerSettings } from '../send.ts'
+import type { LedgerSettings } from '../calls/send.ts'
 import type { Reads } from './reads.ts'
 
 /** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { explained, type Received } from '../answer.ts'
-import { reasonOf } from '../connection-error.ts'
-import { codeOf } from '../error-body.ts'
-import { type LedgerPath, ledgerPath } from '../path.ts'
-import { type LedgerSettings, openSender, type Request } from '../send.ts'
+import { explained, type Received } from '../answers/answer.ts'
+import { reasonOf } from '../answers/connection-error.ts'
+import { codeOf } from '../answers/error-body.ts'
+import { type LedgerPath, ledgerPath } from '../calls/path.ts'
+import { type LedgerSettings, openSender, type Request } from '../calls/send.ts'
 
 /** A ledger that is well answers each of these reads far sooner. */
 const ANSWERS_WITHIN_MS = 4_000

@@ -1,12 +1,12 @@
 import { newId } from '../../ids.ts'
-import { LedgerTrouble } from '../../ledger/answer.ts'
-import type { Ledger } from '../../ledger/client.ts'
+import { LedgerTrouble } from '../../ledger/answers/answer.ts'
+import type { Ledger } from '../../ledger/calls/client.ts'
+import { ledgerPath } from '../../ledger/calls/path.ts'
 import { findClient } from '../../ledger/client-record.ts'
 import { dayFormat } from '../../ledger/day-format.ts'
 import { dayThere } from '../../ledger/effect.ts'
-import { findLoan, type LoanWithTransactions } from '../../ledger/loan-calls.ts'
-import { ledgerPath } from '../../ledger/path.ts'
-import { isNotReversed } from '../../ledger/transaction.ts'
+import { findLoan, type LoanWithTransactions } from '../../ledger/loans/loan-calls.ts'
+import { isNotReversed } from '../../ledger/loans/transaction.ts'
 
 /**
  * Undoes the writes in reverse. What the ledger refuses to undo stays, because its user may lack permissions that no

@@ -1,9 +1,9 @@
-import { LedgerTrouble } from '../../ledger/answer.ts'
-import { openLedger } from '../../ledger/client.ts'
-import { ifReadable } from '../../ledger/if-readable.ts'
-import { findLoan } from '../../ledger/loan-calls.ts'
-import { ledgerPath } from '../../ledger/path.ts'
-import type { LedgerSettings } from '../../ledger/send.ts'
+import { LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { openLedger } from '../../ledger/calls/client.ts'
+import { ifReadable } from '../../ledger/calls/if-readable.ts'
+import { ledgerPath } from '../../ledger/calls/path.ts'
+import type { LedgerSettings } from '../../ledger/calls/send.ts'
+import { findLoan } from '../../ledger/loans/loan-calls.ts'
 import { THROW_AWAY } from './throw-away.ts'
 
 /** Each check leaves a client, however it ended: nobody will have more than this. */

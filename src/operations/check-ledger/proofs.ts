@@ -1,5 +1,5 @@
 import type { Refusal } from '../../engine/refusal.ts'
-import type { Answer } from '../../ledger/answer.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 
 const IDEMPOTENCY = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Lender } from '../../config/lenders.ts'
 import { textOfIso } from '../../day.ts'
-import type { LoanProduct } from '../../ledger/product.ts'
-import type { Reference } from '../../ledger/reference.ts'
+import type { LoanProduct } from '../../ledger/loans/product.ts'
+import type { Reference } from '../../ledger/reference/reference.ts'
 
 const PRINCIPAL = 10_000
 const REPAYMENTS = 12

@@ -1,5 +1,5 @@
 import type { WorkerContext } from '../../engine/feature.ts'
-import { findLoan } from '../../ledger/loan-calls.ts'
+import { findLoan } from '../../ledger/loans/loan-calls.ts'
 import type { Job } from '../../queue/job.ts'
 import { claimRun } from '../../queue/run-claim.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'

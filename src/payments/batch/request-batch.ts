@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import { INTERNAL_TOKEN_ACTOR } from '../../accounts/actor.ts'
+import { INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'

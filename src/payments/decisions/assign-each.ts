@@ -2,8 +2,8 @@ import type { ActCall } from '../../accounts/approvals/act-call.ts'
 import { listFacts } from '../../accounts/approvals/list-facts.ts'
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
+import { ExternalId, isExternalId } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
-import { ExternalId, isExternalId } from '../../http/text-fields.ts'
 import type { Log } from '../../log.ts'
 
 type One = { gateway: string; gateway_payment_id: string; external_loan_id: string }

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
 import type { Database } from '../../database/database.ts'
-import type { ForCaller } from '../../ledger/read-for-caller.ts'
+import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Log } from '../../log.ts'
 import type { PaymentName, PaymentStanding } from '../locked-payment.ts'
 import type { PaymentKind } from '../payment-record.ts'

@@ -1,12 +1,12 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Act } from '../../config/acts.ts'
-import { Day } from '../../http/day-fields.ts'
-import { Amount, MAX_WHOLE } from '../../http/number-fields.ts'
+import { Day } from '../../http/fields/day-fields.ts'
+import { Amount, MAX_WHOLE } from '../../http/fields/number-fields.ts'
+import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
+import { takeValues } from '../../http/fields/take-values.ts'
+import { ExternalId, Note } from '../../http/fields/text-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
-import { closed, oneOf, optional } from '../../http/schemas.ts'
-import { takeValues } from '../../http/take-values.ts'
-import { ExternalId, Note } from '../../http/text-fields.ts'
 import { firstPerPath } from '../../http/validator.ts'
 
 const ID_TEXT = /^[1-9][0-9]{0,17}$/

@@ -5,7 +5,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { isoDay, namedDay } from '../../day.ts'
 import { Conflict } from '../../http/problem.ts'
-import type { ForCaller } from '../../ledger/read-for-caller.ts'
+import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import {
   lockedPayment,
   type PaymentName,

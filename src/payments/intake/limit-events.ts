@@ -1,8 +1,8 @@
 import createError from '@fastify/error'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Config } from '../../config/config.ts'
-import { addressKey } from '../../http/address-key.ts'
-import { inNetworks } from '../../http/networks.ts'
+import { addressKey } from '../../http/connections/address-key.ts'
+import { inNetworks } from '../../http/connections/networks.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 
 const WINDOW_SECONDS = 60

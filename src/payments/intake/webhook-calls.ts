@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addressOf } from '../../accounts/address.ts'
 import type { Database } from '../../database/database.ts'
-import { addressKey } from '../../http/address-key.ts'
+import { addressKey } from '../../http/connections/address-key.ts'
 import type { Log } from '../../log.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 import { UNKNOWN } from '../payment-event.ts'

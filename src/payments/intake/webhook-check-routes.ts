@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { read } from '../../accounts/needs.ts'
+import { read } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { closed, nullable, oneOf } from '../../http/schemas.ts'
+import { closed, nullable, oneOf } from '../../http/fields/schemas.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { lastWebhookCalls } from './webhook-call-store.ts'
 

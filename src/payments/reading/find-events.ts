@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, pageOf } from '../../http/cursor.ts'
+import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import type { EventRecord } from './history-record.ts'
 
 const EVENTS_PER_PAGE = 50

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { NullableText, nullable } from '../../http/schemas.ts'
+import { NullableText, nullable } from '../../http/fields/schemas.ts'
 import { Payment } from '../payment-record.ts'
 
 export const EventRecord = Type.Object(

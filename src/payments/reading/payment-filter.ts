@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
-import { IsoDay } from '../../http/day-fields.ts'
+import { IsoDay } from '../../http/fields/day-fields.ts'
+import { oneOf } from '../../http/fields/schemas.ts'
+import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
-import { oneOf } from '../../http/schemas.ts'
-import { WITHOUT_NUL } from '../../http/text-fields.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { KINDS, type Objection, REASONS, STATES } from '../payment-record.ts'
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { nullable, oneOf } from '../../http/schemas.ts'
+import { nullable, oneOf } from '../../http/fields/schemas.ts'
 import { KINDS, STATES } from '../payment-record.ts'
 import { matchingPayments, type PaymentFilter } from './payment-filter.ts'
 

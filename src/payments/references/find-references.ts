@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { pageOfView } from '../../http/page-of-view.ts'
+import { pageOfView } from '../../http/lists/page-of-view.ts'
 import type { Reference, ReferenceFilter, ReferenceName } from './reference-record.ts'
 
 export const referenceColumns = sql`gateway, kind, value, external_loan_id, valid_from::text, valid_until::text, created_by, created_at`

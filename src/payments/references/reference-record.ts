@@ -1,11 +1,11 @@
 import { Kind, type Static, Type, TypeRegistry } from '@sinclair/typebox'
 import { damageOf } from '../../csv/damaged-ids.ts'
 import { madeUp, placeholder } from '../../csv/made-up-values.ts'
-import { IsoDay } from '../../http/day-fields.ts'
-import { closed, nullable, oneOf, optional } from '../../http/schemas.ts'
-import { TAKE, trimText } from '../../http/take-values.ts'
-import { ExternalId } from '../../http/text-fields.ts'
-import { WHY, type Why } from '../../http/why.ts'
+import { IsoDay } from '../../http/fields/day-fields.ts'
+import { closed, nullable, oneOf, optional } from '../../http/fields/schemas.ts'
+import { TAKE, trimText } from '../../http/fields/take-values.ts'
+import { ExternalId } from '../../http/fields/text-fields.ts'
+import { WHY, type Why } from '../../http/fields/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
 /** The first four kinds name the loan; the others only suggest it. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { prepared } from '../../database/prepared.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import { GATEWAYS, type Gateway } from '../gateways/gateways.ts'
 
 /** `isOutside`: sent from outside the lender's networks. */

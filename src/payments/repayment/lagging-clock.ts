@@ -1,4 +1,4 @@
-import { type Answer, settingRefused } from '../../ledger/answer.ts'
+import { type Answer, settingRefused } from '../../ledger/answers/answer.ts'
 import { isPast } from '../../ledger/day-format.ts'
 
 const IN_THE_FUTURE = 'error.msg.loan.transaction.cannot.be.a.future.date'

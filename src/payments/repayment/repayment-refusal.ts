@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../../engine/refusal.ts'
-import type { Answer } from '../../ledger/answer.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
 
 /** The payment's reason of suspense; the refusal's code is `loanops.<reason>`. */
 const OWN_REASONS = [

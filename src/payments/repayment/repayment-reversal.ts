@@ -4,15 +4,15 @@ import type { Config } from '../../config/config.ts'
 import { dayText } from '../../day.ts'
 import { type Attempt, operation } from '../../engine/operation.ts'
 import type { Refusal } from '../../engine/refusal.ts'
-import type { Answer } from '../../ledger/answer.ts'
+import type { Answer } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
-import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loan.ts'
+import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loans/loan.ts'
 import {
   findLoan,
   findTransaction,
   findTransactionById,
   readLoan,
-} from '../../ledger/loan-calls.ts'
+} from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
   isReversedByUs,
@@ -21,8 +21,12 @@ import {
   repaymentDifferences,
   undoRepayment,
   withOverpaid,
-} from '../../ledger/repayment.ts'
-import { isNotReversed, isOverpayment, type LedgerTransaction } from '../../ledger/transaction.ts'
+} from '../../ledger/loans/repayment.ts'
+import {
+  isNotReversed,
+  isOverpayment,
+  type LedgerTransaction,
+} from '../../ledger/loans/transaction.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'

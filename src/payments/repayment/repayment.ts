@@ -6,8 +6,8 @@ import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
 import { type Refusal, refusal } from '../../engine/refusal.ts'
 import { absent, there } from '../../ledger/effect.ts'
-import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loan.ts'
-import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loan-calls.ts'
+import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
+import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
   type LedgerRepayment,
@@ -16,8 +16,12 @@ import {
   repaymentAmong,
   repaymentDifferences,
   withOverpaid,
-} from '../../ledger/repayment.ts'
-import { isNotReversed, isOverpayment, type LedgerTransaction } from '../../ledger/transaction.ts'
+} from '../../ledger/loans/repayment.ts'
+import {
+  isNotReversed,
+  isOverpayment,
+  type LedgerTransaction,
+} from '../../ledger/loans/transaction.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'

@@ -1,4 +1,4 @@
-import type { Slots } from '../../ledger/slots.ts'
+import type { Slots } from '../../ledger/slots/slots.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 import type { Looker, RowFinding, RowToLookAt } from '../kinds/looker.ts'
 

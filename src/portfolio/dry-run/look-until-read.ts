@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../../ledger/read-tries.ts'
+import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../../ledger/answers/read-tries.ts'
 import type { RowFinding } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
 

@@ -1,4 +1,4 @@
-import type { FileType } from '../../csv/file-type.ts'
+import type { FileType } from '../../csv/reading/file-type.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Catalogue } from '../../engine/operation.ts'
 import type { RowKind, RowReader } from './kind.ts'

@@ -2,8 +2,8 @@ import type { Lender } from '../../config/lenders.ts'
 import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue } from '../../engine/operation.ts'
-import type { Ledger } from '../../ledger/client.ts'
-import type { Reference } from '../../ledger/reference.ts'
+import type { Ledger } from '../../ledger/calls/client.ts'
+import type { Reference } from '../../ledger/reference/reference.ts'
 
 export type Looker = {
   db: Database

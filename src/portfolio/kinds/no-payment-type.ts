@@ -1,4 +1,4 @@
-import type { Reference } from '../../ledger/reference.ts'
+import type { Reference } from '../../ledger/reference/reference.ts'
 
 /**
  * Why there is no payment type. Until somebody has defined it, a run waits, because the ledger would drop the receipt

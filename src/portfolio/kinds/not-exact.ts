@@ -1,4 +1,4 @@
-import type { LedgerCurrency } from '../../ledger/loan.ts'
+import type { LedgerCurrency } from '../../ledger/loans/loan.ts'
 import { roundingRefusal } from '../../operations/rounding-refusal.ts'
 
 /** The refusal of a run for an amount that the currency cannot have. */

@@ -1,5 +1,5 @@
-import type { Ledger, Reading } from '../../ledger/client.ts'
-import type { LedgerPath } from '../../ledger/path.ts'
+import type { Ledger, Reading } from '../../ledger/calls/client.ts'
+import type { LedgerPath } from '../../ledger/calls/path.ts'
 
 /** A ledger for one look, whose steps or rows need the same client and loan: nothing is read twice. */
 export function remembering(ledger: Ledger): Ledger {

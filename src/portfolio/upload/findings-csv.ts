@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { asCsv, BOM } from '../../csv/as-csv.ts'
 import { REASON } from '../../csv/column.ts'
-import type { FileType } from '../../csv/file-type.ts'
 import { escapeFormula } from '../../csv/formula.ts'
+import type { FileType } from '../../csv/reading/file-type.ts'
 import type { Database } from '../../database/database.ts'
 import { cellsAsUploaded, type Layout, type UploadedRow, uploadedRows } from '../uploaded-rows.ts'
 

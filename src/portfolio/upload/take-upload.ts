@@ -1,5 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import { type FileLimit, takeFile, type UploadedFile, wrongPart } from '../../http/multipart.ts'
+import {
+  type FileLimit,
+  takeFile,
+  type UploadedFile,
+  wrongPart,
+} from '../../http/body/multipart.ts'
 import type { Kinds, ReadyKind } from '../kinds/kinds.ts'
 
 export const UPLOAD_LIMIT: FileLimit = { bytes: 1024 ** 3, text: '1 GiB' }

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import { NEEDS, type Needs } from '../../../src/accounts/needs.ts'
+import { NEEDS, type Needs } from '../../../src/accounts/access/needs.ts'
 
 type Call = { methods: string[]; url: string; needs: Needs; acts: readonly string[] }
 

@@ -1,9 +1,9 @@
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
-import { accessTokens, issueToken } from '../../../src/accounts/access-token.ts'
 import { knownAccount, type Role } from '../../../src/accounts/account.ts'
-import { hashPassword } from '../../../src/accounts/password.ts'
+import { hashPassword } from '../../../src/accounts/passwords/password.ts'
 import { registerAccount } from '../../../src/accounts/register.ts'
+import { accessTokens, issueToken } from '../../../src/accounts/tokens/access-token.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { type Call, startTestService, type TestService } from '../service.ts'
 

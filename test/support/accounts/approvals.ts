@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { hashPassword } from '../../../src/accounts/password.ts'
+import { hashPassword } from '../../../src/accounts/passwords/password.ts'
 import { registerAccount } from '../../../src/accounts/register.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { capturedA } from '../payments/gateway-events.ts'

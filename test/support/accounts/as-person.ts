@@ -1,5 +1,5 @@
 import { insertAccount } from '../../../src/accounts/account.ts'
-import { hashPassword } from '../../../src/accounts/password.ts'
+import { hashPassword } from '../../../src/accounts/passwords/password.ts'
 import type { TestService } from '../service.ts'
 import { bearer, OPERATOR } from './admin.ts'
 

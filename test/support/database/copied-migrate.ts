@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs'
-import type * as current from '../../../src/database/migrate.ts'
+import type * as current from '../../../src/database/migrate/migrate.ts'
 
 /** The code of `migrate` in a copy of this program whose migrations were changed. */
 export async function copiedMigrate(
@@ -9,5 +9,5 @@ export async function copiedMigrate(
   for (const name of ['src', 'migrations', 'package.json'])
     cpSync(new URL(`../../../${name}`, import.meta.url), `${folder}/${name}`, { recursive: true })
   change(`${folder}/migrations`)
-  return import(`${folder}/src/database/migrate.ts`)
+  return import(`${folder}/src/database/migrate/migrate.ts`)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { type Database, openDatabase } from '../../../src/database/database.ts'
-import { LONG_STATEMENT_MS } from '../../../src/database/pool-config.ts'
+import { LONG_STATEMENT_MS } from '../../../src/database/pool/pool-config.ts'
 import { databaseUrl, serviceUrl, TEMPLATE } from './template.ts'
 
 export type FreshDatabase = {

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../../../src/database/database.ts'
 import type { DB } from '../../../src/database/database.types.ts'
-import { keepPlans } from '../../../src/database/prepared.ts'
+import { keepPlans } from '../../../src/database/pool/prepared.ts'
 
 type Prepared = { name: string; parameters: readonly unknown[] }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { migrate } from '../../../src/database/migrate.ts'
+import { migrate } from '../../../src/database/migrate/migrate.ts'
 import { allQueues } from '../../../src/worker.ts'
 
 export const TEMPLATE = 'loanops_template'

@@ -1,5 +1,5 @@
-import { findLoan, type LoanWithTransactions } from '../../../ledger/loan-calls.ts'
-import { repaymentAmong } from '../../../ledger/repayment.ts'
+import { findLoan, type LoanWithTransactions } from '../../../ledger/loans/loan-calls.ts'
+import { repaymentAmong } from '../../../ledger/loans/repayment.ts'
 import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
 import { remembering } from '../remembering.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'

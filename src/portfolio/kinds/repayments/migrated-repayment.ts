@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../../../engine/operation.ts'
 import { refusal } from '../../../engine/refusal.ts'
-import { Day } from '../../../http/day-fields.ts'
-import { closed } from '../../../http/schemas.ts'
-import { ExternalId, Text } from '../../../http/text-fields.ts'
+import { Day } from '../../../http/fields/day-fields.ts'
+import { closed } from '../../../http/fields/schemas.ts'
+import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { absent } from '../../../ledger/effect.ts'
-import type { LedgerCurrency } from '../../../ledger/loan.ts'
-import { readLoan } from '../../../ledger/loan-calls.ts'
+import type { LedgerCurrency } from '../../../ledger/loans/loan.ts'
+import { readLoan } from '../../../ledger/loans/loan-calls.ts'
 import {
   type LedgerRepayment,
   ownCallBeside,
@@ -15,7 +15,7 @@ import {
   receiptsOf,
   repaymentAmong,
   repaymentEffect,
-} from '../../../ledger/repayment.ts'
+} from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 
 /** The external ids of payments that came through no gateway, so that no other loan can have them. */

@@ -1,14 +1,14 @@
 import { isoDay, textOfIso } from '../../../day.ts'
-import type { Reader } from '../../../ledger/client.ts'
+import type { Reader } from '../../../ledger/calls/client.ts'
 import { clientNumbered } from '../../../ledger/client-record.ts'
 import { sortable } from '../../../ledger/day-format.ts'
-import { ACTIVE, TAKE_REPAYMENTS } from '../../../ledger/loan.ts'
+import { ACTIVE, TAKE_REPAYMENTS } from '../../../ledger/loans/loan.ts'
 import {
   isTransactionOfAnotherLoan,
   type LoanWithTransactions,
-} from '../../../ledger/loan-calls.ts'
-import type { LedgerRepayment } from '../../../ledger/repayment.ts'
-import { isNotReversed } from '../../../ledger/transaction.ts'
+} from '../../../ledger/loans/loan-calls.ts'
+import type { LedgerRepayment } from '../../../ledger/loans/repayment.ts'
+import { isNotReversed } from '../../../ledger/loans/transaction.ts'
 import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
 import { noPaymentType } from '../no-payment-type.ts'

@@ -1,0 +1,41 @@
+import type { Act } from '../../config/acts.ts'
+import { TOKEN_ROLES, type TokenRole } from '../../config/settings/access-settings.ts'
+import type { Role } from '../account.ts'
+
+/**
+ * What a call needs: the roles of tokens that may make it, beside those without a role, and the least role of the
+ * account that makes it, if one does or must.
+ */
+export const NEEDS = {
+  /** Nothing, as for a login: nobody is known yet. */
+  nothing: who(TOKEN_ROLES, 'viewer'),
+  any: who(TOKEN_ROLES, 'viewer'),
+  own: who(TOKEN_ROLES, 'viewer', true),
+  submit: who(['submit', 'operate'], 'operator'),
+  read: who(['read', 'operate'], 'viewer'),
+  operate: who(['operate'], 'operator'),
+  accounts: who([], 'admin', true),
+}
+export type Needs = keyof typeof NEEDS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Every route under /api and /console says what it needs. */
+    needs?: Needs
+    /** The acts that the call may do, of those that can be kept for persons. */
+    acts?: readonly Act[]
+    /** Which of these acts a valid call asks for; without this function, all. */
+    actsIn?(body: never, query: never): readonly Act[]
+  }
+}
+
+export const read = { needs: 'read' } as const
+export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
+export const forAdmins = (...acts: Act[]) => ({ needs: 'accounts', acts }) as const
+
+/** What whoever proposes or decides about an act needs. */
+export const needsOf = (act: string): Needs => (act.startsWith('account.') ? 'accounts' : 'operate')
+
+function who(tokens: readonly TokenRole[], account: Role, isPersonal = false) {
+  return { tokens, account, isPersonal }
+}

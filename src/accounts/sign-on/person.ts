@@ -1,0 +1,41 @@
+import createError from '@fastify/error'
+import { Value } from '@sinclair/typebox/value'
+import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
+import { ROLES, type Role } from '../account.ts'
+import { Username } from '../credentials.ts'
+
+const NoRole = createError(
+  'FORBIDDEN',
+  'You have no role in LoanOps: the claim “%s” of your ID token has no value that OIDC_ROLES maps to a role. Whoever runs your single sign-on can give you one.',
+  403,
+)
+const NoUsername = createError(
+  'FORBIDDEN',
+  `The claim “%s” of your ID token is no username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.`,
+  403,
+)
+
+/** Whom an issuer has identified. */
+export type Person = { issuer: string; subject: string; username: string; role: Role }
+
+type Claims = { iss: string; sub: string } & Record<string, unknown>
+
+/** @throws NoRole, NoUsername */
+export function personOf(
+  claims: Claims,
+  { roleClaim, usernameClaim, roles }: SignOnSettings,
+): Person {
+  const given = [claimOf(claims, roleClaim)].flat().map(value => roles.get(String(value)))
+  // The roles are in order, from the highest to the lowest.
+  const role = ROLES.find(one => given.includes(one))
+  if (role === undefined) throw new NoRole(roleClaim)
+  const username = claimOf(claims, usernameClaim)
+  if (!Value.Check(Username, username)) throw new NoUsername(usernameClaim)
+  return { issuer: claims.iss, subject: claims.sub, username, role }
+}
+
+/** At some issuers, anybody may enter somebody else's address: one that the issuer has not verified says nothing. */
+function claimOf(claims: Claims, name: string): unknown {
+  if (name === 'email' && claims.email_verified !== true) return undefined
+  return Object.hasOwn(claims, name) ? claims[name] : undefined
+}

@@ -1,0 +1,32 @@
+import type { FastifyError } from 'fastify'
+import type { Database } from '../../database/database.ts'
+import type { Account } from '../account.ts'
+import { type Asker, auditAlone } from '../audit.ts'
+import type { Attempts } from '../throttling/attempts.ts'
+import { enterAccount } from './enter-account.ts'
+import { NO_ACCOUNT } from './login.ts'
+import type { Person } from './person.ts'
+
+export type EnterBySignOn = (asker: Asker, identify: () => Promise<Person>) => Promise<Account>
+
+/**
+ * A refused single sign-on counts against its address and is recorded like a wrong password. Throttled ones are not
+ * recorded, which bounds the audit.
+ */
+export function openSignOn(db: Database, attempts: Attempts): EnterBySignOn {
+  return async (asker, identify) => {
+    await attempts.checkAddress(asker.address)
+    try {
+      return await enterAccount(db, asker, await identify())
+    } catch (error) {
+      // That the issuer is unavailable is nobody's failure.
+      const { statusCode = 500, code, username } = error as FastifyError & { username?: string }
+      if (statusCode >= 500) throw error
+      await attempts.failedFrom(asker.address)
+      const subject = username ?? NO_ACCOUNT
+      const detail = { by: 'single sign-on', code }
+      await auditAlone(db, { ...asker, action: 'account.login_failed', subject, detail })
+      throw error
+    }
+  }
+}

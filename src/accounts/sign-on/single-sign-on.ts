@@ -1,0 +1,157 @@
+import createError from '@fastify/error'
+import type { FastifyBaseLogger } from 'fastify'
+import * as openid from 'openid-client'
+import { Agent, fetch, type RequestInit } from 'undici'
+import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
+import { turns } from '../throttling/turns.ts'
+
+/** The time of each call; a login makes three at most. */
+const TIMEOUT_SECONDS = 3
+/** A set of keys and an ID token have some kilobytes. */
+const MAX_ANSWER_BYTES = 1_000_000
+const MAX_CONCURRENT_CALLS = 8
+const MAX_WAITING_CALLS = 100
+/** Badly synchronised clocks differ by up to this much. */
+const CLOCK_TOLERANCE_SECONDS = 60
+/** An issuer's keys are asked for more often, whenever one is unknown. */
+const METADATA_MS = 3_600_000
+
+export const IssuerUnavailable = createError(
+  'UNAVAILABLE',
+  'Single sign-on does not answer. Try again in a few seconds.',
+  503,
+)
+export const SignOnRefused = createError(
+  'INVALID_CREDENTIALS',
+  'Single sign-on was not completed, took too long or was already used. Try again.',
+  401,
+)
+
+/** What the browser keeps, signed, from the start of a login to its end. */
+export type StartedSignOn = { state: string; nonce: string; verifier: string }
+
+/** Both steps of a login throw IssuerUnavailable. */
+export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogger) {
+  const discovered = knownIssuer(settings, log)
+  const inTurn = turns(MAX_CONCURRENT_CALLS, MAX_WAITING_CALLS)
+
+  return {
+    /** @returns the issuer's page to log in at */
+    async begin(redirectUri: string): Promise<{ url: URL; started: StartedSignOn }> {
+      const configuration = await discovered()
+      const started = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        verifier: openid.randomPKCECodeVerifier(),
+      }
+      const url = openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: 'openid profile email',
+        state: started.state,
+        nonce: started.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(started.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url, started }
+    },
+
+    /**
+     * @param url to which the issuer has led the browser back
+     * @returns the claims of the ID token, whose signature, issuer, audience, times and nonce are right
+     * @throws SignOnRefused
+     */
+    async finish(url: URL, { state, nonce, verifier }: StartedSignOn): Promise<openid.IDToken> {
+      const configuration = await discovered()
+      const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
+      try {
+        const tokens = await inTurn(() => openid.authorizationCodeGrant(configuration, url, checks))
+        return tokens.claims() as openid.IDToken
+      } catch (error) {
+        log.warn({ reason: reasonOf(error) }, 'a single sign-on was refused')
+        if (isOutage(error)) throw new IssuerUnavailable({ cause: error })
+        throw new SignOnRefused({ cause: error })
+      }
+    },
+  }
+}
+
+/** The issuer's metadata, asked for once for all who log in at the same time, and again after an hour or a failure. */
+function knownIssuer(settings: SignOnSettings, log: FastifyBaseLogger) {
+  let known: { until: number; configuration: Promise<openid.Configuration> } | undefined
+  return async () => {
+    known = known && known.until > Date.now() ? known : undefined
+    known ??= { until: Date.now() + METADATA_MS, configuration: discover(settings) }
+    const asked = known
+    try {
+      return await asked.configuration
+    } catch (error) {
+      if (known === asked) known = undefined
+      log.warn({ reason: reasonOf(error) }, troubleOf(error as Error))
+      throw new IssuerUnavailable({ cause: error })
+    }
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
+  const client = { client_secret: clientSecret, [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+  const configuration = await openid.discovery(issuer, clientId, client, undefined, {
+    timeout: TIMEOUT_SECONDS,
+    [openid.customFetch]: boundedFetch(),
+    // The library does not check the signature of a token that came straight from the issuer unless asked to.
+    execute: [
+      openid.enableNonRepudiationChecks,
+      ...(issuer.protocol === 'http:' ? [openid.allowInsecureRequests] : []),
+    ],
+  })
+  const body = configuration.serverMetadata()
+  // The library would take an issuer of many tenants, such as Entra's `common`, each of which could give itself roles
+  // here.
+  if (!URL.canParse(body.issuer) || new URL(body.issuer).href !== issuer.href)
+    throw new AnotherIssuer('another issuer', { cause: { attribute: 'issuer', body } })
+  return configuration
+}
+
+class AnotherIssuer extends Error {
+  readonly code = 'ANOTHER_ISSUER'
+}
+
+/** @param error the library's refusal of an issuer that calls itself otherwise, or ours, or another failure */
+function troubleOf({ cause }: Error): string {
+  const { attribute, body } = (cause ?? {}) as { attribute?: string; body?: { issuer?: string } }
+  return attribute === 'issuer'
+    ? `OIDC_ISSUER must be what the issuer calls itself, ${body?.issuer}`
+    : 'the issuer of single sign-on does not answer as one'
+}
+
+function boundedFetch(): openid.CustomFetch {
+  const dispatcher = new Agent({
+    maxResponseSize: MAX_ANSWER_BYTES,
+    connect: { timeout: TIMEOUT_SECONDS * 1_000 },
+    pipelining: 0,
+  })
+  return async (url, options) => {
+    const answer = await fetch(url, { ...(options as RequestInit), dispatcher })
+    return answer as unknown as Response
+  }
+}
+
+/** Whether the issuer is out of reach; everything else is the issuer's or the library's refusal. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof openid.ResponseBodyError) return error.status >= 500
+  const { code = '' } = error as { code?: string }
+  return !code.startsWith('OAUTH_') || OUTAGES.includes(code)
+}
+
+const OUTAGES = [
+  'OAUTH_TIMEOUT',
+  'OAUTH_ABORT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_PARSE_ERROR',
+]
+
+/** The reason of an error, never its message or cause, which may repeat claims. */
+function reasonOf(error: unknown): string {
+  if (error instanceof openid.ResponseBodyError) return error.error
+  const { code, name } = error as { code?: string; name: string }
+  return code ?? name
+}

@@ -1,0 +1,56 @@
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import { Counter, type Registry } from 'prom-client'
+import { addressKey } from '../../http/connections/address-key.ts'
+import { addressOf } from '../address.ts'
+import { slowFailures } from './slow-failures.ts'
+
+/** Webhooks count and log wrong signatures themselves. */
+const OF_WEBHOOKS = '/api/webhooks/'
+const REASONS: Record<number, string> = { 401: 'unauthorized', 403: 'forbidden', 429: 'throttled' }
+/** One line for all further refusals of an address in this time: a flood must not fill the log. */
+const QUIET_MS = 60_000
+/** Beyond this number, lines name no new addresses until the next minute. */
+const MAX_ADDRESSES = 1_000
+
+type Seen = { further: number }
+
+/** An onSend hook, which is also called for the answers that no hook sees. It may take a while. */
+type NoteAnswer = (request: FastifyRequest, statusCode: number) => Promise<void>
+
+/**
+ * Counts calls that were refused because of who made them, logs each without what it sent, and answers late whoever
+ * keeps failing.
+ */
+export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
+  const refused = new Counter({
+    name: 'loanops_refused_calls_total',
+    help: 'Calls refused for who made them, by reason',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of Object.values(REASONS)) refused.inc({ reason }, 0)
+  const slowly = slowFailures()
+  const seen = new Map<string, Seen>()
+  const timer = setInterval(() => {
+    for (const [key, { further }] of seen)
+      if (further > 0) log.warn({ of: key, calls: further }, 'further calls refused')
+    seen.clear()
+  }, QUIET_MS).unref()
+
+  const note: NoteAnswer = async (request, statusCode) => {
+    const reason = REASONS[statusCode]
+    const route = request.routeOptions.url ?? 'none'
+    const isEvent = request.method === 'POST' && route.startsWith(OF_WEBHOOKS)
+    if (reason === undefined || isEvent) return
+    refused.inc({ reason })
+    const address = addressOf(request)
+    const known = seen.get(`${reason} ${addressKey(address)}`)
+    if (known !== undefined) known.further++
+    else if (seen.size < MAX_ADDRESSES) {
+      seen.set(`${reason} ${addressKey(address)}`, { further: 0 })
+      request.log.warn({ reason, address, route }, 'call refused')
+    }
+    await slowly(request)
+  }
+  return { note, close: () => clearInterval(timer) }
+}

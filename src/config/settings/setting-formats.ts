@@ -1,0 +1,123 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { FormatRegistry, Type } from '@sinclair/typebox'
+import { includeEverybody } from '../everybody.ts'
+
+const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
+
+FormatRegistry.Set('time-zone', isTimeZone)
+FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
+// The credentials are settings of their own: those in the URL would never be sent.
+FormatRegistry.Set(
+  'ledger-url',
+  url => /^https?:\/\/[^/?#@]+(\/[^?#]*)?\/api\/v1$/.test(url) && URL.canParse(url),
+)
+FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
+FormatRegistry.Set('network', isNetwork)
+FormatRegistry.Set('proxies', list => {
+  const networks = list.split(',').map(one => one.trim())
+  // If the networks included everybody, anyone could act as our proxy.
+  return networks.every(isNetwork) && !includeEverybody(networks)
+})
+FormatRegistry.Set('header-value', isHeaderValue)
+FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
+FormatRegistry.Set('certificate-file', isCertificate)
+FormatRegistry.Set('cron', isCron)
+FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
+
+/** Options of our own: `secret`, how it holds secrets; `isHidden`, from the log; `overHttp`, what plain HTTP would risk. */
+export const text = (description: string, example: string, options = {}) =>
+  Type.String({ description, examples: [example], minLength: 1, ...options })
+export function eachOf(length: number, prefix = ''): string {
+  const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
+  return `^${one}(,${one})*$`
+}
+/** What somebody between us and another host could do over plain HTTP. */
+export const CREDENTIALS_RISK = 'read the credentials and change the answers'
+/** Blanks and commas alone name nothing. */
+export const ONE_AT_LEAST = '[^,\\s]'
+export const wholeNumber = (
+  description: string,
+  standard: number,
+  minimum: number,
+  maximum: number,
+) => Type.Integer({ description, default: standard, examples: [standard], minimum, maximum })
+
+/** Control and formatting characters, such as a zero-width space that came with a copied secret. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
+/** @returns what is wrong with a setting's text, whatever it is for */
+export function troubleIn(setting: string): string | undefined {
+  return UNSEEN.test(setting) ? 'contains a line break or another invisible character' : undefined
+}
+
+/** Whether Node accepts the text as the value of a header; otherwise every call would fail. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\x20-\x7e]+$/.test(text)
+}
+
+/** Files, shells and compose files leave blanks and line breaks at the ends. Blanks alone stay: they are no unset setting. */
+export function trimmed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, text?.trim() || text]))
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  if (isIP(address) === 0 || rest.length > 0) return false
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+  return (
+    prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= WIDEST_PREFIX[family])
+  )
+}
+
+/**
+ * Whether the text is UTC or a name such as Area/City: PostgreSQL reads abbreviations and offsets differently. Intl's
+ * own list lacks Asia/Kolkata.
+ */
+function isTimeZone(name: string): boolean {
+  try {
+    return (
+      (name === 'UTC' || name.includes('/')) &&
+      Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+    )
+  } catch {
+    return false
+  }
+}
+
+function isCertificate(path: string): boolean {
+  try {
+    return Boolean(new X509Certificate(readFileSync(path)))
+  } catch {
+    return false
+  }
+}
+
+/** The greatest minute, hour, day of the month, month and day of the week. */
+const CRON_MAX = [59, 23, 31, 12, 7]
+const CRON_MIN = [0, 0, 1, 1, 0]
+
+function isCron(text: string): boolean {
+  const fields = text.split(' ')
+  return (
+    fields.length === CRON_MAX.length &&
+    fields.every((field, i) => isCronField(field, CRON_MIN[i] as number, CRON_MAX[i] as number))
+  )
+}
+
+function isCronField(field: string, least: number, most: number): boolean {
+  return field.split(',').every(part => {
+    const [, from, to, step] = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [
+      part,
+      'x',
+    ]
+    const numbers = [from, to].filter(number => number !== undefined).map(Number)
+    const [first = least, last = most] = numbers
+    return (
+      numbers.every(number => number >= least && number <= most) &&
+      first <= last &&
+      Number(step) !== 0
+    )
+  })
+}

@@ -1,0 +1,107 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { LOOPBACK } from '../loopback.ts'
+import { text } from './setting-formats.ts'
+
+export const signOnSettings = {
+  OIDC_ISSUER: Type.Optional(
+    text(
+      'the OpenID Connect issuer of single sign-on, over HTTPS; unset: none',
+      'https://login.example.com/realms/lender',
+      { format: 'http-url' },
+    ),
+  ),
+  OIDC_CLIENT_ID: Type.Optional(text('the id of LoanOps at the issuer', 'loanops')),
+  OIDC_CLIENT_SECRET: Type.Optional(
+    text('the secret of LoanOps at the issuer', 'the-client-secret-of-the-issuer', {
+      secret: 'whole',
+    }),
+  ),
+  OIDC_ROLE_CLAIM: text('the claim of the ID token that OIDC_ROLES maps to a role', 'groups', {
+    default: 'roles',
+  }),
+  OIDC_USERNAME_CLAIM: text('the claim of the ID token that names a new account', 'email', {
+    default: 'preferred_username',
+  }),
+  OIDC_ROLES: Type.Optional(
+    text(
+      'JSON from a value of OIDC_ROLE_CLAIM to a role: admin, operator or viewer',
+      '{"loanops-admins": "admin", "loan-desk": "operator"}',
+      // Roles may be given to addresses of people.
+      { isHidden: true },
+    ),
+  ),
+  PASSWORD_LOGIN: Type.Boolean({
+    description:
+      'whether passwords open the console; false: only those of accounts made by create-admin',
+    default: true,
+    examples: [false],
+  }),
+}
+
+const Role = Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')])
+const Roles = Type.Record(Type.String(), Role, { minProperties: 1 })
+
+export type SignOnSettings = {
+  issuer: URL
+  clientId: string
+  clientSecret: string
+  roleClaim: string
+  usernameClaim: string
+  /** The role of each value of the claim. */
+  roles: ReadonlyMap<string, Static<typeof Role>>
+}
+
+const NEEDED = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const
+type Named = (typeof NEEDED)[number] | 'OIDC_ISSUER'
+
+/** @returns one line per setting that does not go with the others */
+export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
+  const { OIDC_ISSUER: issuer, OIDC_ROLES: roles, PASSWORD_LOGIN } = env
+  const invalid = (name: string, why: string, example: Named = 'OIDC_ISSUER') =>
+    `${name} is ${why}. Example: ${example}=${signOnSettings[example].examples[0]}`
+  if (!issuer) {
+    const why = 'invalid: it may be false only with OIDC_ISSUER'
+    return PASSWORD_LOGIN === 'false' ? [invalid('PASSWORD_LOGIN', why)] : []
+  }
+  const troubles = NEEDED.filter(name => !env[name]).map(name =>
+    invalid(name, 'missing: OIDC_ISSUER needs it', name),
+  )
+  const { description } = signOnSettings.OIDC_ROLES
+  if (roles && rolesIn(roles) === undefined)
+    troubles.push(invalid('OIDC_ROLES', `invalid: ${description}`, 'OIDC_ROLES'))
+  if (!isSafe(issuer))
+    troubles.push(invalid('OIDC_ISSUER', 'invalid: plain HTTP is allowed only to this machine'))
+  return troubles
+}
+
+/** The single sign-on of settings without troubles. */
+export function signOnOf(
+  settings: Partial<Record<keyof typeof signOnSettings, unknown>>,
+): SignOnSettings | undefined {
+  if (settings.OIDC_ISSUER === undefined) return undefined
+  return {
+    issuer: new URL(String(settings.OIDC_ISSUER)),
+    clientId: String(settings.OIDC_CLIENT_ID),
+    clientSecret: String(settings.OIDC_CLIENT_SECRET),
+    roleClaim: String(settings.OIDC_ROLE_CLAIM),
+    usernameClaim: String(settings.OIDC_USERNAME_CLAIM),
+    roles: new Map(Object.entries(rolesIn(String(settings.OIDC_ROLES)) ?? {})),
+  }
+}
+
+function rolesIn(text: string): Static<typeof Roles> | undefined {
+  try {
+    const roles: unknown = JSON.parse(text)
+    return Value.Check(Roles, roles) ? roles : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A text that is no URL is refused for its format. */
+function isSafe(url: string): boolean {
+  if (!URL.canParse(url)) return true
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || LOOPBACK.test(hostname)
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify'
+import { invalidField } from '../../../http/problem.ts'
+
+export function readForms(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
+  )
+  app.addHook('preValidation', async request => {
+    request.query = filled(request.query as Record<string, unknown>)
+    if (
+      request.body !== null &&
+      typeof request.body === 'object' &&
+      request.isMultipart?.() !== true
+    )
+      request.body = filled(request.body as Record<string, unknown>)
+  })
+}
+
+function fieldsOf(params: URLSearchParams): Record<string, string> {
+  const fields = Object.fromEntries(params)
+  const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
+  if (isStorable) return fields
+  throw invalidField('', 'must not contain NUL')
+}
+
+function filled(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,117 @@
+import type { FastifyRequest } from 'fastify'
+import { html } from 'hono/html'
+import { type HTMLElement, parse } from 'node-html-parser'
+import type { FieldError } from '../../../http/problem.ts'
+import { facts } from '../facts.ts'
+import type { Html } from '../html.ts'
+import { urlWith } from '../url.ts'
+import { words } from '../words.ts'
+import { FORM_TOKEN } from './ended-form.ts'
+import { reasonOf } from './field-error.ts'
+
+type Refusal = {
+  status: number
+  detail: string
+  fields?: FieldError[] | undefined
+  isOpen?: boolean
+}
+
+const BESIDE = 'Nothing was changed. The reason is beside the field.'
+
+/**
+ * Puts a refused form back into its page, with what was typed, and the reason beside each field.
+ * @param page the page that the form came from, as it is now
+ */
+export function withRefusedForm(
+  page: string,
+  request: FastifyRequest,
+  refusal: Refusal,
+  alertOf: (refusal: Refusal) => Html,
+): string {
+  const values = typedIn(request)
+  const root = parse(page)
+  const form = root.querySelectorAll('form').find(one => leadsTo(one, request.url))
+  if (form === undefined) {
+    const place = root.querySelector('main h1')
+    place?.insertAdjacentHTML('afterend', `${alertOf(refusal)}${typedInto(request)}`)
+    return root.toString()
+  }
+  for (const control of controlsOf(form)) fill(control, values[control.getAttribute('name') ?? ''])
+  if (refusal.isOpen) keepToken(form, request.formToken)
+  const left = refusal.fields?.filter(field => !mark(form, field))
+  const isBeside = refusal.fields !== undefined && left?.length === 0
+  const shown = isBeside
+    ? { ...refusal, detail: BESIDE, fields: undefined }
+    : { ...refusal, fields: left }
+  form.insertAdjacentHTML('afterbegin', String(alertOf(shown)))
+  for (const one of root.querySelectorAll('[autofocus]')) one.removeAttribute('autofocus')
+  const first = form.querySelector('[aria-invalid]') ?? form.querySelector('button')
+  first?.setAttribute('autofocus', '')
+  return root.toString()
+}
+
+/** What was typed into a form that the page no longer has. */
+export function typedInto(request: FastifyRequest): Html {
+  const shown = Object.entries(typedIn(request)).filter(([name]) => !name.includes('password'))
+  return facts(shown.map(([name, value]) => [words(name), value]))
+}
+
+function typedIn({ body }: FastifyRequest): Record<string, string> {
+  const fields = body !== null && typeof body === 'object' ? Object.entries(body) : []
+  return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string'))
+}
+
+/** A form leads to its action, and its buttons may lead elsewhere. */
+function leadsTo(form: HTMLElement, url: string): boolean {
+  const buttons = form.querySelectorAll('[formaction]').map(one => one.getAttribute('formaction'))
+  return [form.getAttribute('action'), ...buttons].some(
+    action => action !== undefined && placeOf(action) === placeOf(url),
+  )
+}
+
+const placeOf = (url: string) => urlWith(url, { [FORM_TOKEN]: null })
+
+const controlsOf = (form: HTMLElement) => form.querySelectorAll('input, textarea, select')
+
+function fill(control: HTMLElement, value: string | undefined): void {
+  const type = control.getAttribute('type')
+  if (type === 'hidden' || type === 'password' || type === 'file') return
+  if (type === 'checkbox') setFlag(control, 'checked', value !== undefined)
+  else if (control.tagName === 'TEXTAREA') control.set_content(String(html`${value ?? ''}`))
+  // The parser escapes only the quotes.
+  else if (control.tagName === 'INPUT')
+    control.setAttribute('value', (value ?? '').replaceAll('&', '&amp;'))
+  else
+    for (const option of control.querySelectorAll('option'))
+      setFlag(option, 'selected', option.getAttribute('value') === value)
+}
+
+/** The form keeps its token: sent again from here, it is the same form, and has no second effect. */
+function keepToken(form: HTMLElement, token: string | null): void {
+  form.querySelector(`[name=${FORM_TOKEN}]`)?.setAttribute('value', String(token))
+  const action = new URL(form.getAttribute('action') ?? '', 'http://console')
+  if (!action.searchParams.has(FORM_TOKEN)) return
+  action.searchParams.set(FORM_TOKEN, String(token))
+  form.setAttribute('action', `${action.pathname}${action.search}`)
+}
+
+function setFlag(element: HTMLElement, name: string, isSet: boolean): void {
+  if (isSet) element.setAttribute(name, '')
+  else element.removeAttribute(name)
+}
+
+/** @returns whether the form has the field */
+function mark(form: HTMLElement, error: FieldError): boolean {
+  const name = error.path.slice(1)
+  const control = controlsOf(form).find(one => one.getAttribute('name') === name)
+  if (control === undefined || control.getAttribute('type') === 'hidden') return false
+  const id = `${name}-refused`
+  control.setAttribute('aria-invalid', 'true')
+  control.setAttribute('aria-describedby', id)
+  const label = control.closest('label') ?? control
+  label.insertAdjacentHTML(
+    'afterend',
+    String(html`<small class="bad" id="${id}">${reasonOf(error)}</small>`),
+  )
+  return true
+}

@@ -1,0 +1,131 @@
+import { hash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import createError from '@fastify/error'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import type { Database } from '../../../database/database.ts'
+import { isUuid } from '../../../ids.ts'
+import { isSafe } from '../../session/cross-origin.ts'
+import { placeBefore } from '../url.ts'
+import { FORM_TOKEN as FIELD, keepFormOf } from './ended-form.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    formToken: string | null
+    /** The hash of the form that this request sent first. */
+    sentForm: Buffer | null
+    /** Whether the request's form was sent before and may still take effect. */
+    isFormOpen: boolean
+  }
+}
+
+const AGAIN_MS = 50
+/** A page must be answered within four seconds, and showing the form again takes some of them. */
+const PATIENCE_MS = 3_000
+
+const StillUnknown = createError(
+  'CONFLICT',
+  'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
+  409,
+)
+
+const OtherAccount = createError(
+  'CONFLICT',
+  'Another account filled in this form. Nothing was changed; it is kept until that account logs in.',
+  409,
+)
+
+/** A form that arrives twice, as after a double click, has one effect, and both show the outcome of the first. */
+export function sendFormsOnce(app: FastifyInstance, db: Database): void {
+  app.decorateRequest('formToken', null)
+  app.decorateRequest('sentForm', null)
+  app.decorateRequest('isFormOpen', false)
+  app.addHook('preValidation', async (request, reply) => {
+    const { user } = request
+    request.formToken = isSafe(request) ? null : takeToken(request)
+    const account = request.formToken?.split('/')[1]
+    // This runs before the validation, whose refusal would show what was typed.
+    if (account === undefined || user === null || account === user.sub) return
+    keepFormOf(request, reply, account)
+    throw new OtherAccount()
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    const { body, url, user, formToken } = request
+    // Before the login there is nothing to do twice.
+    if (formToken === null || user === null) return
+    const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
+    const { isFirst, location } = await claim(db, sent)
+    request.isFormOpen = !isFirst && location === null
+    if (request.isFormOpen) throw new StillUnknown()
+    if (isFirst) request.sentForm = sent
+    else return reply.redirect(location ?? '/console', 303)
+  })
+  app.addHook('onSend', async (request, reply) => {
+    const { sentForm, log } = request
+    if (sentForm === null) return
+    // The form has taken effect; without its outcome, a second arrival learns that the outcome is not known.
+    await storeOutcome(db, sentForm, reply).catch(err =>
+      log.warn({ err }, 'the outcome of a form could not be saved'),
+    )
+  })
+}
+
+/** Gives each form that changes something a token of its own, which names the account that fills it in. */
+export function withTokens(page: string, account: string): string {
+  const token = () => `${randomUUID()}/${account}`
+  return page.replaceAll(/<form [^>]*method="post"[^>]*>/g, tag =>
+    tag.includes('enctype=')
+      ? tag.replace(/ action="[^"]*/, action => `${action}?${FIELD}=${token()}`)
+      : `${tag}<input type="hidden" name="${FIELD}" value="${token()}">`,
+  )
+}
+
+/**
+ * Takes the token out of the request, as no route knows it. A file is read only as it is stored, so its form has the
+ * token in the query.
+ */
+function takeToken({ query, body }: FastifyRequest): string | null {
+  const fields = (
+    body !== null && typeof body === 'object' && FIELD in body ? body : query
+  ) as Record<string, unknown>
+  const { [FIELD]: token } = fields
+  delete fields[FIELD]
+  return typeof token === 'string' && token.split('/').every(isUuid) ? token : null
+}
+
+type Claim = { isFirst: boolean; location: string | null }
+
+/** @returns where the form's first arrival led; null if this is the first one, or if that is not known yet */
+async function claim(db: Database, sent: Buffer): Promise<Claim> {
+  const until = performance.now() + PATIENCE_MS
+  do {
+    const { rows } = await sql<Claim>`
+      with old as (delete from loanops.sent_form where sent_at < now() - interval '1 day'),
+      own as (
+        insert into loanops.sent_form (sha256) values (${sent}) on conflict do nothing returning sha256
+      )
+      select true as "isFirst", null as location from own
+      union all
+      select false, location from loanops.sent_form where sha256 = ${sent}`.execute(db)
+    const [found] = rows
+    if (found?.isFirst || found?.location != null) return found
+    await sleep(AGAIN_MS)
+  } while (performance.now() < until)
+  return { isFirst: false, location: null }
+}
+
+/**
+ * Saves the outcome. A refused form has changed nothing and may be sent again. A failed one may still take effect, as
+ * when only the page's time is over.
+ */
+async function storeOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
+  const { statusCode } = reply
+  if (statusCode >= 500) return
+  const isRefused = statusCode >= 400
+  // A page that answers a form is shown once: whoever sends the form again sees where it was.
+  const location = statusCode === 303 ? reply.getHeader('location') : placeBefore(reply.request)
+  await (isRefused
+    ? sql`delete from loanops.sent_form where sha256 = ${sent}`
+    : sql`update loanops.sent_form set location = ${location} where sha256 = ${sent}`
+  ).execute(db)
+}

@@ -1,0 +1,69 @@
+import { trimmed } from '../../database/trimmed.ts'
+import { type FileKind, REASON } from '../column.ts'
+import { withoutEmptyEnd } from '../fields.ts'
+import type { CsvRow } from './row-batches.ts'
+import { UnreadableFile } from './unreadable-file.ts'
+
+/** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** No column's name has any of these characters. */
+const WHOLE_ROW = /[,;\t|:]/
+const ONE_CELL =
+  'the whole row is one cell: separate its columns with commas, and put no quotes around a whole row'
+
+/** The line by which some programs tell a spreadsheet the delimiter. */
+const SEPARATOR_LINE = /^"?sep=([,;\t|])"?[,;\t|]*$/i
+const EMPTY_LINE = /^[\s,;|"]*$/
+
+/** @returns undefined if there is no complete line that is not empty */
+export function firstLineOf(text: string): string | undefined {
+  const lines = text.split(/[\r\n]/)
+  return lines.slice(0, -1).find(line => !EMPTY_LINE.test(line))
+}
+
+export function isSeparatorLine(line: string): boolean {
+  return SEPARATOR_LINE.test(line)
+}
+
+/** The delimiter of the header, because no column name contains a delimiter. */
+export function delimiterOf(headerLine: string): string {
+  const named = SEPARATOR_LINE.exec(headerLine)?.[1]
+  if (named !== undefined) return named
+  const counts = DELIMITERS.map(delimiter => headerLine.split(delimiter).length)
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] as string
+}
+
+/** A column's name without the blanks, capitals and signs with which other programs and people spell it. */
+export const plainName = (name: string) =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+
+/** @param templateUrl where the caller finds the template */
+export function columnsOf(
+  { cells: header, line }: CsvRow,
+  { type, columns: known }: FileKind,
+  templateUrl: string,
+): string[] {
+  const cells = withoutEmptyEnd(header)
+  if (cells.length === 1 && WHOLE_ROW.test(cells[0] ?? ''))
+    throw new UnreadableFile(`Line ${line}: ${ONE_CELL}`)
+  const columns = cells.map(plainName)
+  const names = [...known.map(({ name }) => name), REASON]
+  const complaints = columns.flatMap((name, i) => {
+    if (!names.includes(name))
+      return [
+        `column ${i + 1} (${JSON.stringify(trimmed(cells[i] ?? '').slice(0, 60))}) is not a column of ${type}`,
+      ]
+    return columns.indexOf(name) < i ? [`column ${i + 1} repeats ${name}`] : []
+  })
+  const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
+  complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))
+  if (complaints.length === 0) return columns
+  throw new UnreadableFile(
+    `Line ${line}: ${complaints.join('; ')}. The template is at ${templateUrl}`,
+  )
+}

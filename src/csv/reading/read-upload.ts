@@ -1,0 +1,63 @@
+import type { FileKind } from '../column.ts'
+import { type CsvFields, fieldsOf, misfitOf, withoutEmptyEnd } from '../fields.ts'
+import { unescapeFormula } from '../formula.ts'
+import { decode } from './decode.ts'
+import { type FileType, refuseOtherTypes } from './file-type.ts'
+import { columnsOf } from './header.ts'
+import { readCsv } from './read-csv.ts'
+import { noRows } from './unreadable-file.ts'
+
+export type UploadPlace = {
+  kind: FileKind
+  /** The types of files that may be uploaded by mistake. */
+  others: FileType[]
+  /** Where the caller finds the template. */
+  templateUrl: string
+}
+
+export type UploadRow = {
+  line: number
+  cells: string[]
+  /** Empty in a row that does not fit its header. */
+  fields: CsvFields
+  misfit: string | null
+}
+
+type Reader = {
+  header?(columns: string[], delimiter: string): Promise<void>
+  rows(batch: UploadRow[]): Promise<void>
+}
+
+/**
+ * Reads a file that has the columns of its kind.
+ * @returns the number of its rows
+ * @throws UnreadableFile
+ */
+export async function readUpload(
+  bytes: AsyncIterable<Buffer>,
+  { kind, others, templateUrl }: UploadPlace,
+  reader: Reader,
+): Promise<number> {
+  let columns: string[] = []
+  let count = 0
+  await readCsv(decode(bytes), {
+    async header(header, delimiter) {
+      refuseOtherTypes(header.cells, `a file of ${kind.type}`, others)
+      columns = columnsOf(header, kind, templateUrl)
+      await reader.header?.(columns, delimiter)
+    },
+    async rows(batch) {
+      count += batch.length
+      await reader.rows(batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns) })))
+    },
+  })
+  if (count === 0) throw noRows()
+  return count
+}
+
+/** Empty columns at the end are dropped in every file, because an errors file may come back without its reasons. */
+function fitted(came: string[], columns: string[]) {
+  const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
+  const misfit = misfitOf(cells, columns)
+  return { cells, misfit, fields: misfit === null ? fieldsOf(columns, cells) : {} }
+}

@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Database, Trx } from '../database.ts'
+import type { Row } from '../row.ts'
+import { type SqlFile, tableFiles } from './sql-files.ts'
+import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
+
+/** Files from here on changed the tables after the others had replaced SQUASHED_FILES. */
+const FIRST_CHANGE = '100'
+
+/** @returns the files that it ran */
+export async function migrateTables(db: Database): Promise<string[]> {
+  await makeRecords(db)
+  await adopt(db, await appliedFiles(db))
+  const applied = await appliedFiles(db)
+  refuseEdited(applied)
+  const missing = tableFiles().filter(file => !applied.has(file.name))
+  for (const file of missing) await db.transaction().execute(trx => apply(trx, file))
+  return missing.map(file => file.name)
+}
+
+export async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
+  await sql.raw(text).execute(trx)
+  await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
+    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
+}
+
+/** @returns the hash of each by its name */
+export async function appliedFiles(db: Database): Promise<Map<string, string>> {
+  const { rows: tables } = await sql<{ name: string | null }>`
+    select to_regclass('loanops.migration_applied')::text as name`.execute(db)
+  if (!tables[0]?.name) return new Map()
+  const { rows } = await sql<
+    Row<'loanops.migration_applied', 'name' | 'sha256'>
+  >`select name, sha256 from loanops.migration_applied`.execute(db)
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+}
+
+async function makeRecords(db: Database) {
+  await sql`create schema if not exists loanops`.execute(db)
+  await sql`create table if not exists loanops.migration_applied (
+    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`.execute(
+    db,
+  )
+  // Every form that a file of views has had here, and when first: a process may start on views that a newer version
+  // brought, but not on those of an older one.
+  await sql`create table if not exists loanops.views_applied (
+    name text, sha256 text, first_applied_at timestamptz not null default now(), primary key (name, sha256))`.execute(
+    db,
+  )
+}
+
+/**
+ * Records the files that made the same tables as SQUASHED_FILES. Those stay recorded, because processes of the
+ * version before look for them. One statement, so that a migrate that dies here starts over.
+ */
+async function adopt(db: Database, applied: ReadonlyMap<string, string>) {
+  const files = tableFiles().filter(({ name }) => name < FIRST_CHANGE)
+  const hasTables = [...applied.keys()].some(name => !name.startsWith('views/'))
+  if (!hasTables || files.some(({ name }) => applied.has(name))) return
+  if (!SQUASHED_FILES.every(name => applied.has(name)))
+    throw new Error(
+      `The database is too old for this version: first run "npm run migrate" of the commit ${SQUASHED_AT} on it`,
+    )
+  await sql`
+    insert into loanops.migration_applied (name, sha256)
+    select * from unnest(${files.map(({ name }) => name)}::text[], ${files.map(({ sha256 }) => sha256)}::text[])`.execute(
+    db,
+  )
+}
+
+function refuseEdited(applied: ReadonlyMap<string, string>) {
+  const edited = tableFiles().filter(
+    ({ name, sha256 }) => applied.has(name) && applied.get(name) !== sha256,
+  )
+  if (edited.length > 0)
+    throw new Error(
+      `Edited after they were applied to this database: ${edited.map(({ name }) => `migrations/${name}`).join(', ')}. Restore them, and change the tables in a new file`,
+    )
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg'
+import { Client } from '../transient.ts'
+import { closeOnceDead } from './dead-connection.ts'
+import { ImpatientSocket } from './impatient-socket.ts'
+import { keepPlans } from './prepared.ts'
+import { setUpSession } from './session.ts'
+
+const CONNECT_TIMEOUT_MS = 5_000
+/** Anything that a caller, a lease or an operation waits for takes milliseconds: after this long it is stuck. */
+const STATEMENT_TIMEOUT_MS = 4_000
+/** Work on many rows that nobody is waiting for may take this long: batches, runs of a migration, the purge. */
+export const LONG_STATEMENT_MS = 60_000
+/** A live server cancels a statement itself when its time is up. One that stays silent this much longer is gone. */
+const SILENCE_MS = 1_000
+/** Unused connections are closed sooner than a dead one is found, so that the next try gets a new one. */
+const IDLE_MS = 4_000
+/** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
+const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
+export type PoolOptions = {
+  max: number
+  name: string
+  statementMs?: number
+  /** How long an unused connection is kept. */
+  idleMs?: number
+  /** Without parallel workers, for statements that may not slow down others. */
+  isSerial?: boolean
+  keepsPlans?: boolean
+  onNotice?: (message: string) => void
+  /**
+   * For statements that find all of their rows by index: a plan made while a table was small would go on reading all
+   * of it.
+   */
+  avoidsScans?: boolean
+}
+
+export function poolConfig(url: string, options: PoolOptions) {
+  const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
+  return {
+    Client,
+    connectionString: url,
+    max,
+    application_name: name,
+    connectionTimeoutMillis: Math.max(statementMs, CONNECT_TIMEOUT_MS),
+    idleTimeoutMillis: options.idleMs ?? idleMs(statementMs),
+    keepAlive: true,
+    stream: () => new ImpatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
+    async onConnect(client: pg.ClientBase) {
+      await setUpSession(client, statementMs)
+      const { onNotice } = options
+      if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
+      if (options.keepsPlans) keepPlans(client)
+      if (options.avoidsScans) await client.query('set enable_seqscan = off')
+      if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
+      if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)
+    },
+  } satisfies pg.PoolConfig
+}
+
+function idleMs(statementMs: number): number {
+  if (statementMs === 0) return IDLE_MS
+  if (statementMs > IDLE_MS) return IDLE_WITH_LONG_STATEMENTS_MS
+  // The socket would report the silence of a connection that stays unused for longer as an error.
+  return Math.min(IDLE_MS, statementMs)
+}

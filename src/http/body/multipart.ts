@@ -1,0 +1,135 @@
+import { createHash, type Hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { fastifyMultipart, type Multipart, type MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import { storableText } from '../../database/storable.ts'
+import { trimmed } from '../../database/trimmed.ts'
+import { letTakeLong } from '../client-error.ts'
+import { invalidField, PayloadTooLarge } from '../problem.ts'
+
+/** A caller that is silent for this long only blocks a connection. */
+const SILENCE_MS = 30_000
+const MAX_NAME_CHARACTERS = 200
+/** Control characters, and characters that turn the direction of the text around them. */
+const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+export const acceptFiles = fastifyPlugin(async app => {
+  // If the plugin threw here, the caller would never receive our answer that the file is too large.
+  await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+  // The body is read part by part as it arrives, so there is nothing to validate before the handler.
+  app.addHook('onRoute', route => {
+    if (route.schema?.consumes?.includes('multipart/form-data'))
+      route.validatorCompiler = () => () => true
+  })
+})
+
+/** `text` is for the caller. */
+export type FileLimit = { bytes: number; text: string }
+
+type Parts = AsyncGenerator<Multipart>
+
+/** The bytes can be read once, as they arrive. */
+export type UploadedFile = {
+  name: string | null
+  bytes: AsyncIterable<Buffer>
+  /** The hash of the bytes, in hexadecimal, once all of them have been read. */
+  sha256(): string
+}
+
+/** @param names of the fields that come before the file, each at most once */
+export async function takeFile<T>(
+  request: FastifyRequest,
+  names: string[],
+  limit: FileLimit,
+  take: (file: UploadedFile, fields: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  return readParts(request, names, limit, async parts => {
+    const fields: Record<string, string> = {}
+    for await (const part of parts) {
+      const { fieldname: name } = part
+      if (part.type === 'file') {
+        if (name !== 'file') throw wrongPart(name, 'is not a known field')
+        // A refused form is shown with its fields again.
+        request.body = fields
+        return await take(openFile(part, parts, limit), fields)
+      }
+      if (!names.includes(name)) throw wrongPart(name, 'is not a known field')
+      if (name in fields) throw wrongPart(name, 'is one field too many')
+      fields[name] = String(part.value)
+    }
+    throw wrongPart('file', 'is required')
+  })
+}
+
+async function readParts<T>(
+  request: FastifyRequest,
+  names: string[],
+  { bytes: fileSize }: FileLimit,
+  read: (parts: Parts) => Promise<T>,
+): Promise<T> {
+  if (!request.isMultipart()) throw invalidField('', 'must be multipart/form-data')
+  letTakeLong(request.raw, SILENCE_MS)
+  try {
+    // The limits are one more of each than allowed, so that the error can name it.
+    const limits = { files: 2, fields: names.length + 1, fileSize }
+    return await read(legible(request.parts({ limits })))
+  } finally {
+    // A caller that is still sending would not read our answer, so the rest of the body is discarded.
+    request.raw.unpipe()
+    request.raw.resume()
+  }
+}
+
+function openFile(part: MultipartFile, parts: Parts, limit: FileLimit): UploadedFile {
+  const hash = createHash('sha256')
+  return {
+    name: nameOf(part),
+    bytes: bytesOf(part.file, parts, limit, hash),
+    sha256: () => hash.digest('hex'),
+  }
+}
+
+/** The file's bytes, which end only if nothing follows the file, so that nothing is stored of an upload with more parts. */
+async function* bytesOf(
+  file: Readable,
+  parts: Parts,
+  limit: FileLimit,
+  hash: Hash,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of whole(file, limit)) {
+    hash.update(chunk)
+    yield chunk
+  }
+  const { done, value } = await parts.next()
+  if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
+}
+
+/** The file's name, as a browser or a program gives it, which may be anything. */
+function nameOf({ filename = '' }: { filename?: string }): string | null {
+  const shown = trimmed(storableText(filename.replace(UNSEEN, '')))
+  return trimmed([...shown].slice(0, MAX_NAME_CHARACTERS).join('')) || null
+}
+
+export const wrongPart = (name: string, message: string) => invalidField(`/${name}`, message)
+
+/** The multipart reader silently truncates a file that is too large. */
+async function* whole(
+  file: Readable & { truncated?: boolean },
+  { text }: FileLimit,
+): AsyncGenerator<Buffer> {
+  yield* legible(file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+  if (file.truncated) throw new PayloadTooLarge(`The file is larger than ${text}`)
+}
+
+/** The multipart reader's errors do not show that a malformed body is the caller's fault. */
+async function* legible<T>(read: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* read
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode !== undefined) throw error
+    throw Object.assign(invalidField('', 'is malformed or incomplete multipart/form-data'), {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import { Unavailable } from '../../database/unavailable.ts'
+import { addressKey } from './address-key.ts'
+import { inNetworks, plainAddress } from './networks.ts'
+
+/** A connection opened just before a stop may still bring a request. */
+const UNUSED_MAY_LAST_MS = 1_000
+
+type Limits = {
+  connections: number
+  keptAlive: number
+  /** 0 means no limit. */
+  perAddress: number
+  /** Our own proxies have the connections of many callers. */
+  trustProxy: string[]
+}
+
+/** Keeps idle connections from reaching the limit, beyond which new ones are closed at once. */
+export function limitConnections(app: FastifyInstance, limits: Limits): void {
+  const { connections, keptAlive } = limits
+  const open = new Set<Socket>()
+  const holders = openHolders(app, limits)
+  app.server.maxConnections = connections
+  app.server.on('connection', (socket: Socket) => {
+    if (!holders.mayOpen(socket)) return void socket.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  app.addHook('onSend', async (_, reply) => {
+    if (open.size > keptAlive) reply.header('connection', 'close')
+  })
+  // Node takes unused connections for busy, and would wait for them as long as they are silent.
+  app.addHook('preClose', async () => {
+    const end = () => {
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    }
+    setTimeout(end, UNUSED_MAY_LAST_MS).unref()
+  })
+}
+
+function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy }: Limits) {
+  const opened = new Map<string, number>()
+  const isProxy = inNetworks(trustProxy)
+  const many = connections / 2
+
+  return {
+    mayOpen(socket: Socket): boolean {
+      const address = plainAddress(socket.remoteAddress ?? '')
+      if (address === '' || isProxy(address)) return true
+      const holder = addressKey(address)
+      const count = (opened.get(holder) ?? 0) + 1
+      if (perAddress > 0 && count > perAddress) return false
+      opened.set(holder, count)
+      if (count === Math.floor(many) + 1)
+        app.log.warn({ address }, 'one address holds more than half of the connections')
+      socket.once('close', () => {
+        const left = (opened.get(holder) ?? 1) - 1
+        if (left === 0) opened.delete(holder)
+        else opened.set(holder, left)
+      })
+      return true
+    },
+  }
+}
+
+/** Beyond `max` concurrent requests, callers are asked to retry. */
+export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
+  let underWay = 0
+  return async (_, reply) => {
+    if (underWay >= max) throw new Unavailable(`too many ${what}`)
+    underWay++
+    reply.raw.once('close', () => underWay--)
+  }
+}

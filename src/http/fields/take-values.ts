@@ -1,0 +1,34 @@
+import type { TSchema } from '@sinclair/typebox'
+import { trimmed } from '../../database/trimmed.ts'
+
+/** A schema's function from the value that was sent to the one that is taken and checked. */
+export const TAKE = Symbol('take')
+/** Marks an optional member in which an empty text counts as absent, as null does in every optional member. */
+export const MAY_BE_EMPTY = Symbol('may be empty')
+
+type Taken = { [TAKE]?: (value: unknown) => unknown; [MAY_BE_EMPTY]?: true }
+
+export function takeValues(schema: TSchema, value: unknown): unknown {
+  const { [TAKE]: take } = schema as Taken
+  if (take) return take(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value))
+    return schema.items ? value.map(item => takeValues(schema.items, item)) : value
+  if (schema.anyOf)
+    return schema.anyOf.reduce((inner: unknown, one: TSchema) => takeValues(one, inner), value)
+  const { properties = {}, required = [] } = schema
+  const members: [string, unknown][] = []
+  let isAsSent = true
+  for (const [name, sent] of Object.entries(value)) {
+    const of: TSchema | undefined = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const member = of === undefined ? sent : takeValues(of, sent)
+    const isAbsent = member === null || (member === '' && (of as Taken)?.[MAY_BE_EMPTY])
+    const isKept = of === undefined || !isAbsent || required.includes(name)
+    if (isKept) members.push([name, member])
+    isAsSent &&= isKept && member === sent
+  }
+  // Most values are taken as they were sent: a copy costs more than all the rest.
+  return isAsSent ? value : Object.fromEntries(members)
+}
+
+export const trimText = (value: unknown) => (typeof value === 'string' ? trimmed(value) : value)

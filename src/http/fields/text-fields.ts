@@ -1,0 +1,74 @@
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { BLANK } from '../../database/trimmed.ts'
+import { UUID } from '../../ids.ts'
+import { TAKE, trimText } from './take-values.ts'
+import { WHY, type Why, whyText } from './why.ts'
+
+export const WITHOUT_NUL = '^[^\\u0000]*$'
+export const NOT_NUL = /[^\0]/
+
+// The handler checks such a text, because its refusal has a code of its own.
+TypeRegistry.Set('Described', (_, value) => typeof value === 'string')
+
+/** Documents the format without enforcing it: the handler treats a malformed value like an unknown one. */
+export const described = (pattern: string, description: string, example: string) =>
+  Type.Unsafe<string>({
+    [Kind]: 'Described',
+    type: 'string',
+    pattern,
+    description,
+    examples: [example],
+  })
+
+export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
+/** For a page, whose handler finds only ids. */
+export const IdParams = Type.Object({ id: Type.String({ pattern: UUID, description: 'an id' }) })
+
+const CONTROL = '\\u0000-\\u001f\\u007f'
+const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
+
+/** The caller's own id, which is neither `.` nor `..`, which servers resolve in paths. */
+const EXTERNAL_ID = new RegExp(
+  `^[${BLANK}]*(\\.{1,2}[^.${CONTROL}][^${CONTROL}]*|\\.{3}[^${CONTROL}]*|[^.\\s${BLANK}${CONTROL}][^${CONTROL}]*)$`,
+)
+
+export const ExternalId = Type.String({
+  [WHY]: whyExternalId,
+  [TAKE]: trimText,
+  minLength: 1,
+  maxLength: 100,
+  pattern: EXTERNAL_ID.source,
+  description: 'an external id: 1 to 100 characters, of which none is a control character',
+  examples: ['L-1001'],
+})
+
+export const ClientId = { ...ExternalId, examples: ['C-1001'] }
+
+/** A text that is not blank: Fineract treats a blank text as absent. */
+export const Text = (maxLength: number, example: string) =>
+  Type.String({
+    [TAKE]: trimText,
+    [WHY]: whyText({ max: maxLength, allowed: NOT_CONTROL }),
+    maxLength,
+    // The pattern never backtracks (blanks, one non-blank, anything), and excludes NUL, which PostgreSQL cannot store.
+    pattern: `^[${BLANK}]*[^\\s${BLANK}${CONTROL}][^${CONTROL}]*$`,
+    description: `a text of 1 to ${maxLength} characters`,
+    examples: [example],
+  })
+
+export const Note = Type.String({
+  [WHY]: whyText({ max: 1_000, allowed: NOT_NUL }),
+  [TAKE]: trimText,
+  minLength: 1,
+  maxLength: 1000,
+  pattern: WITHOUT_NUL,
+  description: 'a text of 1 to 1000 characters',
+  examples: ['Agreed with the borrower by telephone'],
+})
+
+function whyExternalId(value: unknown): ReturnType<Why> {
+  return whyText({ max: 100, allowed: NOT_CONTROL })(value) ?? 'is only dots'
+}
+
+/** The check of an id that no schema has checked. */
+export const isExternalId = (text: string) => text.length <= 100 && EXTERNAL_ID.test(text)

@@ -1,0 +1,27 @@
+import { UUID } from '../../ids.ts'
+import { invalidField } from '../problem.ts'
+
+const SHAPES = {
+  // Any eighteen digits fit into a bigint; the sequence will never need a nineteenth.
+  bigint: '[0-9]{1,18}',
+  uuid: UUID.slice(1, -1),
+  name: '[a-z][a-z0-9_]{0,62}',
+  text: '(0[1-9a-f]|[1-9a-f][0-9a-f]){1,2000}',
+}
+export type Shape = keyof typeof SHAPES
+
+export function cursorPattern(shapes: Shape[]): string {
+  return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
+}
+
+export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next_cursor: rows.length > limit && last ? sortValues(last).join('.') : null }
+}
+
+export function decodeCursor(cursor: string, shapes: Shape[]): string[] {
+  if (!new RegExp(cursorPattern(shapes)).test(cursor))
+    throw invalidField('/cursor', 'is not a cursor of this list', 'INVALID_QUERY')
+  return cursor.split('.')
+}

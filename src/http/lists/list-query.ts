@@ -1,0 +1,32 @@
+import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import { nullable } from '../fields/schemas.ts'
+import { cursorPattern, type Shape } from './cursor.ts'
+
+export const listQuery = (...shapes: Shape[]) => ({
+  // The limit is optional for callers, but always present in handlers, because validation fills in the default.
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      description: 'a number from 1 to 200',
+    }),
+  ) as TInteger,
+  cursor: Type.Optional(
+    Type.String({
+      pattern: cursorPattern(shapes),
+      description: 'the next_cursor of the previous page, which callers must not interpret',
+    }),
+  ),
+})
+
+/** @param name what the list is called in the answer */
+export function listAnswer<Name extends string, Item extends TSchema>(
+  name: Name,
+  item: Item,
+  title: string,
+) {
+  const members = { [name]: Type.Array(item), next_cursor: nullable(Type.String()) }
+  type Members = Record<Name, TArray<Item>> & { next_cursor: TUnsafe<string | null> }
+  return { 200: Type.Object(members as unknown as Members, { title }) }
+}

@@ -1,0 +1,118 @@
+import {
+  BrokenCircuitError,
+  CircuitState,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  ExponentialBackoff,
+  handleWhenResult,
+} from 'cockatiel'
+import { type Answer, isDown } from '../answers/answer.ts'
+import { openFailures } from '../answers/failures.ts'
+
+/** One lost answer is an accident; this many in a row, across all loans, are an outage. */
+const FAILURES_TO_OPEN = 5
+const FIRST_PROBE_MS = 500
+/** An outage may last hours; its end is noticed within this time. */
+const MAX_BETWEEN_PROBES_MS = 5_000
+
+/** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
+export type Breaker = {
+  guard(call: () => Promise<Answer>, unsent: () => Answer, isWrite: boolean): Promise<Answer>
+  /** Resolves with the call, or as soon as the call hangs and another one shows that the ledger answers. */
+  untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer>
+  reached(): void
+  /** Notes the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */
+  note(subject: string, answer: Answer): void
+  isOpen(): boolean
+  whyOpen(): string
+  /** A probe cannot tell whether operations would still fail: a few of them are tried as a test. */
+  isRecoveryTestDue(): boolean
+  state(): { circuit: 'closed' | 'open' | 'half_open'; last_error: string | null }
+}
+
+const NAMES = {
+  [CircuitState.Closed]: 'closed',
+  [CircuitState.Open]: 'open',
+  [CircuitState.HalfOpen]: 'half_open',
+  [CircuitState.Isolated]: 'open',
+} as const
+
+const REACHED: Answer = {
+  method: 'GET',
+  path: '',
+  status: 200,
+  body: null,
+  outcome: 'done',
+  code: null,
+  message: 'the ledger answers',
+  isRecorded: false,
+  isFromStore: false,
+  leftNothing: true,
+}
+
+export function openBreaker(): Breaker {
+  const policy = openPolicy()
+  const failures = openFailures()
+  const waiting = new Set<(answer: Answer) => void>()
+  let lastError: string | null = null
+
+  return {
+    async guard(call, unsent, isWrite) {
+      // A write that waited for the call that tests the ledger could lose its permission meanwhile.
+      if (isWrite && policy.state === CircuitState.HalfOpen) return unsent()
+      try {
+        let called: Promise<Answer> | undefined
+        await policy.execute(() => {
+          called = call()
+          // While the circuit is half open, all other calls wait for this one.
+          return untilAnsweredOrReachable(called)
+        })
+        const answer = await (called as Promise<Answer>)
+        lastError = isDown(answer) || answer.outcome === 'misconfigured' ? answer.message : null
+        return answer
+      } catch (error) {
+        if (!(error instanceof BrokenCircuitError)) throw error
+        return unsent()
+      }
+    },
+    untilAnsweredOrReachable,
+    reached() {
+      for (const resolve of waiting) resolve(REACHED)
+    },
+    note: failures.note,
+    isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
+    isRecoveryTestDue: () => policy.state === CircuitState.Closed && failures.isRecoveryTestDue(),
+    whyOpen: () => whyDown(state()),
+    state,
+  }
+
+  function state(): ReturnType<Breaker['state']> {
+    return policy.state === CircuitState.Closed && failures.isOutage()
+      ? { circuit: 'open', last_error: failures.lastError() }
+      : { circuit: NAMES[policy.state], last_error: lastError }
+  }
+
+  function untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    waiting.add(resolve)
+    call.then(resolve, reject).finally(() => waiting.delete(resolve))
+    return promise
+  }
+}
+
+function whyDown({ last_error }: ReturnType<Breaker['state']>): string {
+  return last_error === null ? 'the ledger is down' : `the ledger is down: ${last_error}`
+}
+
+function openPolicy() {
+  return circuitBreaker(
+    handleWhenResult(answer => isDown(answer as Answer)),
+    {
+      breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
+      halfOpenAfter: new ExponentialBackoff({
+        initialDelay: FIRST_PROBE_MS,
+        maxDelay: MAX_BETWEEN_PROBES_MS,
+      }),
+    },
+  )
+}

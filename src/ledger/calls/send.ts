@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import { errors, Pool } from 'undici'
+import type { Config } from '../../config/config.ts'
+import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
+import { retryAfterMs } from '../../http/retry-after.ts'
+import type { Answer, Received } from '../answers/answer.ts'
+import { isOfTls, reasonOf } from '../answers/connection-error.ts'
+import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
+import type { LedgerPath } from './path.ts'
+import { openPools, type Pools } from './pools.ts'
+
+/** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const CONNECT_TIMEOUT_MS = 5_000
+/**
+ * Fineract closes a connection after 100 requests or 60 idle seconds: ours close first, so that no write
+ * meets a closing one.
+ */
+const KEEP_ALIVE_MS = 20_000
+/** No answer of a ledger is nested deeper than eight levels. One nested thousands deep cannot be stored, or read again. */
+const MAX_LEVELS = 100
+/** A longer Retry-After must be the sender's mistake. */
+const MAX_PAUSE_MS = 24 * 60 * 60_000
+
+export type LedgerSettings = Pick<
+  Config,
+  | 'LEDGER_URL'
+  | 'LEDGER_USERNAME'
+  | 'LEDGER_PASSWORD'
+  | 'LEDGER_TENANT'
+  | 'LEDGER_CA_FILE'
+  | 'LEDGER_TIMEOUT_MS'
+  | 'LEDGER_CONCURRENCY'
+>
+
+export type Request = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: LedgerPath
+  body?: object
+  key?: string
+  /** The signal ends the call, as its time limit does. */
+  signal?: AbortSignal
+  traceparent?: string | null
+}
+
+type Sender = Omit<Pools, 'use'> & { send(request: Request): Promise<Received> }
+
+export function openSender(settings: LedgerSettings): Sender {
+  const url = new URL(settings.LEDGER_URL)
+  const pools = openPools(() => openPool(url, settings))
+  const credentials = `${settings.LEDGER_USERNAME}:${settings.LEDGER_PASSWORD}`
+  const headers = {
+    authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+    'fineract-platform-tenantid': settings.LEDGER_TENANT,
+    accept: 'application/json',
+  }
+
+  return {
+    send,
+    hasHung: pools.hasHung,
+    reconnect: pools.reconnect,
+    close: pools.close,
+    cutOff: pools.cutOff,
+  }
+
+  function send(request: Request): Promise<Received> {
+    // The pool's timeouts end a call that goes silent; this one ends an answer that trickles in.
+    const limited = (call: (signal: AbortSignal) => Promise<Received>) =>
+      withTimeLimit(settings.LEDGER_TIMEOUT_MS, call, request.signal)
+    return pools.use(pool => limited(signal => sendOver(pool, request, signal)))
+  }
+
+  async function sendOver(pool: Pool, request: Request, signal: AbortSignal): Promise<Received> {
+    const sent = pool.request({
+      method: request.method,
+      path: url.pathname + request.path,
+      headers: {
+        ...headers,
+        ...(request.traceparent ? { traceparent: request.traceparent } : {}),
+        ...(request.key === undefined ? {} : { 'idempotency-key': request.key }),
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal,
+    })
+    const { statusCode, headers: answered, body } = await endingWith(signal, sent)
+    const text = await body.text()
+    return {
+      status: statusCode,
+      body: parsed(text),
+      isFromStore: answered['x-served-from-cache'] === 'true',
+      retryAfterMs: [429, 503].includes(statusCode) ? pauseAskedFor(answered['retry-after']) : 0,
+    }
+  }
+}
+
+function openPool(url: URL, settings: LedgerSettings): Pool {
+  return new Pool(url.origin, {
+    connections: settings.LEDGER_CONCURRENCY,
+    // Over HTTP/2, all calls would share one connection, and a broken one looks like one that was never made.
+    allowH2: false,
+    // A broken connection would take all pipelined writes with it.
+    pipelining: 1,
+    headersTimeout: settings.LEDGER_TIMEOUT_MS,
+    bodyTimeout: settings.LEDGER_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxResponseSize: MAX_ANSWER_BYTES,
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
+    },
+  })
+}
+
+function pauseAskedFor(header: string | string[] | undefined): number {
+  return Math.min(retryAfterMs([header].flat()[0]), MAX_PAUSE_MS)
+}
+
+/** The body. One that is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
+function parsed(text: string): unknown {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isDeeperThan(MAX_LEVELS, body) ? text : body
+  } catch {
+    return text
+  }
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
+}
+
+/** Only if no connection was made is it certain that nothing was sent. */
+export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
+  const leftNothing = isUnconnected(error) || method === 'GET'
+  return {
+    status: null,
+    body: null,
+    outcome: leftNothing ? 'not_arrived' : 'unknown',
+    code: null,
+    message: messageOf(error as NodeJS.ErrnoException),
+    isRecorded: false,
+    isFromStore: false,
+    leftNothing,
+  }
+}
+
+function messageOf(error: NodeJS.ErrnoException): string {
+  const reason = reasonOf(error)
+  const cause = causeOfConnection(reason)
+  return `no answer (${reason})${cause === undefined ? '' : `: ${inOneSentence(cause)}`}`
+}
+
+function isUnconnected(error: unknown): boolean {
+  // A host with several addresses fails with one error per address.
+  if (error instanceof AggregateError) return error.errors.every(isUnconnected)
+  const { code, syscall } = error as NodeJS.ErrnoException
+  return (
+    error instanceof errors.ConnectTimeoutError ||
+    syscall === 'connect' ||
+    syscall === 'getaddrinfo' ||
+    isOfTls(code ?? '')
+  )
+}

@@ -1,0 +1,37 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Log } from '../../log.ts'
+import type { Ledger } from './client.ts'
+
+/** A loan or client that is asked for by its external id, and not a part of it. */
+const BY_EXTERNAL_ID = /^\/(?:loans|clients)\/external-id\/([^/?]+)(?:\?|$)/
+
+/**
+ * We take ids that differ in case alone for different loans, whose writes may overlap. A ledger for which they are
+ * one, as some databases compare texts, gives itself away when it answers with another id than the one that was asked
+ * for.
+ */
+export function watchCase(registry: Registry, ledger: Ledger, log: Pick<Log, 'warn'>): void {
+  const ignored = new Gauge({
+    name: 'loanops_ledger_ignores_case',
+    help: '1 once the ledger has answered with an external id that differs in case from the one asked for',
+    registers: [registry],
+  })
+  let isKnown = false
+  ledger.onAnswer(({ method, path, outcome, body }) => {
+    const [, asked] = (method === 'GET' && BY_EXTERNAL_ID.exec(path)) || []
+    if (isKnown || asked === undefined || outcome !== 'done') return
+    const { externalId } = body as { externalId?: unknown }
+    if (typeof externalId !== 'string' || !isSameButForCase(externalId, asked)) return
+    isKnown = true
+    ignored.set(1)
+    log.warn(
+      {},
+      'the ledger ignores case in external ids: give each loan and client one spelling, as writes under two of them may overlap',
+    )
+  })
+}
+
+function isSameButForCase(externalId: string, asked: string): boolean {
+  const id = decodeURIComponent(asked)
+  return externalId !== id && externalId.toLowerCase() === id.toLowerCase()
+}

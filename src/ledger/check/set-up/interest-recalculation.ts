@@ -1,0 +1,18 @@
+import type { Check } from '../finding.ts'
+import { eachProduct, shown } from './products.ts'
+
+export const interestRecalculation: Check = {
+  check: 'product_interest_recalculation',
+  expects: 'no product recalculates interest with each repayment',
+  run: checked =>
+    eachProduct(checked, async ({ name, isInterestRecalculationEnabled }) =>
+      shown(isInterestRecalculationEnabled)
+        ? {
+            state: 'differs',
+            found: `${name} recalculates interest: each payment changes the schedule, and only the last one can be undone`,
+            remedy:
+              'If the lender’s schedules are fixed, switch it off in the product at the ledger',
+          }
+        : { state: 'ok', found: `${name} does not` },
+    ),
+}

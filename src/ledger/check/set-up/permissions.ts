@@ -1,0 +1,82 @@
+import { ledgerPath } from '../../calls/path.ts'
+import type { Check, Found } from '../finding.ts'
+import { PAYMENT_TYPES, type Reads, Unread } from '../reads.ts'
+
+/** These permissions suffice for every operation and every payment. */
+export const NEEDED = [
+  'READ_CLIENT',
+  'CREATE_CLIENT',
+  'ACTIVATE_CLIENT',
+  'UPDATE_CLIENT',
+  'READ_LOAN',
+  'CREATE_LOAN',
+  'UPDATE_LOAN',
+  'DELETE_LOAN',
+  'APPROVE_LOAN',
+  'DISBURSE_LOAN',
+  'REPAYMENT_LOAN',
+  'ADJUST_LOAN',
+  'READ_LOANPRODUCT',
+  'READ_PAYMENTTYPE',
+]
+
+const ONE = { limit: '1' }
+const TRIED = [
+  ['READ_CLIENT', ledgerPath(['clients'], ONE)],
+  ['READ_LOAN', ledgerPath(['loans'], ONE)],
+  ['READ_LOANPRODUCT', ledgerPath(['loanproducts'])],
+  ['READ_PAYMENTTYPE', PAYMENT_TYPES],
+] as const
+
+export const permissions: Check = {
+  check: 'permissions',
+  expects: `LEDGER_USERNAME has ${NEEDED.join(', ')}`,
+  async run({ reads }) {
+    const listed = await permissionsOf(reads)
+    const missing =
+      listed === undefined
+        ? await refusedReads(reads)
+        : NEEDED.filter(permission => !isHeld(permission, listed))
+    if (missing.length > 0) return lacking(missing)
+    return listed === undefined
+      ? {
+          state: 'unknown',
+          found: 'every read is allowed; which writes are, the ledger does not say',
+          remedy: 'Compare the role of LEDGER_USERNAME at the ledger with this list',
+        }
+      : { state: 'ok', found: 'the user has all of them' }
+  },
+}
+
+/** @returns undefined where the ledger does not list them, with OAuth for example */
+async function permissionsOf(reads: Reads): Promise<string[] | undefined> {
+  try {
+    return (await reads.self()).permissions
+  } catch (error) {
+    if (error instanceof Unread) return undefined
+    throw error
+  }
+}
+
+async function refusedReads(reads: Reads): Promise<string[]> {
+  const refused: string[] = []
+  for (const [permission, path] of TRIED) {
+    const code = await reads.read(path).then(
+      () => null,
+      error => (error as Unread).code,
+    )
+    if (code === 'error.msg.not.authorized') refused.push(permission)
+  }
+  return refused
+}
+
+function isHeld(permission: string, held: string[]): boolean {
+  const all = permission.startsWith('READ_') ? ['ALL_FUNCTIONS_READ'] : []
+  return ['ALL_FUNCTIONS', ...all, permission].some(one => held.includes(one))
+}
+
+const lacking = (missing: string[]): Found => ({
+  state: 'breaks',
+  found: `the user lacks ${missing.join(', ')}`,
+  remedy: `Give a role of LEDGER_USERNAME ${missing.join(', ')} at the ledger`,
+})

@@ -1,0 +1,80 @@
+import { Decimal } from 'decimal.js'
+import { misconfigured } from '../answers/misconfigured.ts'
+import { ledgerPath } from '../calls/path.ts'
+import type { Option } from './loan.ts'
+import type { ProductCharge, ProductWithTerms } from './product.ts'
+
+/** The times of charges, as Fineract numbers them. */
+const AT_DISBURSEMENT = 1
+const PER_INSTALMENT = 8
+const WHEN_OVERDUE = 9
+const FLAT = 1
+const PERCENT_OF_AMOUNT = [2, 5]
+
+/**
+ * The product's charges as a request has them; the loan gets an overdue charge from its product by itself.
+ * @throws LedgerTrouble if one cannot be applied
+ */
+export function chargesOf(product: ProductWithTerms, principal: number) {
+  const { id, name } = product
+  const charges = (product.charges ?? []).filter(one => one.chargeTimeType.id !== WHEN_OVERDUE)
+  const path = ledgerPath(['loanproducts', id])
+  const whose = `the product ${name}`
+  for (const charge of charges) {
+    const reason = reasonAgainst(charge, product)
+    if (reason !== undefined) throw cannotApply(path, charge.name, whose, reason)
+  }
+  refuseMoreThanPrincipal(path, charges, whose, principal)
+  return charges.map(({ id, amount }) => ({ chargeId: id, amount }))
+}
+
+type Charge = {
+  name: string
+  amount: number
+  amountOrPercentage?: number
+  chargeTimeType: Option
+  chargeCalculationType: Option
+}
+
+/** The ledger accepts charges of more than it pays out. @throws LedgerTrouble */
+export function refuseMoreThanPrincipal(
+  path: string,
+  charges: Charge[],
+  whose: string,
+  principal: number,
+): void {
+  const paidFirst = charges.filter(({ chargeTimeType }) => chargeTimeType.id === AT_DISBURSEMENT)
+  const amounts = paidFirst.map(charge => amountOf(charge, principal))
+  const total = Decimal.sum(0, ...amounts)
+  if (total.lte(principal)) return
+  const names = paidFirst.map(({ name }) => name).join(', ')
+  const reason = `${total} at disbursement is more than the principal of ${principal}`
+  throw cannotApply(path, names, whose, reason)
+}
+
+export function cannotApply(path: string, charge: string, whose: string, reason: string) {
+  return misconfigured(path, `the charge ${charge} of ${whose} cannot be applied: ${reason}`)
+}
+
+function amountOf(charge: Charge, principal: number): Decimal {
+  const { amountOrPercentage = charge.amount, chargeCalculationType } = charge
+  const amount = new Decimal(amountOrPercentage)
+  if (chargeCalculationType.id === FLAT) return amount
+  // A share of the interest alone is left out: the interest is not known yet.
+  return PERCENT_OF_AMOUNT.includes(chargeCalculationType.id)
+    ? amount.times(principal).div(100)
+    : new Decimal(0)
+}
+
+export function reasonAgainst(
+  charge: ProductCharge,
+  { currency }: ProductWithTerms,
+): string | undefined {
+  const { active = true, chargeTimeType } = charge
+  if (!active) return 'it is not active'
+  if (charge.currency.code !== currency.code) {
+    return `it is in ${charge.currency.code}, and the product in ${currency.code}`
+  }
+  if ([AT_DISBURSEMENT, PER_INSTALMENT].includes(chargeTimeType.id)) return undefined
+  return `it is due on a day or at an event that no request names (${chargeTimeType.value})`
+}

@@ -1,0 +1,171 @@
+import type { Day } from '../../day.ts'
+import type { Answer } from '../answers/answer.ts'
+import { atExternalId } from '../calls/by-external-id.ts'
+import type { Reader, Reading, Write, Writer } from '../calls/client.ts'
+import { lookUp, lookUpAnswer } from '../calls/look-up.ts'
+import { ledgerPath } from '../calls/path.ts'
+import type { LedgerLoan, Option } from './loan.ts'
+import type { LedgerTransaction } from './transaction.ts'
+
+export type LoanWithTransactions = LedgerLoan & { transactions?: LedgerTransaction[] }
+/** A loan has neither a summary nor a balance per instalment before it is disbursed. */
+export type LoanWithDues = LoanWithTransactions & {
+  summary?: {
+    totalRepayment: number
+    totalOutstanding: number
+    totalOverdue: number
+    overdueSinceDate?: Day
+  }
+  repaymentSchedule?: {
+    /** The first period is the disbursement, and has no number. */
+    periods: {
+      period?: number
+      dueDate: Day
+      complete?: boolean
+      totalOutstandingForPeriod: number
+    }[]
+  }
+}
+
+type Loans = {
+  alone: LedgerLoan
+  charges: LedgerLoan
+  transactions: LoanWithTransactions
+  dues: LoanWithDues
+}
+type Query = Record<string, string>
+const QUERIES: Record<keyof Loans, Query> = {
+  alone: {},
+  charges: { associations: 'charges' },
+  transactions: { associations: 'transactions' },
+  dues: { associations: 'transactions,repaymentSchedule' },
+}
+
+function read<T>(
+  ledger: Reader,
+  externalId: string,
+  query: Query = {},
+  below: (string | number)[] = [],
+): Promise<Reading<T>> {
+  const wanted = { kind: 'loans', externalId, query, below } as const
+  return atExternalId<Reading<T>>(ledger, wanted, path => ledger.read<T>(path))
+}
+
+function write(
+  { ledger, key }: Writer,
+  externalId: string,
+  call: Omit<Write, 'path' | 'key'> & { query?: Query; below?: (string | number)[] },
+): Promise<Answer> {
+  const { query = {}, below = [], ...request } = call
+  const wanted = { kind: 'loans', externalId, query, below, isWrite: true } as const
+  return atExternalId<Answer>(ledger, wanted, path => ledger.write({ ...request, path, key }))
+}
+
+/** @param part what is read with the loan */
+export function readLoan<Part extends keyof Loans = 'alone'>(
+  ledger: Reader,
+  externalId: string,
+  part?: Part,
+): Promise<Reading<Loans[Part]>> {
+  return read(ledger, externalId, QUERIES[part ?? 'alone'])
+}
+
+export function findLoan<Part extends keyof Loans = 'alone'>(
+  ledger: Reader,
+  externalId: string,
+  part?: Part,
+) {
+  return lookUp(readLoan(ledger, externalId, part))
+}
+
+export function findLoanAnswer(ledger: Reader, externalId: string) {
+  return lookUpAnswer(readLoan(ledger, externalId))
+}
+
+export function findTransaction<T extends LedgerTransaction = LedgerTransaction>(
+  ledger: Reader,
+  loanExternalId: string,
+  externalId: string,
+) {
+  return lookUp(read<T>(ledger, loanExternalId, {}, ['transactions', 'external-id', externalId]))
+}
+
+/** The ledger refuses with this code to show a transaction as one of a loan that is not its own. */
+const OF_ANOTHER_LOAN = 'error.msg.loan.transaction.id.invalid'
+
+/** @param loan undefined if the loan is not there yet: any other one tells as well */
+export async function isTransactionOfAnotherLoan(
+  ledger: Reader,
+  loan: Option | undefined,
+  externalId: string,
+): Promise<boolean> {
+  const asked = loan ?? (await anyLoan(ledger))
+  if (asked === undefined) return false
+  const path = ledgerPath(['loans', asked.id, 'transactions', 'external-id', externalId])
+  const { code, outcome } = await ledger.read(path)
+  return code === OF_ANOTHER_LOAN || (loan === undefined && outcome === 'done')
+}
+
+async function anyLoan(ledger: Reader): Promise<Option | undefined> {
+  const listed = await ledger.read<{ pageItems?: Option[] }>(ledgerPath(['loans'], { limit: '1' }))
+  return listed.outcome === 'done' ? listed.body.pageItems?.[0] : undefined
+}
+
+export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {
+  return lookUp(read<LedgerTransaction>(ledger, loanExternalId, {}, ['transactions', id]))
+}
+
+export function submitLoan({ ledger, key }: Writer, body: object) {
+  return ledger.write({
+    method: 'POST',
+    path: ledgerPath(['loans']),
+    body,
+    key,
+    promisedId: 'loanId',
+  })
+}
+
+export function updateLoan(writer: Writer, externalId: string, body: object) {
+  return write(writer, externalId, { method: 'PUT', body, promisedId: 'loanId' })
+}
+
+export function approveLoan(writer: Writer, externalId: string, body: object) {
+  const query = { command: 'approve' }
+  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
+}
+
+export function disburseLoan(writer: Writer, externalId: string, body: object) {
+  const query = { command: 'disburse' }
+  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
+}
+
+export function deleteLoan(writer: Writer, externalId: string) {
+  return write(writer, externalId, { method: 'DELETE', promisedId: 'loanId' })
+}
+
+/** @param transaction its external id, or the ledger's number for it */
+export function undoTransaction(
+  writer: Writer,
+  loanExternalId: string,
+  transaction: string | number,
+  body: object,
+) {
+  const named = typeof transaction === 'number' ? [transaction] : ['external-id', transaction]
+  return write(writer, loanExternalId, {
+    method: 'POST',
+    below: ['transactions', ...named],
+    query: { command: 'undo' },
+    body,
+    promisedId: 'resourceId',
+  })
+}
+
+export function repayLoan(writer: Writer, externalId: string, body: object) {
+  return write(writer, externalId, {
+    method: 'POST',
+    below: ['transactions'],
+    query: { command: 'repayment' },
+    body,
+    promisedId: 'resourceId',
+  })
+}

@@ -1,0 +1,154 @@
+import { Decimal } from 'decimal.js'
+import { dayText } from '../../day.ts'
+import type { Answer } from '../answers/answer.ts'
+import { outcomeUnderKey } from '../answers/outcome-under-key.ts'
+import type { Ledger, Writer } from '../calls/client.ts'
+import { dayFormat, isSameDay } from '../day-format.ts'
+import { absent, compared, dayThere, difference, type Effect } from '../effect.ts'
+import type { LedgerLoan } from './loan.ts'
+import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
+import { isNotReversed, type LedgerTransaction } from './transaction.ts'
+
+export type LedgerRepayment = {
+  loanExternalId: string
+  externalId: string
+  /** The day as `dd MMMM yyyy`. */
+  day: string
+  amount: string
+  receiptNumber: string
+  note?: string
+}
+
+/** The ledger stores no more characters of a receipt number. */
+const MAX_RECEIPT_CHARACTERS = 50
+export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
+
+export async function postRepayment(
+  writer: Writer,
+  paymentTypeId: number,
+  { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
+): Promise<Answer> {
+  return repayLoan(writer, loanExternalId, {
+    transactionDate: day,
+    transactionAmount: amount,
+    externalId,
+    paymentTypeId,
+    receiptNumber: receiptOf(receiptNumber),
+    ...(note === undefined ? {} : { note }),
+    ...dayFormat,
+  })
+}
+
+/** Says whether the loan owed less than was posted. Fineract takes the rest, too. */
+export function withOverpaid(answer: Answer, { summary }: LedgerLoan, amount: string): Answer {
+  if (answer.outcome !== 'done') return answer
+  const overpaid = new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+  return { ...answer, body: { ...(answer.body as object), overpaid } }
+}
+
+/** The external id of a reversal, named after the repayment, so that everybody sees whether we undid it. */
+const reversalOf = (externalId: string) => `${externalId}-reversed`
+
+/** @param externalId as we posted it, whether or not the ledger has it */
+export function undoRepayment(
+  writer: Writer,
+  loanExternalId: string,
+  { id, externalId: known, date }: LedgerTransaction,
+  externalId: string,
+): Promise<Answer> {
+  return undoTransaction(writer, loanExternalId, known === externalId ? externalId : id, {
+    transactionDate: dayText(date),
+    transactionAmount: 0,
+    reversalExternalId: reversalOf(externalId),
+    ...dayFormat,
+  })
+}
+
+export const isReversedByUs = ({ reversalExternalId }: LedgerTransaction, externalId: string) =>
+  reversalExternalId === reversalOf(externalId)
+
+type Run = { ledger: Ledger; mayStillRun: boolean }
+
+export async function repaymentEffect(run: Run, wanted: LedgerRepayment): Promise<Effect> {
+  const transaction = await findRepayment(run, wanted.loanExternalId, wanted)
+  if (transaction === undefined) return absent
+  return comparedRepayment(transaction, wanted)
+}
+
+/**
+ * Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. While our own
+ * call may still run, one with our receipt number may be another's.
+ */
+export async function findRepayment(
+  { ledger, mayStillRun }: Run,
+  loan: string,
+  { externalId, receiptNumber }: Pick<LedgerRepayment, 'externalId' | 'receiptNumber'>,
+): Promise<LedgerTransaction | undefined> {
+  const found = await findTransaction(ledger, loan, externalId)
+  if (found !== undefined || mayStillRun) return found
+  const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}
+  const lost = transactions.filter(one => !one.externalId)
+  return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber))
+}
+
+/**
+ * What became of our own call, where an equal repayment may be another's.
+ * @returns undefined if the booked one is ours, or ours cannot arrive any more
+ */
+export async function ownCallBeside(
+  booked: { resourceExternalId?: string | undefined },
+  run: Run & Writer,
+  wanted: LedgerRepayment,
+): Promise<Answer | undefined> {
+  const isOurs = booked.resourceExternalId === wanted.externalId
+  if (isOurs || !run.mayStillRun) return undefined
+  return outcomeUnderKey(repayLoan(run, wanted.loanExternalId, dayFormat))
+}
+
+/** The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it. */
+export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Effect {
+  const receipt = receiptOf(wanted.receiptNumber)
+  const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
+  const ours = transactions.filter(one => one.externalId === wanted.externalId)
+  const found = [...same, ...ours].map(one => comparedRepayment(one, wanted))
+  return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
+}
+
+export function receiptsOf(transactions: LedgerTransaction[]): Set<string> {
+  return new Set(transactions.map(receiptOfRepayment).filter(receipt => receipt !== undefined))
+}
+
+export function receiptOfRepayment(transaction: LedgerTransaction): string | undefined {
+  const isRepayment = transaction.type?.repayment === true && isNotReversed(transaction)
+  return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
+}
+
+function comparedRepayment(
+  transaction: LedgerTransaction,
+  { day, amount }: LedgerRepayment,
+): Effect {
+  const { id, externalId } = transaction
+  const undone = isNotReversed(transaction)
+    ? []
+    : ['it was undone there, and its external id stays reserved']
+  return compared({ resourceId: id, resourceExternalId: externalId }, [
+    ...undone,
+    ...repaymentDifferences(transaction, { amount, days: [day] }),
+  ])
+}
+
+/** @param wanted may have been made on any of `days`, each as `dd MMMM yyyy` */
+export function repaymentDifferences(
+  { amount, date }: LedgerTransaction,
+  wanted: { amount: string; days: string[] },
+): string[] {
+  return [
+    // An answer that lacks the amount differs too.
+    ...(new Decimal(amount ?? Number.NaN).eq(wanted.amount)
+      ? []
+      : [difference('amount', amount, wanted.amount)]),
+    ...(wanted.days.some(day => isSameDay(date, day))
+      ? []
+      : [difference('date', dayThere(date), wanted.days[0])]),
+  ]
+}

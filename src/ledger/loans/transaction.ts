@@ -1,0 +1,22 @@
+import type { Day } from '../../day.ts'
+
+export type LedgerTransaction = {
+  id: number
+  externalId?: string
+  date: Day
+  amount: number
+  reversedOnDate?: Day
+  /** The name that whoever undid the transaction gave the reversal. */
+  reversalExternalId?: string
+  /** Of a repayment, what its loan did not owe any more. */
+  overpaymentPortion?: number
+  type?: { value?: string; repayment?: boolean; disbursement?: boolean }
+  paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
+}
+
+/** An undone transaction is still found by its external id; only this date shows that it was undone. */
+export const isNotReversed = (transaction: LedgerTransaction) =>
+  transaction.reversedOnDate === undefined
+
+export const isOverpayment = ({ overpaymentPortion = 0 }: LedgerTransaction) =>
+  overpaymentPortion > 0

@@ -1,0 +1,59 @@
+import type { Config } from '../../config/config.ts'
+import { type Day, isoDay } from '../../day.ts'
+import type { Reader } from '../calls/client.ts'
+import { ifReadable } from '../calls/if-readable.ts'
+import { ledgerPath } from '../calls/path.ts'
+import { today } from '../day-format.ts'
+import { kept } from './kept.ts'
+
+/**
+ * The dates are kept for a short time, because a dry run may follow soon after a change at the ledger, but long
+ * enough for many rows.
+ */
+const KEPT_MS = 10_000
+
+/** Days as `yyyy-MM-dd`. */
+export type Calendar = {
+  /** The business date: for the ledger, every later day is in the future. */
+  businessDate(): Promise<string>
+  /** The opening date of the office of new clients; undefined if our user may not read it. */
+  openingDate(): Promise<string | undefined>
+}
+
+export function openCalendar(
+  ledger: Reader,
+  { LEDGER_OFFICE_ID, LEDGER_TIMEZONE }: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_TIMEZONE'>,
+): Calendar {
+  const businessDate = kept(KEPT_MS, () => readBusinessDate(ledger))
+  const office = kept(KEPT_MS, (id: number) =>
+    ifReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
+  )
+  return {
+    businessDate: async () => (await businessDate(null)) ?? today(LEDGER_TIMEZONE),
+    async openingDate() {
+      const { openingDate } = (await office(LEDGER_OFFICE_ID)) ?? {}
+      return openingDate && isoDay(openingDate)
+    },
+  }
+}
+
+export type LedgerDate = { type: string; date: Day }
+export const DATES = ledgerPath(['businessdate'])
+const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
+
+/**
+ * The business date. The ledger may still list one after it was switched off.
+ * @returns undefined where the calendar counts
+ */
+async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
+  const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
+  if (date === undefined) return undefined
+  const { enabled = true } = (await ifReadable(ledger.read<{ enabled?: boolean }>(SWITCH))) ?? {}
+  return enabled ? date : undefined
+}
+
+/** The business date among the dates that the ledger lists, whether or not they are switched on. */
+export function businessDateIn(dates: LedgerDate[]): string | undefined {
+  const set = dates.find(({ type }) => type === 'BUSINESS_DATE')
+  return set && isoDay(set.date)
+}

@@ -1,0 +1,91 @@
+import type { Config } from '../../config/config.ts'
+import { misconfigured } from '../answers/misconfigured.ts'
+import { inOneSentence, noPaymentType, noProduct } from '../answers/remedy.ts'
+import type { Ledger } from '../calls/client.ts'
+import { type LedgerPath, ledgerPath } from '../calls/path.ts'
+import type { LoanProduct, ProductWithTerms } from '../loans/product.ts'
+import { type Calendar, openCalendar } from './calendar.ts'
+import { CORRECTED_WITHIN_MS } from './kept.ts'
+import { openProducts } from './kept-products.ts'
+
+type PaymentType = { id: number; name: string }
+const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
+const PRODUCTS = ledgerPath(['loanproducts'])
+
+/** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
+export type Reference = Calendar & {
+  officeId: number
+  findProduct(name: string): Promise<LoanProduct | undefined>
+  /** @throws LedgerTrouble if the ledger lacks it */
+  product(name: string, lender: string): Promise<LoanProduct>
+  /** The product with the terms that it prescribes, as of the last seconds. @throws LedgerTrouble if the ledger lacks it */
+  productWithTerms(id: number): Promise<ProductWithTerms>
+  hasPaymentType(): Promise<boolean>
+  /** The payment type, without which Fineract drops the receipt number. @throws LedgerTrouble if the ledger lacks it */
+  paymentTypeId(): Promise<number>
+}
+
+/** No list is used longer, counted from when its read began: a product may have been replaced by another of its name. */
+const KEPT_MS = 60_000
+/** After this time a newer list is read, so that under load no operation waits for it. */
+const READ_AGAIN_MS = 30_000
+
+export function openReference(
+  ledger: Ledger,
+  settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
+): Reference {
+  const products = keptList<LoanProduct>(ledger, PRODUCTS)
+  const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
+  const paymentType = () => paymentTypes(settings.LEDGER_PAYMENT_TYPE)
+  return {
+    ...openCalendar(ledger, settings),
+    officeId: settings.LEDGER_OFFICE_ID,
+    findProduct: products,
+    async product(name, lender) {
+      const found = await products(name)
+      if (found === undefined) throw misconfigured(PRODUCTS, inOneSentence(noProduct(name, lender)))
+      return found
+    },
+    productWithTerms: openProducts(ledger),
+    hasPaymentType: async () => (await paymentType()) !== undefined,
+    async paymentTypeId() {
+      const found = await paymentType()
+      if (found === undefined)
+        throw misconfigured(
+          PAYMENT_TYPES,
+          inOneSentence(noPaymentType(settings.LEDGER_PAYMENT_TYPE)),
+        )
+      return found.id
+    },
+  }
+}
+
+/** A name that is not in the list causes a new read. */
+function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
+  let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
+  let reading: Promise<void> | undefined
+
+  return async (name: string): Promise<T | undefined> => {
+    if (isOlderThan(kept.list.has(name) ? KEPT_MS : CORRECTED_WITHIN_MS)) await read()
+    else if (isOlderThan(READ_AGAIN_MS)) read().catch(() => undefined)
+    return kept.list.get(name)
+  }
+
+  function isOlderThan(ms: number): boolean {
+    return performance.now() - kept.readAt > ms
+  }
+
+  /** Reads the list, one read at a time. If that fails, the list stays as it was, and the next caller tries again. */
+  function read(): Promise<void> {
+    const readAt = performance.now()
+    reading ??= ledger
+      .read(path)
+      .then(({ body }) => {
+        kept = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
+      })
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+}

@@ -1,0 +1,38 @@
+import type { Log } from '../../log.ts'
+import type { Job } from '../../queue/job.ts'
+import { startLoop } from '../../queue/loop.ts'
+import type { Ledger } from '../calls/client.ts'
+import type { Slots } from './slots.ts'
+
+/**
+ * Almost every write takes less time than this. It is less than LEDGER_TIMEOUT_MS, because a slow one may still be
+ * answered.
+ */
+const HUNG_AFTER_MS = 8_000
+const LOOKS_UNTIL_THEN = 8
+
+/**
+ * Passes the slots of hung calls on. Until calls on dead connections time out, nothing tells them from slow ones, but
+ * a ledger that answers on a new connection can take other calls.
+ */
+export function passHungCalls(
+  ledger: Ledger,
+  slots: Slots,
+  log: Pick<Log, 'warn'>,
+  hungAfterMs = HUNG_AFTER_MS,
+): Job {
+  const everyMs = hungAfterMs / LOOKS_UNTIL_THEN
+  return startLoop(
+    async () => {
+      if (await ledger.abandonHungCalls(hungAfterMs)) {
+        slots.replace(hungAfterMs)
+        log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
+      }
+      return everyMs
+    },
+    {
+      everyMs,
+      onError: error => log.warn({ err: error }, 'could not check for hung ledger calls'),
+    },
+  )
+}

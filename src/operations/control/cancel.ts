@@ -1,0 +1,33 @@
+import type { PgBoss } from 'pg-boss'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
+import { endUntried } from '../../engine/finish/end-untried.ts'
+import type { OnFinal } from '../../engine/finish/finish.ts'
+import { trackingId } from '../../engine/operation.ts'
+import { refusal } from '../../engine/refusal.ts'
+import { Conflict } from '../../http/problem.ts'
+import { UnknownTrackingId } from '../tracking-id.ts'
+
+const cancelled = {
+  ...refusal('409', 'loanops.cancelled', 'An operator has cancelled this operation'),
+  reason: 'cancelled',
+}
+
+type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
+
+/** @returns what counts it in metrics, to be called after the commit */
+export async function cancelOperation(
+  { db, boss, onFinal }: Context,
+  tracked: { operationType: string; id: string },
+  asker: Asker,
+): Promise<() => void> {
+  return inTransaction(db, async trx => {
+    const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
+    if (end === 'unknown') throw new UnknownTrackingId()
+    if (end === 'tried')
+      throw new Conflict('Only an operation that has never been attempted can be cancelled')
+    await audit(trx, { ...asker, action: 'operation.cancel', subject: trackingId(tracked) })
+    return end
+  })
+}

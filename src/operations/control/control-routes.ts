@@ -1,0 +1,122 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { operate } from '../../accounts/access/needs.ts'
+import { orProposal, Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { itemAnswer } from '../../http/answer-each.ts'
+import { closed } from '../../http/fields/schemas.ts'
+import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
+import { operationWithAttempts } from '../reading/find-operations.ts'
+import { OperateResponse, OperationWithAttempts } from '../reading/operation-record.ts'
+import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from '../tracking-id.ts'
+import { operationCalls } from './operation-calls.ts'
+import { ResolvedAs } from './resolve.ts'
+
+const MAX_RESOLUTIONS = 200
+
+const tags = ['operations']
+const params = Type.Object({ tracking_id: TrackingId })
+const wholeSchema = {
+  operationId: 'getOperation',
+  'x-refusals': TRACKING_REFUSALS,
+  tags,
+  summary: 'Returns an operation with its data, its attempts and the operation that it waits for',
+  params,
+  response: { 200: OperationWithAttempts },
+}
+const resolveSchema = {
+  operationId: 'resolveOperation',
+  'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
+  tags,
+  summary: 'Resolves a stuck operation: retries it, or marks it as failed',
+  params,
+  body: Type.Object({ outcome: ResolvedAs }, { ...closed, title: 'ResolveOperationRequest' }),
+  response: { 202: orProposal(OperateResponse) },
+}
+const resolveEachSchema = {
+  operationId: 'resolveOperations',
+  tags,
+  summary: 'Resolves several stuck operations, each as in a call of its own, in order',
+  body: Type.Object(
+    {
+      tracking_ids: Type.Array(
+        Type.String({
+          pattern: WITHOUT_NUL,
+          description: 'a tracking id',
+          examples: TrackingId.examples,
+        }),
+        {
+          minItems: 1,
+          maxItems: MAX_RESOLUTIONS,
+          description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
+        },
+      ),
+      outcome: ResolvedAs,
+    },
+    { ...closed, title: 'ResolveOperationsRequest' },
+  ),
+  response: {
+    200: Type.Object(
+      {
+        results: Type.Array(
+          Type.Object({ tracking_id: Type.String(), ...itemAnswer }, { title: 'OperationResult' }),
+        ),
+      },
+      { title: 'OperationResults' },
+    ),
+    202: Proposal,
+  },
+}
+const cancelSchema = {
+  operationId: 'cancelOperation',
+  'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
+  tags,
+  summary: 'Cancels an operation that was never attempted; it ends as failed',
+  params,
+  response: {
+    202: orProposal(
+      Type.Object(
+        { tracking_id: Type.String(), status: Type.Literal('failed') },
+        { title: 'CancelledOperation' },
+      ),
+    ),
+  },
+}
+
+type Context = Parameters<typeof operationCalls>[0] & ForApprovals
+
+export function operationControlRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db } = context
+  const { resolveCall, resolveEachCall, cancelCall } = operationCalls(context)
+
+  return async app => {
+    app.get(
+      '/ledger/operations/:tracking_id',
+      { schema: wholeSchema, config: { needs: 'any' } },
+      request => operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
+    )
+
+    app.post(
+      '/ledger/operations/:tracking_id/resolve',
+      { schema: resolveSchema, config: operate('operation.resolve') },
+      async (request, reply) => {
+        const asked = { ...request.params, ...request.body }
+        return answerAct(context, resolveCall, asked, reply)
+      },
+    )
+
+    app.post(
+      '/ledger/operations/resolve',
+      { schema: resolveEachSchema, config: operate('bulk', 'operation.resolve') },
+      async (request, reply) => answerAct(context, resolveEachCall, request.body, reply),
+    )
+
+    app.post(
+      '/ledger/operations/:tracking_id/cancel',
+      { schema: cancelSchema, config: operate('operation.cancel') },
+      async (request, reply) => {
+        return answerAct(context, cancelCall, request.params, reply)
+      },
+    )
+  }
+}

@@ -1,0 +1,61 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { askerOf } from '../../accounts/access/actor.ts'
+import { operate } from '../../accounts/access/needs.ts'
+import { Proposal } from '../../accounts/approvals/approval-record.ts'
+import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import { asJson } from '../../http/as-json.ts'
+import { Time } from '../../http/fields/day-fields.ts'
+import { closed, nullable, optional } from '../../http/fields/schemas.ts'
+import { Note } from '../../http/fields/text-fields.ts'
+import { pauseCall } from './pause-call.ts'
+import { type PauseState, resumeLedger } from './pause-ledger.ts'
+
+const tags = ['operations']
+const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
+const State = Type.Object(
+  {
+    paused: Type.Boolean(),
+    reason: nullable(Type.String()),
+    since: nullable(Type.String()),
+    until: nullable(Type.String()),
+  },
+  { title: 'LedgerPause' },
+)
+const pauseSchema = {
+  operationId: 'pauseLedger',
+  tags,
+  summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
+  body: Type.Object(
+    { reason: Note, until: optional(Later) },
+    { ...closed, title: 'PauseLedgerRequest' },
+  ),
+  response: { 200: State, 202: Proposal },
+}
+const resumeSchema = {
+  operationId: 'resumeLedger',
+  tags,
+  summary: 'Ends the pause of writes to the ledger',
+  response: { 200: State },
+}
+
+export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
+  const { db } = context
+  return async app => {
+    app.post(
+      '/ledger/pause',
+      { schema: pauseSchema, config: operate('ledger.pause') },
+      async (request, reply) => {
+        const asked = { until: null, ...request.body }
+        return answerAct(context, pauseCall, asked, reply)
+      },
+    )
+
+    app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
+      answerOf(await resumeLedger(db, askerOf(request))),
+    )
+  }
+}
+
+type Answer = { paused: boolean; reason: string | null; since: string | null; until: string | null }
+const answerOf = (state: PauseState) => asJson<Answer>(state)
