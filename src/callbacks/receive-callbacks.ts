@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { callbackKeys } from '../config/settings/callback-settings.ts'
 import { isSigned } from './sign.ts'
@@ -18,11 +18,8 @@ export async function receiveCallbacks(
   const secret = secrets ?? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
   const keys = callbackKeys(secret)
   const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const chunk of request.setEncoding('utf8')) {
-      body += chunk
-      if (body.length > MAX_BODY_BYTES) return request.destroy()
-    }
+    const body = await bodyOf(request)
+    if (body === undefined) return
     const problem = problemOf(keys, request.headers, body)
     print(`${problem === undefined ? 'signature valid' : problem}: ${body}`)
     response.writeHead(problem === undefined ? 204 : 400).end()
@@ -35,6 +32,20 @@ export async function receiveCallbacks(
     secret,
     close: () => new Promise(resolve => server.close(() => resolve()).closeAllConnections()),
   }
+}
+
+/** @returns undefined if the caller breaks off, which must not end the receiver, or sends too much */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  let body = ''
+  try {
+    for await (const chunk of request.setEncoding('utf8')) {
+      body += chunk
+      if (body.length > MAX_BODY_BYTES) return undefined
+    }
+  } catch {
+    return undefined
+  }
+  return body
 }
 
 function problemOf(keys: Buffer[], headers: IncomingHttpHeaders, body: string): string | undefined {

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t from 'tap'
 import { receiveCallbacks } from '../../src/callbacks/receive-callbacks.ts'
 import { readCallbackSecret } from '../../src/config/config.ts'
@@ -36,6 +38,15 @@ t.test('the test receiver prints each callback, and whether its signature is val
     },
   })
   t.match(lines[2], /^TIMESTAMP TOO OLD/)
+})
+
+t.test('the test receiver goes on after a caller that breaks off', async t => {
+  const receiver = await receiveCallbacks({ port: 0, secrets: undefined }, () => undefined)
+  t.teardown(() => receiver.close())
+  const broken = request(receiver.url, { method: 'POST', headers: { 'content-length': 100 } })
+  broken.write('{', () => broken.destroy())
+  await once(broken, 'error')
+  t.equal((await fetch(receiver.url, { method: 'POST', body: '{}' })).status, 400)
 })
 
 t.test('the test receiver refuses a secret that no service could have', async t => {
