@@ -52,7 +52,7 @@ t.test('a dry run does not read product, office and business date for each row',
   const { dry_run } = await migrateCsv(service, 'loans', loansCsv(...rows), { dry_run: true })
   t.match(dry_run, { refused: 50 })
   const { calls } = await control(service, 'GET', '/counters')
-  for (const name of ['office', 'business date', 'configuration', 'products'])
+  for (const name of ['office', 'business date', 'configurations', 'products'])
     t.ok(calls[`GET ${name}`] < 10, `${calls[`GET ${name}`]} reads of ${name}`)
 })
 

@@ -70,9 +70,11 @@ export function classifyRead({ status, body }: Received): AnswerKind {
  */
 function isReading(body: unknown): boolean {
   if (Array.isArray(body)) return true
-  const { id, pageItems } = (body ?? {}) as { id?: unknown; pageItems?: unknown }
-  return typeof id === 'number' || Array.isArray(pageItems)
+  const { id, ...lists } = (body ?? {}) as Record<string, unknown>
+  return typeof id === 'number' || LISTS.some(name => Array.isArray(lists[name]))
 }
+
+const LISTS = ['pageItems', 'globalConfiguration']
 
 /** `promisedId` is the member that a 200 has if, and only if, the write was applied. */
 export function classifyWrite(

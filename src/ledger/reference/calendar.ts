@@ -4,6 +4,7 @@ import type { Reader } from '../calls/client.ts'
 import { ifReadable } from '../calls/if-readable.ts'
 import { ledgerPath } from '../calls/path.ts'
 import { today } from '../day-format.ts'
+import { CONFIGURATIONS, type Configurations, configurationIn } from './configurations.ts'
 import { kept } from './kept.ts'
 
 /**
@@ -39,7 +40,8 @@ export function openCalendar(
 
 export type LedgerDate = { type: string; date: Day }
 export const DATES = ledgerPath(['businessdate'])
-const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
+/** In the ledger's configuration. */
+export const BUSINESS_DATE_SWITCH = 'enable-business-date'
 
 /**
  * The business date. The ledger may still list one after it was switched off.
@@ -48,8 +50,9 @@ const SWITCH = ledgerPath(['configurations', 'name', 'enable-business-date'])
 async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
   const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
   if (date === undefined) return undefined
-  const { enabled = true } = (await ifReadable(ledger.read<{ enabled?: boolean }>(SWITCH))) ?? {}
-  return enabled ? date : undefined
+  const all = await ifReadable(ledger.read<Configurations>(CONFIGURATIONS))
+  const found = configurationIn(all?.globalConfiguration ?? [], BUSINESS_DATE_SWITCH)
+  return found?.enabled === false ? undefined : date
 }
 
 /** The business date among the dates that the ledger lists, whether or not they are switched on. */

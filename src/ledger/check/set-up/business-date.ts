@@ -1,5 +1,10 @@
 import { today } from '../../day-format.ts'
-import { businessDateIn, DATES, type LedgerDate } from '../../reference/calendar.ts'
+import {
+  BUSINESS_DATE_SWITCH,
+  businessDateIn,
+  DATES,
+  type LedgerDate,
+} from '../../reference/calendar.ts'
 import type { Check } from '../finding.ts'
 import { type Reads, Unread } from '../reads.ts'
 import { switchOf } from './configuration.ts'
@@ -23,7 +28,7 @@ export const businessDate: Check = {
 
 /** @returns undefined while the calendar counts @throws Unread */
 export async function businessDateOf(reads: Reads): Promise<string | undefined> {
-  if ((await switchOf(reads, 'enable-business-date'))?.enabled !== true) return undefined
+  if ((await switchOf(reads, BUSINESS_DATE_SWITCH))?.enabled !== true) return undefined
   const date = businessDateIn(await reads.list<LedgerDate>(DATES))
   if (date === undefined) throw new Unread('it is switched on, and the ledger does not say which')
   return date
