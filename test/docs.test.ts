@@ -36,7 +36,7 @@ const RUN_ELSEWHERE: Record<string, string> = {
     'test/schemathesis-rules.py',
   'DATABASE_URL="$(cat .data/database-url)" npm run create-admin':
     'test/accounts/create-admin.test.ts',
-  'npm run verify-audit': 'test/accounts/audit-chain.test.ts',
+  'npm run verify-audit': 'test/accounts/audit-chain/audit-chain.test.ts',
 }
 
 /** A block of commands, and the block right after it, which shows what they print. */

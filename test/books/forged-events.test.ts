@@ -7,7 +7,7 @@ import { allSaved, paymentService } from '../support/payments/payments.ts'
 
 const LOANS = ['L-7', 'L-77']
 const samples: { body: object }[] = JSON.parse(
-  readFileSync(new URL('../payments/gateway-b-samples.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../payments/gateways/gateway-b-samples.json', import.meta.url), 'utf8'),
 ).samples
 
 /** What a forger may know of a payment: `amount` where it is not the sample's. */

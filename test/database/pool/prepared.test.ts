@@ -1,0 +1,25 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { openDatabase } from '../../../src/database/database.ts'
+import { prepared } from '../../../src/database/pool/prepared.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
+
+for (const keepsPlans of [true, false])
+  t.test(
+    `a marked statement is ${keepsPlans ? '' : 'not '}prepared by a pool that ${keepsPlans ? 'keeps' : 'keeps no'} plans`,
+    async t => {
+      const { url } = await freshDatabase(t)
+      const db = openDatabase(url, { max: 1, name: 'test', keepsPlans, onError: t.fail })
+      t.teardown(() => db.destroy())
+      for (const value of [1, 2]) {
+        const { rows } = await sql<{ sum: number }>`${prepared('add_one')}
+          select ${value}::integer + 1 as sum`.execute(db)
+        t.same(rows, [{ sum: value + 1 }])
+      }
+      const { rows } = await sql`
+        select name, (generic_plans + custom_plans)::integer as runs from pg_prepared_statements`.execute(
+        db,
+      )
+      t.same(rows, keepsPlans ? [{ name: 'add_one', runs: 2 }] : [])
+    },
+  )

@@ -1,0 +1,190 @@
+import t from 'tap'
+import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  ledgerLoan,
+  newName,
+  writesOn,
+} from '../../support/ledger/loans.ts'
+import {
+  containerBody,
+  type Interference,
+  ledgerBody,
+  startProxy,
+} from '../../support/ledger/proxy.ts'
+import { matchEach } from '../../support/match-each.ts'
+import { startTestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+type Case = Omit<Interference, 'of' | 'on'> & {
+  what: string
+  outcome: string
+  waitingFor: string
+  /** Whether the next write has another Idempotency-Key. */
+  newKey?: boolean
+}
+
+const locked = ledgerBody(409, 'error.msg.loan.locked')
+const conflict = ledgerBody(409, 'error.msg.platform.service.query.conflict')
+const failed = ledgerBody(500, 'error.msg.platform.server.side.error')
+const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
+const outdated = ledgerBody(400, 'error.msg.password.outdated')
+const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
+const unknown = { outcome: 'unknown', waitingFor: 'outcome_unknown' }
+const busy = { outcome: 'not_now', waitingFor: 'ledger_busy' }
+const ourSetting = { outcome: 'misconfigured', waitingFor: 'ledger_credentials' }
+
+const CASES: Case[] = [
+  {
+    what: 'a loan locked by the close of business',
+    status: 409,
+    body: locked,
+    ...busy,
+    newKey: true,
+  },
+  { what: 'a 429 of a proxy', status: 429, body: 'slow down', ...busy },
+  { what: 'a 503 of a proxy', status: 503, body: '<h1>503</h1>', ...busy },
+  { what: 'a 503 after the ledger did it', status: 503, body: '', afterwards: true, ...busy },
+  { what: 'a 503 of the ledger’s own', status: 503, body: jobRunning, ...busy, newKey: true },
+  { what: 'a collision', status: 409, body: conflict, ...unknown, newKey: true },
+  { what: 'a key that is still processing', status: 425, body: {}, ...unknown },
+  { what: 'a collision that a proxy speaks of', status: 409, body: '<h1>409</h1>', ...unknown },
+  { what: 'a 500 of the container', status: 500, body: containerBody(500), ...unknown },
+  { what: 'a 500 of the ledger’s own', status: 500, body: failed, ...unknown, newKey: true },
+  {
+    what: 'a 500 from the ledger’s store',
+    status: 500,
+    body: { Exception: 'No error message available' },
+    isFromStore: true,
+    ...unknown,
+    newKey: true,
+  },
+  { what: 'a 502', status: 502, body: '<h1>Bad gateway</h1>', ...unknown },
+  { what: 'a 502 after the ledger did it', status: 502, body: '', afterwards: true, ...unknown },
+  { what: 'a 504', status: 504, body: '<h1>Gateway time-out</h1>', ...unknown },
+  { what: 'a 504 after the ledger did it', status: 504, body: '', afterwards: true, ...unknown },
+  { what: 'a 200 that is a page', status: 200, body: '<h1>Welcome</h1>', ...unknown },
+  { what: 'a 200 that is no result', status: 200, body: { status: 'maintenance' }, ...unknown },
+  { what: 'a connection reset before', ...unknown },
+  { what: 'an answer lost after the ledger did it', afterwards: true, ...unknown },
+  { what: 'no answer in time', hangs: true, ...unknown },
+  { what: 'no answer in time after the ledger did it', hangs: true, afterwards: true, ...unknown },
+  { what: 'a 401', status: 401, body: containerBody(401), ...ourSetting },
+  { what: 'a permission that our user lacks', status: 403, body: notAuthorized, ...ourSetting },
+  { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
+  { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },
+  { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
+  { what: 'a 404 that is a page', status: 404, body: '<h1>Not found</h1>', ...ourSetting },
+  { what: 'a 405', status: 405, body: containerBody(405), ...ourSetting },
+  { what: 'a 415', status: 415, body: containerBody(415), ...ourSetting },
+  { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
+]
+
+/** For all tests but the first one: each has loans or clients of its own. */
+const proxy = await startProxy(t)
+const service = await startTestService(t, { LEDGER_URL: proxy.url })
+proxy.target = service.ledger.url
+
+t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {
+  const proxy = await startProxy(t)
+  const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '1000', LEDGER_CONCURRENCY: '8' }
+  const service = await startTestService(t, changes)
+  const { call } = service
+  proxy.target = service.ledger.url
+  // More at once would fail often enough in a row to open the circuit breaker.
+  t.jobs = 3
+
+  for (const { what, outcome, waitingFor, newKey = false, ...interference } of CASES) {
+    t.test(`after ${what} the operation waits for ${waitingFor} and is applied once`, async t => {
+      const loan = await ledgerLoan(service, 'approved')
+      const fault: Interference = { of: loan, on: 'writes', ...interference }
+      // If the ledger applied it, the next look must not find it before we have seen the wait.
+      const blind: Interference = { of: loan, on: 'reads', status: 500, body: '' }
+      proxy.interferences.push(fault, ...(interference.afterwards ? [blind] : []))
+      const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
+      const first = await until(async () => (await attemptsOf(service, id))[0])
+      t.match(first, { method: 'POST', http_status: interference.status ?? null, outcome })
+      const waiting = await listed(call, loan, id)
+      t.match(waiting, { status: 'processing', waiting_for: waitingFor, last_error: String })
+
+      proxy.interferences = proxy.interferences.filter(one => one !== fault && one !== blind)
+      if (waitingFor === 'ledger_credentials') {
+        t.ok(Date.parse(waiting.next_try_at) > Date.now() + 50_000, 'tried again once a minute')
+        await hurry(service, id)
+      }
+      t.match(await ending(call, id), {
+        status: 'success',
+        success_response: { subResourceId: Number },
+      })
+      t.equal((await writesOn(service, loan)).filter(one => one.startsWith('DISBURSE')).length, 1)
+      const keys = (await attemptsOf(service, id)).flatMap(one => one.idempotency_key ?? [])
+      if (!interference.afterwards) t.equal(new Set(keys).size > 1, newKey, 'a new key')
+    })
+  }
+})
+
+t.test('an operation that the ledger refuses fails at once, in the ledger’s words', async t => {
+  const bare = {
+    userMessageGlobalisationCode: 'error.msg.invalid.request.body',
+    defaultUserMessage: 'No.',
+  }
+  const refusals = [
+    { status: 400, body: ledgerBody(400, 'error.msg.a') },
+    { status: 403, body: ledgerBody(403, 'error.msg.b') },
+    { status: 404, body: ledgerBody(404, 'error.msg.c') },
+    { status: 400, body: { ...bare, errors: undefined } },
+  ]
+  for (const { status, body } of refusals) {
+    const loan = await ledgerLoan(service, 'approved')
+    proxy.interferences = [{ of: loan, on: 'writes', status, body }]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    const message = body.errors?.[0] ?? bare
+    t.match(await ending(service.call, id), {
+      status: 'failed',
+      failure_response: { httpStatusCode: String(status), errors: [message] },
+      error_message: `status ${status}: ${message?.defaultUserMessage}`,
+    })
+    matchEach(t, await attemptsOf(service, id), [{ outcome: 'refused', http_status: status }])
+  }
+})
+
+t.test(
+  'a read that fails before the write is reported and does not count as an attempt',
+  async t => {
+    const reads = [
+      { status: 503, waitingFor: 'ledger_busy' },
+      { status: 500, waitingFor: 'ledger_unavailable' },
+      { status: 404, waitingFor: 'ledger_credentials' },
+    ]
+    for (const { status, waitingFor } of reads) {
+      const loan = await ledgerLoan(service)
+      proxy.interferences = [{ of: loan, on: 'reads', status, body: containerBody(status) }]
+      const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+      await until(async () => (await attemptsOf(service, id))[0])
+      t.match(await listed(service.call, loan, id), { waiting_for: waitingFor })
+      proxy.interferences = []
+      await hurry(service, id)
+      t.match(await ending(service.call, id), { status: 'success' })
+    }
+  },
+)
+
+t.test('a look that breaks off after a container’s 500 is reported with its own error', async t => {
+  const client = newName('C')
+  const unlikeAny = { id: 7, firstname: 7 }
+  proxy.interferences = [
+    { of: client, on: 'writes', status: 500, body: containerBody(500) },
+    { of: client, on: 'reads', status: 200, body: unlikeAny, times: 1 },
+    // The next attempt must not report anything yet.
+    { of: client, on: 'reads', hangs: true },
+  ]
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  const first = await until(async () => (await attemptsOf(service, id))[0])
+  t.match(first, { method: 'POST', http_status: 500, outcome: 'unknown' })
+  t.match(await listed(service.call, client, id), {
+    waiting_for: 'outcome_unknown',
+    last_error: /trim is not a function/,
+  })
+})

@@ -1,0 +1,158 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import type { Trx } from '../../../src/database/database.ts'
+import { type Claim, claimHeads } from '../../../src/engine/claim/claim.ts'
+import { decide } from '../../../src/engine/finish/decide.ts'
+import { recordEnds } from '../../../src/engine/finish/finish.ts'
+import type { Answer } from '../../../src/ledger/answers/answer.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
+import {
+  attemptsOf,
+  ending,
+  enoughToTakeItForDown,
+  hurry,
+  listed,
+  submit,
+} from '../../support/engine/operations.ts'
+import { clientData, control, newName } from '../../support/ledger/loans.ts'
+import { containerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const GOES_ON_WITHIN_MS = 20_000
+
+// Each waits for its next try: together they take no longer than the longest.
+t.jobs = 3
+
+t.test(
+  'a ledger that answers only with a container’s error page is reported, left alone, and soon used again',
+  async t => {
+    const proxy = await startProxy(t)
+    const service = await startTestService(t, { LEDGER_URL: proxy.url })
+    proxy.target = service.ledger.url
+    const page = { of: '', status: 500, body: containerBody(500) }
+    proxy.interferences = [
+      { ...page, on: 'writes' },
+      { ...page, on: 'reads' },
+    ]
+    await isToldAndSpared(t, service, async () => {
+      proxy.interferences = []
+    })
+  },
+)
+
+t.test(
+  'a ledger of which only the writes fail with 500 is reported, left alone, and soon used again',
+  async t => {
+    const service = await startTestService(t)
+    await control(service, 'PUT', '/faults', [
+      { kind: 'error', status: 500, match: { on: 'writes' } },
+    ])
+    await isToldAndSpared(t, service, () => control(service, 'PUT', '/faults', []))
+  },
+)
+
+t.test('one client for whom the ledger always fails delays nobody else', async t => {
+  const service = await startTestService(t)
+  const poisoned = newName('C')
+  await control(service, 'PUT', '/faults', [
+    { kind: 'error', status: 500, match: { externalId: poisoned } },
+  ])
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(poisoned))
+  await until(async () => {
+    await hurry(service, id)
+    return (await attemptsOf(service, id)).length > 6
+  })
+  t.equal((await ledgerState(service)).circuit, 'closed')
+  const other = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  t.match(await ending(service.call, other), { status: 'success' })
+})
+
+t.test('equal attempts in a row share a row that has their number, start and end', async t => {
+  const service = await startTestService(t)
+  await control(service, 'PUT', '/faults', [{ kind: 'error', status: 500 }])
+  const id = await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  const first = await until(async () => (await rowsOf(service, id))[0])
+  const rows = await until(async () => {
+    await hurry(service, id)
+    const rows = await rowsOf(service, id)
+    return (rows[0]?.times ?? 0) >= 4 && rows
+  })
+  t.equal(rows.length, 1)
+  const [{ started_at, ended_at, ...rest }] = rows as [Row]
+  t.match(rest, { attempt: 1, method: 'POST', http_status: 500, outcome: 'unknown' })
+  t.same(started_at, first.started_at)
+  t.ok(ended_at > first.ended_at)
+})
+
+t.test('how long the ledger has answered 425 is counted per key', async t => {
+  const { db } = await freshDatabase(t)
+  const keys = ['key-1', 'key-1', 'key-2', 'key-2']
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
+    values (gen_random_uuid(), 'CLIENT_CREATE', 'api', 'client:C', 'C', '{}')`.execute(db)
+  for (const key of keys) {
+    const { claims } = await claimHeads(db, crypto.randomUUID(), ['client:C'])
+    const [claim] = claims as [Claim]
+    const ended = { claim, key, answer: tooEarly, decision: decide(claim, key, tooEarly) }
+    await db.transaction().execute((trx: Trx) => recordEnds(trx, [ended]))
+    await sql`update loanops.operation set next_try_at = now()`.execute(db)
+  }
+  const { rows } = await sql`
+    select idempotency_key, times from loanops.operation_attempt order by attempt`.execute(db)
+  t.same(rows, [
+    { idempotency_key: 'key-1', times: 2 },
+    { idempotency_key: 'key-2', times: 2 },
+  ])
+  const { claims } = await claimHeads(db, crypto.randomUUID(), ['client:C'])
+  t.equal(claims[0]?.tooEarly?.key, 'key-2')
+})
+
+const tooEarly: Answer = {
+  method: 'POST',
+  path: '/clients',
+  status: 425,
+  body: null,
+  outcome: 'unknown',
+  code: null,
+  message: 'still processing',
+  isRecorded: false,
+  isFromStore: false,
+  leftNothing: false,
+}
+
+async function isToldAndSpared(t: Test, service: TestService, mend: () => Promise<void>) {
+  const ids = await enoughToTakeItForDown(service.call)
+  const open = await until(async () => {
+    const state = await ledgerState(service)
+    return state.circuit === 'open' && state
+  })
+  t.match(open, { last_error: /HTTP 500/ })
+  const { body: metrics } = await service.call('GET', '/metrics')
+  t.match(metrics, /^loanops_ledger_breaker_open 1$/m)
+  t.match(await service.call('GET', '/readyz'), { status: 200 })
+
+  const client = newName('C')
+  const late = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  await until(async () => {
+    const { waiting_for } = await listed(service.call, client, late)
+    return waiting_for === 'ledger_unavailable'
+  }, 'it is not sent')
+
+  await mend()
+  const from = Date.now()
+  for (const id of [...ids, late]) t.match(await ending(service.call, id), { status: 'success' })
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  t.match(await ledgerState(service), { circuit: 'closed' })
+}
+
+type Row = { times: number; started_at: Date; ended_at: Date }
+
+async function rowsOf({ db }: TestService, trackingId: string): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    select attempt, method, http_status, outcome, times, started_at, ended_at from ops.operation_attempt
+     where tracking_id = ${trackingId} and ended_at is not null order by attempt`.execute(db)
+  return rows
+}
+
+const ledgerState = async ({ call }: TestService) => (await call('GET', '/readyz')).body.ledger

@@ -1,0 +1,155 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { startWithConsole } from '../../support/console/console.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  ledgerLoan,
+  loanData,
+  newName,
+  writesOn,
+} from '../../support/ledger/loans.ts'
+import { containerBody, ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { startTestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+/** A service whose calls pass through something that is not the ledger: for all tests but the one with a console. */
+const proxy = await startProxy(t)
+const service = await startTestService(t, { LEDGER_URL: proxy.url })
+proxy.target = service.ledger.url
+
+t.test('a delete that was applied but answered by the container succeeds', async t => {
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
+  ]
+  const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+  await until(async () => (await attemptsOf(service, id))[0])
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
+t.test(
+  'a disbursement that was applied but answered by the container does not fail at its deadline',
+  async t => {
+    const loan = await ledgerLoan(service, 'approved')
+    proxy.interferences = [
+      { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
+    ]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'
+      where id = ${id.split('|')[1]}`.execute(service.db)
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
+
+t.test(
+  'a delete that reached the ledger twice succeeds, though the answer is the second’s',
+  async t => {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'writes', isTwice: true }]
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    t.match(await ending(service.call, id), { status: 'success' })
+    const deletes = (await writesOn(service, loan)).filter(command => command.startsWith('DELETE'))
+    t.equal(deletes.length, 1)
+  },
+)
+
+t.test(
+  'a delete that reached the ledger twice does not fail at its deadline before a look succeeds',
+  async t => {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [
+      { of: loan, on: 'writes', isTwice: true },
+      { of: loan, on: 'reads', status: 500, body: '', spares: 1 },
+    ]
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    await until(async () => (await attemptsOf(service, id))[0])
+    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'
+      where id = ${id.split('|')[1]}`.execute(service.db)
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  },
+)
+
+t.test('a write that a firewall refuses is reported from its first answer on', async t => {
+  const proxy = await startProxy(t)
+  const service = await startWithConsole(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, on: 'writes', status: 403, body: '<h1>Forbidden</h1>' }]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id))[0])
+  const waiting = {
+    status: 'processing',
+    waiting_for: 'outcome_unknown',
+    last_error: /^something in front of the ledger refuses this write: /,
+  }
+  t.match(await listed(service.call, loan, id), waiting)
+  t.match(await service.call('GET', '/readyz'), {
+    body: { ledger: { in_front: 'something in front of the ledger refuses this write' } },
+  })
+  const home = await service.admin('/console')
+  t.match(home.text, 'something in front of the ledger refuses this write')
+
+  await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
+    service.db,
+  )
+  await hurry(service, id)
+  await until(async () => (await attemptsOf(service, id)).length > 1)
+  t.match(await listed(service.call, loan, id), waiting, 'beyond its deadline')
+})
+
+t.test('a look that the ledger refuses does not count as “not there”', async t => {
+  const refusals = [
+    { status: 400, body: ledgerBody(400, 'error.msg.password.outdated') },
+    { status: 403, body: ledgerBody(403, 'error.msg.no.such.right') },
+  ]
+  for (const refused of refusals) {
+    const loan = await ledgerLoan(service, 'approved')
+    const blind = { of: loan, on: 'reads', ...refused } as const
+    proxy.interferences = [{ of: loan, on: 'writes', afterwards: true }, blind]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    await until(async () => (await attemptsOf(service, id))[0])
+    proxy.interferences = [{ of: loan, on: 'writes', ...refused }, blind]
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), {
+      status: 'processing',
+      waiting_for: 'outcome_unknown',
+    })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+    t.equal((await writesOn(service, loan)).filter(one => one.startsWith('DISBURSE')).length, 1)
+  }
+})
+
+t.test('a 200 from something other than the ledger fails no operation', async t => {
+  const client = newName('C')
+  await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData(client)))
+  proxy.interferences = [{ of: client, on: 'reads', status: 200, body: { status: 'maintenance' } }]
+  const loan = newName('L')
+  const created = await submit(service.call, 'LOAN_CREATE', loanData(loan, client))
+  const change = { externalId: client, emailAddress: 'a@b.in' }
+  const updated = await submit(service.call, 'CLIENT_UPDATE', change)
+  for (const [name, id] of [
+    [loan, created],
+    [client, updated],
+  ] as const)
+    await until(async () => (await listed(service.call, name, id)).last_error !== null)
+  proxy.interferences = []
+  for (const id of [created, updated]) {
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+  }
+})

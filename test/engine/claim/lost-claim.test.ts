@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import type { Database } from '../../../src/database/database.ts'
+import { type Claim, claimHeads } from '../../../src/engine/claim/claim.ts'
+import { keepLeases } from '../../../src/engine/claim/leases.ts'
+import { type Ended, recordEnds } from '../../../src/engine/finish/finish.ts'
+import { newId } from '../../../src/ids.ts'
+import { endClaims } from '../../support/engine/leases.ts'
+import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
+import { clientData, newName } from '../../support/ledger/loans.ts'
+import { matchEach } from '../../support/match-each.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const RENEW_EVERY_MS = 20
+const log = { error: (object: object) => t.fail('renewing failed', object) }
+
+t.test('a lost lease covers no write once the same process has claimed again', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const worker = newId()
+  const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
+  t.teardown(() => leases.stop())
+  const { lost, held } = await claimTwice(service, worker)
+  leases.add([lost, held], performance.now())
+  await until(() => isRenewed(service.db, held), 'a first renewal')
+  await until(() => isRenewed(service.db, held), 'a second one, so that the first has taken effect')
+  t.notOk(leases.covers(lost))
+  t.ok(leases.covers(held))
+})
+
+t.test(
+  'a lease is renewed while the end of another attempt of its worker is being recorded',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const worker = newId()
+    const leases = keepLeases(service.db, worker, log, RENEW_EVERY_MS)
+    t.teardown(() => leases.stop())
+    const ending = await claimNew(service, worker)
+    const working = await claimNew(service, worker)
+    await service.db.transaction().execute(async trx => {
+      await sql`select from loanops.operation where id = ${ending.id} for update`.execute(trx)
+      leases.add([ending, working], performance.now())
+      await until(() => isRenewed(service.db, working), 'a first renewal')
+      await until(() => isRenewed(service.db, working), 'a second one')
+    })
+    t.ok(leases.covers(ending))
+    t.ok(leases.covers(working))
+    await until(() => isRenewed(service.db, ending), 'what was locked is renewed too')
+  },
+)
+
+t.test(
+  'the late end of a lost claim changes nothing, even in one commit with the end of the next',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const { trackingId, lost, held } = await claimTwice(service, newId())
+    const ended = [successOf(lost, 'late'), successOf(held, 'in time')]
+    await service.db.transaction().execute(trx => recordEnds(trx, ended))
+    t.match(await ending(service.call, trackingId), { success_response: { came: 'in time' } })
+    matchEach(t, await attemptsOf(service, trackingId), [
+      { outcome: 'unknown' },
+      { outcome: 'done' },
+    ])
+  },
+)
+
+/** Claims an operation, lets the lease run out, and claims the operation again. */
+async function claimTwice(service: TestService, worker: string) {
+  const { call, db } = service
+  const client = newName('C')
+  const trackingId = await submit(call, 'CLIENT_CREATE', clientData(client))
+  const claimOnce = async () =>
+    (await claimHeads(db, worker, [`client:${client}`])).claims[0] as Claim
+  const lost = await claimOnce()
+  await endClaims(service)
+  return { trackingId, lost, held: await claimOnce() }
+}
+
+async function claimNew({ call, db }: TestService, worker: string): Promise<Claim> {
+  const client = newName('C')
+  await submit(call, 'CLIENT_CREATE', clientData(client))
+  return (await claimHeads(db, worker, [`client:${client}`])).claims[0] as Claim
+}
+
+/** Whether the lease has been renewed; undoes the renewal, so that the next one shows too. */
+async function isRenewed(db: Database, { id }: Claim): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update loanops.operation set claimed_until = claimed_at
+     where id = ${id} and claimed_until > claimed_at + interval '10 seconds'`.execute(db)
+  return numAffectedRows === 1n
+}
+
+const successOf = (claim: Claim, came: string): Ended => ({
+  claim,
+  key: claim.id,
+  answer: {
+    method: 'POST',
+    path: '/clients',
+    status: 200,
+    body: { came },
+    outcome: 'done',
+    code: null,
+    message: '',
+    isRecorded: false,
+    isFromStore: false,
+    leftNothing: false,
+  },
+  decision: { status: 'success', response: { came } },
+})

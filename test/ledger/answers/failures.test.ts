@@ -1,0 +1,55 @@
+import t from 'tap'
+import type { Answer } from '../../../src/ledger/answers/answer.ts'
+import { openFailures } from '../../../src/ledger/answers/failures.ts'
+
+const FORGOTTEN_AFTER_MS = 120_000
+const failed: Answer = {
+  method: 'POST',
+  path: '/clients',
+  status: 500,
+  body: null,
+  outcome: 'unknown',
+  code: null,
+  message: 'an answer 500',
+  isRecorded: false,
+  isFromStore: false,
+  leftNothing: false,
+}
+
+/** @returns what has failed so far, and a clock that can be moved forward */
+function failing(subjects: string[]) {
+  let now = 0
+  const failures = openFailures(() => now)
+  for (const subject of subjects) failures.note(subject, failed)
+  return {
+    failures,
+    pass(ms: number) {
+      now += ms
+    },
+  }
+}
+
+t.test(
+  'an outage is over once nothing has failed for two minutes, because nothing is waiting',
+  async t => {
+    const { failures, pass } = failing(['1', '2', '3', '4', '5'])
+    t.ok(failures.isOutage())
+    pass(FORGOTTEN_AFTER_MS - 1)
+    failures.note('1', failed)
+    pass(FORGOTTEN_AFTER_MS - 1)
+    t.ok(failures.isOutage())
+    pass(1)
+    t.notOk(failures.isOutage())
+    failures.note('1', failed)
+    t.notOk(failures.isOutage(), 'earlier failures no longer count')
+  },
+)
+
+t.test('failures that are two minutes apart are not an outage', async t => {
+  const { failures, pass } = failing([])
+  for (const subject of ['1', '2', '3', '4', '5', '6']) {
+    failures.note(subject, failed)
+    pass(FORGOTTEN_AFTER_MS)
+  }
+  t.notOk(failures.isOutage())
+})

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo, Server } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../src/config/config.ts'
+import { openLedger } from '../../../src/ledger/calls/client.ts'
+import { ledgerPath } from '../../../src/ledger/calls/path.ts'
+import { testEnv } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
+/** A key for the tests alone, and its certificate for 127.0.0.1. */
+const PEM = fileURLToPath(new URL('../../support/loopback.pem', import.meta.url))
+/** More than the circuit takes to open. */
+const FAILING_WRITES = 6
+
+const post = {
+  method: 'POST',
+  path: ledgerPath(['clients']),
+  body: {},
+  promisedId: 'clientId',
+} as const
+
+t.test('each of several calls has a connection of its own, even if HTTP/2 is offered', async t => {
+  const pem = readFileSync(PEM)
+  const versions: string[] = []
+  const connections = new Set<unknown>()
+  const server = createSecureServer(
+    { key: pem, cert: pem, allowHTTP1: true },
+    (request, response) => {
+      versions.push(request.httpVersion)
+      connections.add(request.socket)
+      response.end('[]')
+    },
+  )
+  const ledger = await ledgerAt(t, server, 'https', { LEDGER_CA_FILE: PEM })
+  await Promise.all(['a', 'b', 'c'].map(name => ledger.read(ledgerPath([name]))))
+  t.same(versions, ['1.1', '1.1', '1.1'])
+  t.equal(connections.size, 3)
+})
+
+t.test('no write waits for the first call of a half-open circuit', async t => {
+  let isDown = true
+  const firstCalls: (() => void)[] = []
+  const written: string[] = []
+  const server = createServer((request, response) => {
+    if (request.method === 'POST') written.push(String(request.headers['idempotency-key']))
+    if (isDown) response.writeHead(503).end()
+    else firstCalls.push(() => response.end('[]'))
+  })
+  const ledger = await ledgerAt(t, server, 'http')
+  for (let n = 0; n < FAILING_WRITES; n++) await ledger.write({ ...post, key: 'before' })
+  t.equal(ledger.breaker.isOpen(), true)
+  isDown = false
+  const probing = until(async () => {
+    await ledger.probe()
+    return firstCalls.length > 0
+  })
+  await until(async () => firstCalls.length > 0, 'the first call arrives')
+  t.match(await ledger.write({ ...post, key: 'paused meanwhile' }), { outcome: 'not_arrived' })
+  for (const answer of firstCalls) answer()
+  await probing
+  t.notOk(written.includes('paused meanwhile'))
+})
+
+t.test('a read that still waits for a connection ends with its caller', async t => {
+  const hanging: unknown[] = []
+  const server = createServer(request => void hanging.push(request))
+  const ledger = await ledgerAt(t, server, 'http')
+  const leaving = new AbortController()
+  const read = (signal: AbortSignal) => ledger.forCaller(signal).read(ledgerPath(['loans']))
+  const others = ['first', 'second'].map(() => t.rejects(read(leaving.signal)))
+  await until(async () => hanging.length === 2, 'all connections are taken')
+  await t.rejects(read(AbortSignal.timeout(1)), { message: 'no answer (TimeoutError)' })
+  leaving.abort()
+  await Promise.all(others)
+  t.equal(hanging.length, 2, 'it was never sent')
+})
+
+async function ledgerAt(
+  t: Test,
+  server: Server,
+  scheme: 'http' | 'https',
+  changes: NodeJS.ProcessEnv = {},
+) {
+  await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+  const url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
+  const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url, changes)))
+  t.teardown(async () => {
+    await ledger.cutOff()
+    server.close()
+  })
+  return ledger
+}

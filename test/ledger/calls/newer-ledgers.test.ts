@@ -1,0 +1,116 @@
+import t, { type Test } from 'tap'
+import type { Attempt } from '../../../src/engine/operation.ts'
+import { openLedger } from '../../../src/ledger/calls/client.ts'
+import { repaymentEffect } from '../../../src/ledger/loans/repayment.ts'
+import { loanDisburse } from '../../../src/operations/loan-disburse.ts'
+import { ending, listed, submit } from '../../support/engine/operations.ts'
+import { atLedger, DAY, disbursal, ledgerLoan, writesOn } from '../../support/ledger/loans.ts'
+import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { capturedA } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
+import { startTestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+async function throughProxy(t: Test) {
+  const proxy = await startProxy(t)
+  const service = await paymentService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  return { proxy, service }
+}
+
+t.test(
+  'a repayment that a newer ledger refuses on a closed loan says that it is not active',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    await service.loan('L-1')
+    const code = 'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid'
+    const body = ledgerBody(403, code, 'Transaction is not allowed on a closed loan.')
+    proxy.interferences = [{ of: 'L-1', on: 'writes', status: 403, body }]
+    await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
+      lender: 'LENDER_02',
+    })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, {
+      state: 'suspense',
+      reason: 'loan_not_active',
+      detail: /Transaction is not allowed on a closed loan/,
+    })
+  },
+)
+
+t.test('a write that already waits for its second person waits for that approval', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service, 'approved')
+  const body = ledgerBody(409, 'error.msg.maker.checker.duplicate.pending.submission')
+  proxy.interferences = [{ of: loan, on: 'writes', status: 409, body }]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  const shown = await until(async () => {
+    const operation = await listed(service.call, loan, id)
+    return operation.waiting_for !== null && operation
+  })
+  t.match(shown, { waiting_for: 'ledger_approval' })
+})
+
+t.test('a 503 that forbids an adjustment or a chargeback for good is a refusal', async t => {
+  const { proxy, service } = await throughProxy(t)
+  for (const code of [
+    'error.msg.loan.written.off.update.not.allowed',
+    'error.msg.loan.chargeback.operation.not.allowed',
+  ]) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [{ of: loan, on: 'writes', status: 503, body: ledgerBody(503, code) }]
+    const change = { externalId: loan, principal: 40_000 }
+    const id = await submit(service.call, 'LOAN_UPDATE', change)
+    t.match(await ending(service.call, id, 5), {
+      status: 'failed',
+      failure_response: { httpStatusCode: '503' },
+    })
+  }
+})
+
+t.test('what lost its external id at the ledger is found by its receipt number', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const ledger = openLedger(service.config)
+  t.teardown(() => ledger.close())
+  const loan = await ledgerLoan(service, 'approved')
+  const path = `/loans/external-id/${loan}`
+  const receipt = (receiptNumber: string) => ({ receiptNumber, paymentTypeId: 1 })
+  await atLedger(service, 'POST', `${path}?command=disburse`, {
+    actualDisbursementDate: DAY,
+    ...receipt('UTR1'),
+  })
+  const paid = { transactionDate: DAY, transactionAmount: 100, ...receipt('pay_1') }
+  await atLedger(service, 'POST', `${path}/transactions?command=repayment`, paid)
+
+  const of = { loanExternalId: loan, day: DAY, amount: '100' }
+  const ours = { ...of, externalId: 'gateway_a-pay_1', receiptNumber: 'pay_1' }
+  const run = { ledger, mayStillRun: false }
+  t.match(await repaymentEffect(run, ours), { state: 'there' })
+  t.match(await repaymentEffect({ ...run, mayStillRun: true }, ours), { state: 'absent' })
+  const other = { ...of, externalId: 'gateway_a-pay_2', receiptNumber: 'pay_2' }
+  t.match(await repaymentEffect(run, other), { state: 'absent' })
+
+  const attempt = { ...run, id: 'our-id' } as Attempt
+  const found = (utr_payment_id: string, mayStillRun = false) =>
+    loanDisburse.find({ ...attempt, mayStillRun }, { ...disbursal(loan), utr_payment_id })
+  t.match(await found('UTR1'), { state: 'there' })
+  t.match(await found('UTR1', true), { state: 'absent' }, 'it may be another’s')
+  t.match(await found('UTR2'), { state: 'absent' })
+})
+
+t.test(
+  'a disbursement without a UTR that lost answer and external id is found by its key',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    const loan = await ledgerLoan(service, 'approved')
+    const body = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
+    proxy.interferences = [
+      { of: loan, on: 'writes', afterwards: true, times: 1 },
+      { of: '/transactions/external-id/', on: 'reads', status: 404, body },
+    ]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    const record = await ending(service.call, id)
+    t.match(record, { status: 'success', success_response: { subResourceId: Number } })
+    t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
+  },
+)

@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { suspendedWorker } from '../../support/engine/heir.ts'
+import { capturedA } from '../../support/payments/gateway-events.ts'
+import { allSaved, paymentService } from '../../support/payments/payments.ts'
+import { startProcessFor } from '../../support/process.ts'
+import { testEnv } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const GOES_ON_WITHIN_MS = 15_000
+
+// Each waits for a lease to run out: together they take no longer than one.
+t.jobs = 2
+
+t.test('events that a dead worker was saving are saved within 15 s', async t => {
+  const { service, from } = await workerDead(t, 'events.saved')
+  await allSaved(service.db)
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+})
+
+t.test('a dead worker’s batch run continues within 15 s', async t => {
+  const { service, from } = await workerDead(t, 'batch.claimed')
+  await until(async () => {
+    const { rows } = await sql`select from core.batch_run where attempt > 1`.execute(service.db)
+    return rows.length > 0
+  }, 'another one has it')
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  await service.batch()
+  t.match(await service.payment('pay_1'), { payment: { state: 'posted' } })
+})
+
+/** A worker dies there, and another one begins. @returns since when */
+async function workerDead(t: Test, point: string) {
+  const service = await paymentService(t, { ROLE: 'api' })
+  await service.loan('L-1')
+  const env = testEnv(service.databaseUrl, service.ledger.url)
+  const heir = await suspendedWorker(t, env)
+  const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
+  await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
+    lender: 'LENDER_02',
+  })
+  await service.call('POST', '/api/payments/batch')
+  await doomed.ended
+  const from = Date.now()
+  heir.wake()
+  return { service, from }
+}

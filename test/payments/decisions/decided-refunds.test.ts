@@ -1,0 +1,97 @@
+import t, { type Test } from 'tap'
+import { lendersFile } from '../../support/config/lenders-file.ts'
+import { delay, hurry } from '../../support/engine/operations.ts'
+import { capturedA, disputeA, refundA, signedA } from '../../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { until } from '../../support/until.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
+const HANDLED = { outcome: 'handled', note: 'seen' }
+const captured = capturedA({ loan: 'L-1' })
+
+async function withLoan(t: Test, settings: NodeJS.ProcessEnv = {}) {
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  return service
+}
+
+async function sent(service: PaymentService, ...events: object[]) {
+  for (const event of events) await service.webhook('gateway_a', event, LENDER)
+  await service.batch()
+  return (await service.payment('pay_1')).payment
+}
+
+t.test('a payment held by a refund that was decided is released once the refund fails', async t => {
+  const service = await withLoan(t)
+  const held = { state: 'suspense', reason: 'refund' }
+  t.match(await sent(service, captured, refundA({ status: 'created' })), held)
+  await service.resolve('rfnd_1', HANDLED)
+  t.match(await sent(service), held, 'the money was given back all the same')
+  t.match(await sent(service, refundA({ status: 'failed' })), { state: 'posted' })
+  t.match((await service.payment('rfnd_1')).payment, { state: 'handled' })
+})
+
+t.test('a refund that counts for nothing holds no payment once it is dismissed', async t => {
+  const file = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: ['127.0.0.0/8'] } } })
+  const service = await withLoan(t, { LENDERS_FILE: file, TRUST_PROXY: '127.0.0.1' })
+  const outside = { ...LENDER, headers: { 'x-forwarded-for': '192.0.2.1' } }
+  await service.webhook('gateway_a', refundA(), outside)
+  await service.batch()
+  t.match(await service.resolve('rfnd_1', DISMISS), { status: 200 })
+  t.match(await sent(service, captured), { state: 'posted', objection: null })
+})
+
+t.test('a payment on its way is stopped by its refund, also once that is handled', async t => {
+  const service = await withLoan(t)
+  await service.faults([{ kind: 'locked', match: { on: 'writes' } }])
+  t.match(await sent(service, captured), { waiting_for: 'ledger_busy' })
+  const repayment = await delay(service, 'loan:L-1')
+  t.match(await sent(service, refundA()), { objection: 'refund' })
+  t.match(await service.resolve('rfnd_1', HANDLED), { status: 200 })
+  await service.faults([])
+  await hurry(service, repayment)
+  await until(async () => (await service.payment('pay_1')).payment.state === 'suspense')
+  t.equal((await service.repayments()).length, 0)
+})
+
+t.test('a dismissed refund raises its objection again when a genuine event reports it', async t => {
+  const file = lendersFile(t, {
+    LENDER_02: { gateway_a: { validateSignature: false, secretEnv: 'SECRET_02' } },
+  })
+  const service = await withLoan(t, { LENDERS_FILE: file, SECRET_02: 's2' })
+  t.match(await sent(service, captured), { state: 'posted' })
+  t.match(await sent(service, refundA()), { objection: 'refund' })
+  await service.resolve('rfnd_1', DISMISS)
+  t.match(await sent(service, { ...refundA(), account_id: 'acc_x' }), { objection: null })
+  const genuine = JSON.stringify({ ...refundA(), account_id: 'acc_y' })
+  await service.webhook('gateway_a', genuine, { ...LENDER, headers: signedA('s2', genuine) })
+  t.match(await sent(service), { state: 'posted', objection: 'refund' })
+  t.match((await service.payment('rfnd_1')).payment, { state: 'dismissed' })
+})
+
+t.test('a dispute whose objection was cleared objects again once it is lost', async t => {
+  const service = await withLoan(t)
+  const dispute = (status: string) => disputeA(status, { loan: 'L-1' })
+  t.match(await sent(service, captured, dispute('created')), { reason: 'chargeback' })
+  t.match(await sent(service, dispute('won')), { state: 'posted', objection: null })
+
+  const open = { id: 'pay_2', loan: 'L-1' }
+  const second = (status: string) => {
+    const event: any = disputeA(status, open)
+    event.payload.dispute.entity.id = 'disp_2'
+    return event
+  }
+  const objection = async (...events: object[]) => {
+    await sent(service, ...events)
+    return (await service.payment('pay_2')).payment.objection
+  }
+  await sent(service, capturedA(open))
+  t.equal(await objection(second('created')), 'chargeback')
+  await service.resolve('pay_2', DISMISS)
+  await service.resolve('disp_2', DISMISS)
+  t.equal(await objection(second('under_review')), null)
+  t.equal(await objection(second('lost')), 'chargeback')
+  await service.resolve('pay_2', DISMISS)
+  t.equal(await objection({ ...second('lost'), account_id: 'acc_x' }), null)
+})

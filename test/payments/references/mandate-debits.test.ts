@@ -1,0 +1,49 @@
+import t from 'tap'
+import { matchEach } from '../../support/match-each.ts'
+import { drawB, successB } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
+
+const DEBIT = '49914526'
+/** The debit's `cf_txn_id`. */
+const PAYMENT = '4212435861'
+const HELD = { state: 'suspense', reason: 'ledger_refused' }
+
+const debit = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', {}, { loan_id: 'L-1' })
+const payment = successB({ id: Number(PAYMENT), amount: 399, loan: 'L-1' })
+
+for (const [first, second, held, booked] of [
+  [debit, payment, PAYMENT, DEBIT],
+  [payment, debit, DEBIT, PAYMENT],
+] as const)
+  t.test(`a mandate debit also reported as a payment is posted once: ${booked}`, async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.webhook('gateway_b', first, { lender: 'LENDER_02' })
+    t.match(await service.batch(), { posted: 1 })
+    await service.webhook('gateway_b', second, { lender: 'LENDER_02' })
+    t.match(await service.batch(), { posted: 0, suspended: 1 })
+    matchEach(t, await service.repayments(), [{ externalId: `gateway_b-${booked}` }])
+    const { payment: waiting } = await service.payment(held, 'gateway_b')
+    t.match(waiting, { ...HELD, detail: RegExp(`payment ${booked}`) })
+    t.equal((await service.assign(held, 'L-1', 'gateway_b')).status, 200)
+    t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
+  })
+
+t.test('of a mandate debit and its payment in the same batch, one is posted', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  for (const event of [debit, payment])
+    await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+  t.match(await service.batch(), { posted: 1, suspended: 1 })
+  t.equal((await service.repayments()).length, 1)
+})
+
+t.test('a mandate debit that names no payment of ours is posted', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.loan('L-2')
+  const other = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', { cf_txn_id: '1' }, { loan_id: 'L-2' })
+  for (const event of [payment, other])
+    await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+  t.match(await service.batch(), { posted: 2, suspended: 0 })
+})

@@ -1,0 +1,140 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { capturedA } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
+import { TOKEN } from '../../support/service.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const HEADER = 'gateway,kind,value,external_loan_id,valid_from,valid_until'
+
+async function withUpload(t: Test) {
+  const service = await paymentService(t)
+  const upload = async (...lines: string[]) => {
+    const form = new FormData()
+    form.set('file', new Blob([[HEADER, ...lines, ''].join('\n')]), 'references.csv')
+    const response = await fetch(`${service.url}/api/references/upload`, {
+      method: 'POST',
+      body: form,
+      headers: { 'x-internal-token': TOKEN },
+    })
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  const stored = async () => {
+    const { rows } = await sql<{ said: string }>`
+      select concat_ws(' ', kind, value, external_loan_id, valid_from, valid_until) as said
+        from ops.reference order by 1`.execute(service.db)
+    return rows.map(({ said }) => said)
+  }
+  return { ...service, upload, stored }
+}
+
+t.test('a file’s valid rows are stored, and its invalid ones named with their lines', async t => {
+  const { upload, stored, call, db } = await withUpload(t)
+  await call('PUT', '/api/references/gateway_a/mandate/token_9', { external_loan_id: 'L-9' })
+  const { status, body } = await upload(
+    'gateway_a,virtual_account,va_1,L-1,,',
+    'gateway_a,mandate,token_9,L-1,,',
+    'gateway_a,receipt,r_1,L-1,,',
+    'gateway_a,virtual_account,1.11212E+15,L-1,,',
+    'gateway_a,virtual_account,va_2,L-1,2026-02-05,2026-02-01',
+    'gateway_a,virtual_account,va_3,L-1,05 February 2026,2026-03-05',
+    'gateway_a,virtual_account,VA_3,L-2,,',
+    'gateway_a,virtual_account,va_3,L-2,2026-03-06,',
+    'gateway_a,virtual_account,va_1,L-1,2026-02-05,',
+    'gateway_x,virtual_account,va_4,L-1,,',
+    'gateway_a,virtual_account,va_5,,,',
+  )
+  t.equal(status, 201)
+  t.match(body, { rows: 11, valid_rows: 5, invalid_rows: 6 })
+  t.match(
+    body.errors.map(({ line, reason }: any) => `${line} ${reason}`),
+    [
+      /^3 The value belongs to the loan L-9/,
+      /^4 kind must be one of/,
+      /^5 value is in scientific notation/,
+      /^6 valid_until must not be before valid_from/,
+      /^11 gateway must be one of/,
+      /^12 external_loan_id is required/,
+    ],
+  )
+  t.same(
+    await stored(),
+    [
+      'mandate token_9 L-9',
+      'virtual_account va_1 L-1 2026-02-05',
+      'virtual_account VA_3 L-2',
+      'virtual_account va_3 L-1 2026-02-05 2026-03-05',
+      'virtual_account va_3 L-2 2026-03-06',
+    ].sort(),
+  )
+  const { rows } = await sql`
+    select subject, detail from ops.audit where action = 'reference.upload'`.execute(db)
+  t.match(rows, [{ subject: 'references.csv', detail: { rows: 11, valid_rows: 5 } }])
+})
+
+t.test(
+  'the template can be uploaded as it is, and a file of something else is refused',
+  async t => {
+    const { upload, call } = await withUpload(t)
+    const { body: template } = await call('GET', '/api/references/template.csv')
+    const [header, ...rows] = String(template).trim().split('\r\n')
+    t.equal(header, HEADER)
+    t.match(await upload(...rows), { status: 201, body: { valid_rows: 1, invalid_rows: 0 } })
+    t.match(await upload(), { status: 400, body: { detail: /no rows/ } })
+  },
+)
+
+t.test('an uploaded reference releases what waits for it', async t => {
+  const service = await withUpload(t)
+  await service.loan('L-1')
+  const event = capturedA({ id: 'pay_1', payment: { order_id: 'order_1' } })
+  await service.webhook('gateway_a', event, LENDER)
+  await service.batch()
+  await service.upload('gateway_a,order,order_1,L-1,,')
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', matched_by: 'order' })
+})
+
+t.test('an assignment remembers the payment’s own references for the next one', async t => {
+  const service = await withUpload(t)
+  const { call, stored, webhook, batch } = service
+  for (const loan of ['L-1', 'L-2']) await service.loan(loan)
+  const event = (id: string) =>
+    capturedA({ id, payment: { order_id: `order_${id}`, token_id: 'token_1', vpa: 'asha@upi' } })
+  await webhook('gateway_a', event('pay_1'), LENDER)
+  await webhook('gateway_a', event('pay_3'), LENDER)
+  await batch()
+  const path = (id: string) => `/api/payments/gateway_a/${id}/assign`
+  const body = { external_loan_id: 'L-1', remember: ['mandate', 'payer'] }
+  t.equal((await call('POST', path('pay_1'), body)).status, 200)
+  t.same(await stored(), ['mandate token_1 L-1', 'payer asha@upi L-1'])
+  const other = await call('POST', path('pay_3'), { ...body, external_loan_id: 'L-2' })
+  t.equal(other.status, 409, 'the mandate belongs to another loan')
+  await webhook('gateway_a', event('pay_2'), LENDER)
+  await batch()
+  for (const [id, by] of [
+    ['pay_1', 'operator'],
+    ['pay_2', 'mandate'],
+    ['pay_3', 'mandate'],
+  ] as const)
+    t.match((await service.payment(id)).payment, {
+      state: 'posted',
+      external_loan_id: 'L-1',
+      matched_by: by,
+    })
+})
+
+t.test(
+  'a file that repeats one value in every row is refused without a statement per row',
+  async t => {
+    const { upload, stored } = await withUpload(t)
+    const rows = Array.from({ length: 900 }, (_, n) => {
+      const day = new Date(Date.UTC(2020, 0, 1 + n)).toISOString().slice(0, 10)
+      return `gateway_a,virtual_account,va_1,L-${n},${day},${day}`
+    })
+    const { body } = await upload(...rows)
+    t.match(body, { rows: 900, valid_rows: 20, invalid_rows: 880 })
+    t.match(body.errors[0], { line: 22, reason: /^The file has this value more than 20 times/ })
+    t.equal((await stored()).length, 20)
+  },
+)

@@ -1,0 +1,102 @@
+import t, { type Test } from 'tap'
+import { matchEach } from '../../support/match-each.ts'
+import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
+import { migrateCsv } from '../../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../../support/portfolio/rows.ts'
+
+const LENDER = { lender: 'LENDER_02' }
+const DAY = PAID_AT_ISO.slice(0, 10)
+/** As `capturedA` has it. */
+const PAYMENT = { payment_reference: 'pay_1', amount: '1000.00', transaction_date: DAY }
+
+async function withLoan(t: Test) {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const onLoan = '/loans/external-id/L-1/transactions'
+  const write = (path: string, body: object) =>
+    service.ledgerCall('POST', onLoan + path, {
+      transactionDate: DAY,
+      dateFormat: 'yyyy-MM-dd',
+      locale: 'en',
+      ...body,
+    })
+  return {
+    ...service,
+    /** A row that names no gateway. */
+    migrate: (changes: Record<string, string> = {}) =>
+      migrateCsv(service, 'repayments', repaymentsCsv({ ...PAYMENT, ...changes })),
+    bookByHand: (externalId: string) =>
+      write('?command=repayment', {
+        transactionAmount: 1_000,
+        externalId,
+        receiptNumber: 'pay_1',
+        paymentTypeId: 1,
+      }),
+    undo: (externalId: string) => write(`/external-id/${externalId}`, { transactionAmount: 0 }),
+    async pay(id = 'pay_1') {
+      await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)
+      await service.batch()
+      return (await service.payment(id)).payment
+    },
+    standing: async () =>
+      (await service.books()).transactions.filter(one => one.type === 'repayment' && !one.reversed),
+  }
+}
+
+t.test(
+  'a payment is not posted again if a migrated row without a gateway already booked it',
+  async t => {
+    const service = await withLoan(t)
+    await service.migrate()
+    const [booked] = await service.standing()
+    t.match(await service.pay(), { state: 'posted', ledger_transaction_id: String(booked?.id) })
+    t.equal((await service.standing()).length, 1)
+  },
+)
+
+t.test('a payment is refused if its loan has its receipt number with other values', async t => {
+  const service = await withLoan(t)
+  await service.migrate({ amount: '999.00', transaction_date: '2026-02-04' })
+  t.match(await service.pay(), {
+    state: 'suspense',
+    reason: 'ledger_refused',
+    detail: /amount is 999 there, not 1000, date is 04 February 2026 there, not 05 February 2026/,
+  })
+  t.equal((await service.standing()).length, 1)
+})
+
+t.test('a payment is booked where its receipt number was undone', async t => {
+  const service = await withLoan(t)
+  await service.bookByHand('by-hand')
+  await service.undo('by-hand')
+  t.match(await service.pay(), { state: 'posted' })
+  matchEach(t, await service.standing(), [{ externalId: 'gateway_a-pay_1' }])
+})
+
+t.test('payments with one receipt number are each booked', async t => {
+  const service = await withLoan(t)
+  // The ledger keeps the first fifty characters.
+  const long = `pay_${'x'.repeat(50)}`
+  await service.webhook('gateway_b', successB({ id: 'pay_1', loan: 'L-1' }), LENDER)
+  await service.pay()
+  await service.pay(`${long}1`)
+  await service.pay(`${long}2`)
+  t.same((await service.standing()).map(one => one.externalId).sort(), [
+    'gateway_a-pay_1',
+    `gateway_a-${long}1`,
+    `gateway_a-${long}2`,
+    'gateway_b-pay_1',
+  ])
+})
+
+t.test('a repayment that a person undid and booked again is not booked a third time', async t => {
+  const service = await withLoan(t)
+  await service.bookByHand('gateway_a-pay_1')
+  await service.undo('gateway_a-pay_1')
+  t.match(await service.pay(), { state: 'suspense', reason: 'reversed_at_ledger' })
+  await service.bookByHand('by-hand')
+  await service.assign('pay_1', 'L-1')
+  t.match(await service.pay(), { state: 'posted' })
+  matchEach(t, await service.standing(), [{ externalId: 'by-hand' }])
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { fetchAll } from '../../support/books/gateways.ts'
+import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
+import { capturedA, successB } from '../../support/payments/gateway-events.ts'
+import {
+  AUTOMATIC,
+  dispute,
+  refund,
+  refundOfB,
+  reversing,
+} from '../../support/payments/reversals.ts'
+
+t.test(
+  'a booked refund has an objection once its gateway names another amount or payment',
+  async t => {
+    const service = await reversing(t)
+    for (const id of ['pay_1', 'pay_2', 'pay_3'])
+      await service.signed(capturedA({ id, loan: 'L-1' }))
+    await service.batch()
+    const lost = { of: 'pay_1', paise: 50_000 }
+    await service.signed(dispute('lost', { ...lost, deducted: 20_000 }))
+    for (const id of ['pay_2', 'pay_3'])
+      await service.signed(refund({ id: `rfnd_${id}`, of: id, paise: 10_000 }))
+    await service.batch()
+    t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
+
+    await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'arbitration' }))
+    await service.signed(refund({ id: 'rfnd_pay_2', of: 'pay_3', paise: 10_000 }))
+    // The same again, which says nothing new.
+    await service.signed(
+      refund({ id: 'rfnd_pay_3', of: 'pay_3', paise: 10_000, name: 'refund.speed_changed' }),
+    )
+    await service.batch()
+    const contradicted = ['posted', null, 'events_disagree', null]
+    t.same(await service.shown('disp_1'), contradicted)
+    t.same(await service.shown('rfnd_pay_2'), contradicted)
+    t.same(await service.shown('rfnd_pay_3'), ['posted', null, null, null])
+    t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
+
+    t.match(await service.decide('disp_1', 'handled'), { status: 200 })
+    await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'pre_arbitration' }))
+    await service.batch()
+    t.same(await service.shown('disp_1'), ['posted', null, null, null], 'it was seen')
+  },
+)
+
+t.test(
+  'a booked chargeback is shown with the loan of its payment, whatever loan it names',
+  async t => {
+    const service = await reversing(t)
+    await service.signed(capturedA({ loan: 'L-9' }))
+    await service.batch()
+    await service.call('POST', '/api/payments/gateway_a/pay_1/assign', { external_loan_id: 'L-1' })
+    await service.batch()
+    await service.signed(dispute('lost', { paise: 30_000, loan: 'L-9' }))
+    await service.batch()
+    t.same(await service.standing(), { 'pay_1-r2': 700 })
+    t.match((await service.payment('disp_1')).payment, { state: 'posted', external_loan_id: 'L-1' })
+  },
+)
+
+t.test('a refund that its gateway names by two ids is taken out once', async t => {
+  const { settings } = await oddGateway(t, asked => {
+    const event = { event_type: 'REFUND', event_id: 'event_of_refund', event_amount: 300 }
+    const refunded = { ...rowOfB('1', { event }), refund_details: { refund_id: 'refund_of_ours' } }
+    return listOfB(rowOfB('1'), refunded)(asked)
+  })
+  const service = await reversing(t, AUTOMATIC, settings)
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  await service.signed(refundOfB(300, { id: 901, of: 1 }))
+  await fetchAll(service.call, 'gateway_b')
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { '1-r2': 700 })
+  const { payment } = await service.payment('refund_of_ours', 'gateway_b')
+  t.match(payment, { state: 'suspense', detail: 'It may be the same money as 901' })
+})
+
+t.test('what is left of more than a loan owed says so as long as it is more', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1', amount: 2_000_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, null])
+  await service.signed(refund({ id: 'rfnd_1', paise: 100_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, '1000'])
+  await service.signed(refund({ id: 'rfnd_2', paise: 1_500_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['posted', null, null, '16000'])
+})
