@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -72,6 +72,31 @@ t.test('npm run migrate-portfolio reports what is missing', async t => {
   const away = await runCommand('http://127.0.0.1:1/', [join(folder, 'loans.csv')])
   t.match(away.output, 'http://127.0.0.1:1/api does not answer')
   t.match(away, { code: 1, output: /does not answer .*is the service running/ })
+})
+
+t.test('npm run migrate-portfolio waits while the service is away during a run', async t => {
+  const ended = { status: 'completed', rows: 1, valid_rows: 1, done: 1, failed: 0, stopped: 0 }
+  const record = { migration_id: newId(), invalid_rows: 0, ...ended }
+  let polls = 0
+  const { url } = await startAnswering(t, record, (request, response) => {
+    if (request.method !== 'GET' || ++polls > 2) return false
+    if (polls === 1) response.writeHead(503, { 'content-type': 'text/html' }).end('<html>')
+    else response.destroy()
+    return true
+  })
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  t.match(await runCommand(url, [file]), { code: 0, output: /completed, 1 done/ })
+})
+
+t.test('npm run migrate-portfolio sends its token to no other host', async t => {
+  const other = await startAnswering(t, { migration_id: newId() })
+  const { url } = await startAnswering(t, {}, ({ url }, response) =>
+    Boolean(response.writeHead(301, { location: other.url + url }).end()),
+  )
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const refused = await runCommand(url, [file])
+  t.match(refused, { code: 1, output: /redirects to http.*: correct LOANOPS_URL/ })
+  t.equal(other.calls(), 0)
 })
 
 t.test('npm run migrate-portfolio does not save an error response as the errors file', async t => {
@@ -160,12 +185,17 @@ t.test('npm run migrate-portfolio does not treat rows left out on request as fai
   t.match(output, /1 invalid rows are left out/)
 })
 
-/** Stands in for a service that answers every request with this record. */
-async function startAnswering(t: Test, record: object) {
+type Instead = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Stands in for a service that answers every request with this record, except those that are answered `instead`. */
+async function startAnswering(t: Test, record: object, instead: Instead = () => false) {
   let uploads = 0
+  let calls = 0
   const server = createServer((request, response) => {
+    calls++
     if (request.url === '/api/migration/upload') uploads++
     request.resume().on('end', () => {
+      if (instead(request, response)) return
       response.writeHead(200, { 'content-type': 'application/json' })
       response.end(JSON.stringify(record))
     })
@@ -173,7 +203,7 @@ async function startAnswering(t: Test, record: object) {
   t.teardown(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, uploads: () => uploads }
+  return { url: `http://127.0.0.1:${port}`, uploads: () => uploads, calls: () => calls }
 }
 
 function runCommand(url: string, args: string[]) {

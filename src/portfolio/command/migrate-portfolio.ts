@@ -10,6 +10,7 @@ import { decode } from '../../csv/reading/decode.ts'
 import { plainName } from '../../csv/reading/header.ts'
 import { readHeader } from '../../csv/reading/read-csv.ts'
 import { UnreadableFile } from '../../csv/reading/unreadable-file.ts'
+import { retried } from '../../database/retried.ts'
 import type { RowKind } from '../kinds/kind.ts'
 import { kinds, rankOf } from '../kinds/kinds.ts'
 import type { MigrationRecord } from '../migration-record.ts'
@@ -24,6 +25,10 @@ const ROWS_MODE = 0o600
 
 /** The service takes less time to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
+
+/** A restart of the service, or of what is in front of it, takes less time. The run goes on meanwhile. */
+const OUTAGE_MS = 5 * 60_000
+const ASK_AGAIN_MS = 1_000
 
 const UNOPENED: Record<string, string> = {
   ENOENT: 'There is no file',
@@ -76,7 +81,13 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   })
   if (invalid_rows > 0)
     say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
-  const ended = await showProgress(() => call.json<MigrationRecord>('GET', `/migration/${id}`))
+  const ended = await showProgress(() =>
+    retried(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
+      withinMs: OUTAGE_MS,
+      everyMs: ASK_AGAIN_MS,
+      mayPass: error => error instanceof Unavailable,
+    }),
+  )
   if (wanted.isDryRun) await reportDryRun(call, file, ended)
   else await reportRun(call, file, ended)
   return id
@@ -118,6 +129,9 @@ type Call = {
   file(path: string): Promise<ReadableStream>
 }
 
+/** A later call may be answered. */
+class Unavailable extends Error {}
+
 function caller(env: NodeJS.ProcessEnv): Call {
   const { url, token = keptToken() } = readClientSettings(env)
   const base = `${url.replace(/\/+$/, '')}/api`
@@ -139,15 +153,21 @@ function caller(env: NodeJS.ProcessEnv): Call {
   }
 
   async function request(path: string, init: RequestInit): Promise<Response> {
-    const response = await fetch(base + path, { ...init, dispatcher }).catch(error => {
-      throw new Error(
+    // A redirect would be followed with the token, and with GET in place of POST.
+    const sent = fetch(base + path, { ...init, dispatcher, redirect: 'manual' })
+    const response = await sent.catch(error => {
+      throw new Unavailable(
         `${base} does not answer (${error.cause?.code ?? error.message}): is the service running?`,
         { cause: error },
       )
     })
     if (response.ok) return response
+    const { status, headers } = response
+    if (headers.has('location'))
+      throw new Error(`${base} redirects to ${headers.get('location')}: correct LOANOPS_URL`)
     const problem = (await response.json().catch(() => ({}))) as { detail?: string }
-    throw new Error(problem.detail ?? `${base}${path} answered ${response.status}`)
+    const detail = problem.detail ?? `${base}${path} answered ${status}`
+    throw status === 429 || status >= 500 ? new Unavailable(detail) : new Error(detail)
   }
 }
 
