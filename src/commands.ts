@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import closeWithGrace from 'close-with-grace'
 import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './callbacks/after-restore.ts'
 import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
@@ -29,7 +30,8 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
   const starting = startEmbedded(env, { data: flags.data, flags: flags.flag })
   const stopping = new AbortController()
   // PostgreSQL has a process group of its own: a signal that ended only this process would leave it running.
-  const grace = closeWithGrace({ delay: STOP_WITHIN_MS }, async () => {
+  const grace = closeWithGrace({ delay: STOP_WITHIN_MS }, async ({ err }) => {
+    say(err)
     stopping.abort()
     // A start that fails closes what it had opened.
     const embedded = await starting.catch(() => undefined)
@@ -102,7 +104,10 @@ export async function runReceiver(env: NodeJS.ProcessEnv, flags: Flags): Promise
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   const secrets = readCallbackSecret(env)
   const receiver = await receiveCallbacks({ port: portOf(flags), secrets }, print)
-  closeWithGrace(() => receiver.close())
+  closeWithGrace(({ err }) => {
+    say(err)
+    return receiver.close()
+  })
   print(`CALLBACK_URL=${receiver.url} CALLBACK_SECRET=${receiver.secret}`)
 }
 
@@ -130,6 +135,11 @@ export async function runRole(
     log.info({ ms: Math.round(performance.now() - since) }, 'stopped')
   })
   return (await starting).url
+}
+
+/** An error that nothing caught, where no log has it yet. */
+function say(error: Error | undefined): void {
+  if (error) process.stderr.write(`${inspect(error)}\n`)
 }
 
 function portOf({ port = '0' }: Flags): number {

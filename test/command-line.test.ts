@@ -1,7 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readCommandLine, usage } from '../src/config/command-line.ts'
 import { MAIN } from './support/main.ts'
+import { processEnv } from './support/process.ts'
 
 t.test('a command refuses what another one takes, and says what it takes itself', async t => {
   const mistaken: [string[], string][] = [
@@ -27,5 +30,19 @@ t.test('--help, -h and help list the commands, and do nothing else', async t => 
       encoding: 'utf8',
     })
     t.same([status, stdout], [0, `${usage()}\n`], args.join(' '))
+  }
+})
+
+t.test('a command that an error ends says which one', async t => {
+  const fails = 'process.stdin.once("data", () => { throw new Error("nobody caught this") })'
+  const preload = `--import=data:text/javascript,${encodeURIComponent(fails)}`
+  for (const args of [['receive-callbacks'], ['sandbox'], ['sandbox', '--gateway']]) {
+    const command = spawn(process.execPath, [preload, MAIN, ...args], { env: processEnv })
+    t.teardown(() => command.kill('SIGKILL'))
+    await once(command.stdout, 'data')
+    command.stdin.write('now')
+    t.match(await text(command.stderr), /nobody caught this/, args.join(' '))
+    if (command.exitCode === null) await once(command, 'exit')
+    t.equal(command.exitCode, 1)
   }
 })
