@@ -459,6 +459,9 @@ t.test('text that another program quoted or garbled is an error of its row', asy
   t.match(await reasonOf({ loan_external_id: '="0012"' }), /^loan_external_id is a formula/)
   for (const [name, garbled] of [
     ['José', 'JosÃ©'],
+    ['SIMÕES', 'DÕSouza'],
+    ['Žižek', 'JosŽ'],
+    ['Josué', 'Josu‚'],
     ['राम', 'à¤°à¤¾à¤®'],
     ['O’Neil', 'Oâ€™Neil'],
   ] as const) {
