@@ -179,6 +179,13 @@ begin
                and e.verified_by is not null and not e.is_outside
                and (f.status = 'open' or e.status = f.status or f.status = 'done' and e.status = 'never_captured')
                and (f.kind <> 'refund' or f.status <> 'undone' or e.verified_by = 'gateway_api')
+               -- A refund that failed may be made after all.
+               and (f.kind <> 'refund' or f.status = 'undone'
+                    or (select true
+                          from core.event u
+                         where u.gateway_payment_id = f.payment_id and u.gateway = $1 and u.kind = 'refund' and u.status = 'undone'
+                           and u.verified_by = 'gateway_api' and u.received_at > e.received_at
+                         limit 1) is null)
              limit 1) is null$sql$,
     wanted_gateway) using wanted_gateway, bodies;
 end

@@ -20,7 +20,9 @@ async function withFailedRefund(t: Test) {
   await service.loan('L-1')
   const here = { gateway: 'gateway_a', amount: 100_000, created_at: PAID_AT }
   await gateways.put('/payments', { ...here, id: 'pay_1', notes: { loan_id: 'L-1' } })
-  await gateways.put('/refunds', { ...here, id: 'rfnd_1', paymentId: 'pay_1', status: 'failed' })
+  const refundAs = (status: string) =>
+    gateways.put('/refunds', { ...here, id: 'rfnd_1', paymentId: 'pay_1', status })
+  await refundAs('failed')
   const fates = async () => {
     await service.batch()
     const both = [await service.payment('pay_1'), await service.payment('rfnd_1')]
@@ -32,6 +34,7 @@ async function withFailedRefund(t: Test) {
     },
     fetch: () => fetchAll(service.call, 'gateway_a', { ...AROUND, ...LENDER }),
     fates,
+    refundAs,
   }
 }
 
@@ -55,6 +58,17 @@ t.test(
     t.same(await fates(), HELD)
   },
 )
+
+t.test('a refund that failed is known as made once the gateway’s API says so', async t => {
+  const { send, fetch, fates, refundAs } = await withFailedRefund(t)
+  await send(capturedA({ loan: 'L-1' }), refundA())
+  t.same(await fates(), HELD)
+  await fetch()
+  t.same(await fates(), RELEASED)
+  await refundAs('processed')
+  await fetch()
+  t.same(await fates(), ['posted ', 'suspense refund'])
+})
 
 t.test('a fetch finds the refund and the dispute of gateway B that came back', async t => {
   const refund = refundB({ id: 901, of: '1' })
