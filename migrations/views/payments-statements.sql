@@ -178,6 +178,8 @@ begin
              where e.gateway_payment_id = f.payment_id and e.gateway = $1 and e.kind = f.kind
                and e.verified_by is not null and not e.is_outside
                and (f.status = 'open' or e.status = f.status or f.status = 'done' and e.status = 'never_captured')
+               -- A dispute that was decided may be claimed, and decided, again in its next phase.
+               and core.phase_of(e.hints) >= core.phase_of(f.hints)
                and (f.kind <> 'refund' or f.status <> 'undone' or e.verified_by = 'gateway_api')
                -- A refund that failed may be made after all.
                and (f.kind <> 'refund' or f.status = 'undone'

@@ -3,7 +3,7 @@ import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gate
 import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { capturedA, refundA, refundB, successB } from '../support/payments/gateway-events.ts'
 import { paymentService, sendSigned } from '../support/payments/payments.ts'
-import { disputeOfB } from '../support/payments/reversals.ts'
+import { dispute, disputeOfB } from '../support/payments/reversals.ts'
 
 const SECRET = 'secret'
 const LENDER = { lender: 'LENDER_02' }
@@ -23,12 +23,13 @@ async function withFailedRefund(t: Test) {
   const refundAs = (status: string) =>
     gateways.put('/refunds', { ...here, id: 'rfnd_1', paymentId: 'pay_1', status })
   await refundAs('failed')
-  const fates = async () => {
+  const fates = async (id = 'rfnd_1') => {
     await service.batch()
-    const both = [await service.payment('pay_1'), await service.payment('rfnd_1')]
+    const both = [await service.payment('pay_1'), await service.payment(id)]
     return both.map(({ payment: { state, reason } }) => `${state} ${reason ?? ''}`)
   }
   return {
+    gateways,
     send: async (...events: object[]) => {
       for (const event of events) await sendSigned(service, SECRET, event)
     },
@@ -69,6 +70,24 @@ t.test('a refund that failed is known as made once the gateway’s API says so',
   await fetch()
   t.same(await fates(), ['posted ', 'suspense refund'])
 })
+
+t.test(
+  'a fetch finds that a dispute which was won is claimed again, or lost after all',
+  async t => {
+    const { gateways, send, fetch, fates } = await withFailedRefund(t)
+    const CLAIMS = { disp_1: 'open', disp_2: 'lost' }
+    await send(capturedA({ loan: 'L-1' }))
+    for (const id of Object.keys(CLAIMS))
+      await send(dispute('lost', { id }), dispute('won', { id, phase: 'pre_arbitration' }))
+    for (const id of Object.keys(CLAIMS)) t.same(await fates(id), RELEASED)
+    const at = { gateway: 'gateway_a', paymentId: 'pay_1', amount: 100_000, created_at: PAID_AT }
+    for (const [id, status] of Object.entries(CLAIMS))
+      await gateways.put('/disputes', { ...at, id, status, phase: 'arbitration' })
+    await fetch()
+    for (const id of Object.keys(CLAIMS))
+      t.same(await fates(id), ['posted ', 'suspense chargeback'], id)
+  },
+)
 
 t.test('a fetch finds the refund and the dispute of gateway B that came back', async t => {
   const refund = refundB({ id: 901, of: '1' })
