@@ -3,10 +3,59 @@ import { readDatabaseUrl } from './config/config.ts'
 import { version } from './config/version.ts'
 import { armCrashPoints } from './crash-point.ts'
 
+const { env } = process
 const { name, flags, given } = commandLine()
+
+/** Each command imports its own code: loading all of it takes longer than most commands. */
+const COMMANDS: Record<string, () => Promise<unknown>> = {
+  help: async () => process.stdout.write(`${usage()}\n`),
+  async ''() {
+    if (flags.version) return process.stdout.write(`${version}\n`)
+    const { runEmbedded, runRole } = await import('./commands.ts')
+    return flags.embedded ? runEmbedded(env, flags) : runRole(env, flags.role)
+  },
+  async migrate() {
+    const { runMigrate } = await import('./commands.ts')
+    return runMigrate(env, flags['one-login'])
+  },
+  async 'create-admin'() {
+    const { createAdmin } = await import('./accounts/create-admin.ts')
+    return createAdmin(readDatabaseUrl(env), flags.username)
+  },
+  async reset() {
+    const { reset } = await import('./commands.ts')
+    return reset(flags)
+  },
+  async sandbox() {
+    const { runSandboxes } = await import('./commands.ts')
+    return runSandboxes(flags)
+  },
+  async 'receive-callbacks'() {
+    const { runReceiver } = await import('./commands.ts')
+    return runReceiver(env, flags)
+  },
+  async 'check-ledger'() {
+    const { checkFromCommand } = await import('./operations/check-ledger/command.ts')
+    process.exitCode = await checkFromCommand(env, flags)
+  },
+  async 'verify-audit'() {
+    const { verifyFromCommand } = await import('./accounts/audit-chain/verify-command.ts')
+    process.exitCode = await verifyFromCommand(readDatabaseUrl(env), flags.head)
+  },
+  async 'after-restore'() {
+    const { runAfterRestore } = await import('./commands.ts')
+    return runAfterRestore(env, flags.since)
+  },
+  async 'migrate-portfolio'() {
+    const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')
+    const { 'dry-run': isDryRun = false, 'skip-invalid': skipInvalid = false } = flags
+    return migratePortfolio(env, given, { isDryRun, skipInvalid })
+  },
+}
+
 try {
-  await armCrash(process.env.LOANOPS_CRASH_AT)
-  await command()
+  await armCrash(env.LOANOPS_CRASH_AT)
+  await COMMANDS[name]?.()
 } catch (error) {
   ended(error)
 }
@@ -27,60 +76,4 @@ function ended(error: unknown): never {
 
 async function armCrash(at: string | undefined): Promise<void> {
   if (at) armCrashPoints(at, (await import('./worker.ts')).allCrashPoints)
-}
-
-/** Each command imports its own code: loading all of it takes longer than most commands. */
-async function command(): Promise<void> {
-  switch (name) {
-    case 'help':
-      return void process.stdout.write(`${usage()}\n`)
-    case '': {
-      if (flags.version) return void process.stdout.write(`${version}\n`)
-      const { runEmbedded, runRole } = await import('./commands.ts')
-      return flags.embedded
-        ? runEmbedded(process.env, flags)
-        : void (await runRole(process.env, flags.role))
-    }
-    case 'create-admin': {
-      const { createAdmin } = await import('./accounts/create-admin.ts')
-      return createAdmin(readDatabaseUrl(process.env), flags.username)
-    }
-    case 'check-ledger': {
-      const { checkFromCommand } = await import('./operations/check-ledger/command.ts')
-      process.exitCode = await checkFromCommand(process.env, flags)
-      return
-    }
-    case 'verify-audit': {
-      const { verifyFromCommand } = await import('./accounts/audit-chain/verify-command.ts')
-      process.exitCode = await verifyFromCommand(readDatabaseUrl(process.env), flags.head)
-      return
-    }
-    case 'migrate-portfolio': {
-      const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')
-      return migratePortfolio(process.env, given, {
-        isDryRun: flags['dry-run'] === true,
-        skipInvalid: flags['skip-invalid'] === true,
-      })
-    }
-    default:
-      return otherCommand()
-  }
-}
-
-async function otherCommand(): Promise<void> {
-  const { reset, runAfterRestore, runMigrate, runReceiver, runSandboxes } = await import(
-    './commands.ts'
-  )
-  switch (name) {
-    case 'migrate':
-      return runMigrate(process.env, flags['one-login'])
-    case 'reset':
-      return reset(flags)
-    case 'sandbox':
-      return runSandboxes(flags)
-    case 'receive-callbacks':
-      return runReceiver(process.env, flags)
-    case 'after-restore':
-      return runAfterRestore(process.env, flags.since)
-  }
 }
