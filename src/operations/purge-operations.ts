@@ -1,23 +1,24 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { purgeInSteps } from '../database/purge-in-steps.ts'
+import { PERSONAL_MEMBERS } from './personal-members.ts'
 
 /** Few enough rows that nobody notices their locks. */
 const ROWS_PER_STATEMENT = 500
-const PERSONAL = ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'note']
 
 /** Purges operations, except what is needed to reconcile with the ledger: ids, amounts, dates, result and attempts. */
-export async function purgeOperations(db: Database, retentionDays: number): Promise<number> {
-  for (let purged = 0; ; ) {
-    const { numAffectedRows } = await purgeSome(db, retentionDays)
-    purged += Number(numAffectedRows)
-    if (Number(numAffectedRows) < ROWS_PER_STATEMENT) return purged
-  }
+export function purgeOperations(db: Database, retentionDays: number): Promise<number> {
+  return purgeInSteps(true, async () => {
+    const purged = Number((await purgeSome(db, retentionDays)).numAffectedRows)
+    return { purged, last: purged < ROWS_PER_STATEMENT ? null : true }
+  })
 }
 
 function purgeSome(db: Database, retentionDays: number) {
   return sql`
     update loanops.operation o
-       set data = (data::jsonb - ${PERSONAL}::text[])::json,
+       set data = (select coalesce(json_object_agg(name, value), '{}')
+                     from jsonb_each(data::jsonb) as member (name, value) where name !~* ${PERSONAL_MEMBERS.source}),
            response = case
              when status = 'success' then (response::jsonb - 'changes')::json
              -- An error's text and arguments repeat what was sent; its code does not.

@@ -1,6 +1,5 @@
-/** Members of the ledger's answers, and of operations' data, that contain names, numbers, addresses or notes. */
-const PERSONAL =
-  /(first|last|middle|full|display|client|officer|user)_?name$|^name$|mobile|phone|e_?mail|^notes?$|^address/i
+import { PERSONAL_MEMBERS } from '../../operations/personal-members.ts'
+
 /** Ids and codes stay as they are, even where a name is the same text. */
 const KEPT = /(id|code)$/i
 const REMOVED = '[removed]'
@@ -11,7 +10,7 @@ const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
 /** @param data the operation's data: its personal values are replaced wherever a text repeats them */
 export function withoutPersonalData<T>(value: T, data: object): T {
   const values = Object.entries(data)
-    .filter(([name, one]) => PERSONAL.test(name) && typeof one === 'string')
+    .filter(([name, one]) => PERSONAL_MEMBERS.test(name) && typeof one === 'string')
     .map(([, one]) => (one as string).trim())
     .filter(one => one.length >= SHORTEST_VALUE || /^\p{L}+$/u.test(one))
     // The longest value comes first: one may contain another.
@@ -34,7 +33,7 @@ function cleaned(value: unknown, values: (string | RegExp)[]): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !PERSONAL.test(name))
+      .filter(([name]) => !PERSONAL_MEMBERS.test(name))
       .map(([name, one]) => [
         name,
         typeof one === 'string' && KEPT.test(name) ? one : cleaned(one, values),

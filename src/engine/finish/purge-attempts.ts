@@ -1,21 +1,16 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { inSteps } from '../../database/in-steps.ts'
+import { purgeInSteps } from '../../database/purge-in-steps.ts'
 
 /** A step of so many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 2_000
 
 type Place = { id: string; attempt: number }
+type Step = { purged: number; last: Place | null }
 const BEFORE_ALL: Place = { id: '00000000-0000-0000-0000-000000000000', attempt: 0 }
 
-export async function purgeAttempts(db: Database, keepDays: number): Promise<number> {
-  let deleted = 0
-  await inSteps(BEFORE_ALL, async after => {
-    const step = await deleteNext(db, keepDays, after)
-    deleted += step.deleted
-    return step.last
-  })
-  return deleted
+export function purgeAttempts(db: Database, keepDays: number): Promise<number> {
+  return purgeInSteps(BEFORE_ALL, after => deleteNext(db, keepDays, after))
 }
 
 /**
@@ -23,7 +18,7 @@ export async function purgeAttempts(db: Database, keepDays: number): Promise<num
  * of those are scanned.
  */
 async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place) {
-  const { rows } = await sql<{ deleted: number; last: Place | null }>`
+  const { rows } = await sql<Step>`
     with bound as (
       select raw.id_at(now() - ${keepDays} * interval '1 day') as old, raw.id_at(now() + interval '1 day') as migrated
     ), next as materialized (
@@ -44,8 +39,8 @@ async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place
          and next.ended_at < now() - ${keepDays} * interval '1 day' and o.status <> 'processing'
       returning a.attempt
     )
-    select (select count(*)::integer from gone) as deleted,
+    select (select count(*)::integer from gone) as purged,
            (select json_build_object('id', operation_id, 'attempt', attempt) from next
              order by operation_id desc, attempt desc limit 1) as last`.execute(db)
-  return rows[0] as { deleted: number; last: Place | null }
+  return rows[0] as Step
 }
