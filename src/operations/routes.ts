@@ -14,9 +14,9 @@ import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
-import { NullableText, oneOf } from '../http/fields/schemas.ts'
+import { oneOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
-import { listQuery } from '../http/lists/list-query.ts'
+import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { validator } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces/traces.ts'
@@ -87,12 +87,7 @@ const listSchema = (catalogue: Catalogue) => ({
     },
     { additionalProperties: false },
   ),
-  response: {
-    200: Type.Object(
-      { operations: Type.Array(OperationItem), next_cursor: NullableText },
-      { title: 'OperationList' },
-    ),
-  },
+  response: listAnswer('operations', OperationItem, 'OperationList'),
 })
 
 type Context = {

@@ -85,10 +85,6 @@ export const MigrationItem = Type.Object(
   },
   { title: 'Migration' },
 )
-export const MigrationList = Type.Object(
-  { migrations: Type.Array(MigrationItem), next_cursor: nullable(Type.String()) },
-  { title: 'MigrationList' },
-)
 export type MigrationRecord = Static<typeof MigrationItem>
 export type DryRun = Static<typeof DryRunResult>
 

@@ -4,11 +4,10 @@ import { operate, read } from '../accounts/access/needs.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
 import { closed } from '../http/fields/schemas.ts'
-import { listQuery } from '../http/lists/list-query.ts'
+import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
 import {
   MigrationItem,
-  MigrationList,
   MigrationStatus,
   MigrationTypeName,
   ofOneMigration,
@@ -28,7 +27,7 @@ const listSchema = {
     },
     closed,
   ),
-  response: { 200: MigrationList },
+  response: listAnswer('migrations', MigrationItem, 'MigrationList'),
 }
 const itemSchema = {
   operationId: 'getMigration',

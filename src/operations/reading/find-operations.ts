@@ -15,7 +15,12 @@ import {
   wantsFailedOfType,
   wantsUnfinished,
 } from './operation-filter.ts'
-import { type OperationRow, type OperationWithAttempts, wholeRecord } from './operation-record.ts'
+import {
+  type OperationItem,
+  type OperationRow,
+  type OperationWithAttempts,
+  wholeRecord,
+} from './operation-record.ts'
 
 const recordColumns = sql`o.id, o.operation_type as "operationType", o.status, o.response,
   o.error_message as "errorMessage", o.processed_at as "processedAt"`
@@ -46,7 +51,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
       join loanops.operation_state v on v.id = o.id
      order by o.seq desc`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
-  return { operations: page.map(listItem), next_cursor }
+  return { operations: page.map(({ seq: _, ...row }) => listItem(row)), next_cursor }
 }
 
 /** The matches, at most `limit` per part, for counting. */
@@ -79,11 +84,15 @@ export async function operationWithAttempts(db: Database, tracked: Tracked) {
       from loanops.operation o
       join loanops.operation_state v on v.id = o.id
      where o.id = ${tracked.id} and o.operation_type = ${tracked.operationType}`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new UnknownTrackingId()
-  const { origin, predecessor } = row
-  const data = { ...row.data, ...row.kept }
-  return { ...listItem(row), data, origin, predecessor, attempts: await attemptsOf(db, tracked) }
+  if (rows[0] === undefined) throw new UnknownTrackingId()
+  const { data, kept, ...row } = rows[0]
+  return {
+    ...listItem(row),
+    data: { ...data, ...kept },
+    origin: row.origin,
+    predecessor: row.predecessor,
+    attempts: await attemptsOf(db, tracked),
+  }
 }
 
 /** Merges consecutive attempts that ended alike. A row may already stand for several, of one key where that matters. */
@@ -118,37 +127,9 @@ function lastUnfinished(subject: RawBuilder<unknown>) {
 const listColumns = sql`v.external_id, v.accepted_at, v.attempts, v.waiting_for, v.next_try_at, v.last_error,
   v.error_code, v.actor, v.caller, host(v.address) as address, v.request_id, o.ignored`
 
-type ListColumns = {
-  external_id: string
-  accepted_at: string
-  attempts: number
-  waiting_for: string | null
-  next_try_at: string | null
-  last_error: string | null
-  error_code: string | null
-  actor: string | null
-  caller: string | null
-  address: string | null
-  request_id: string | null
-  ignored: string[] | null
-}
+type ListColumns = Omit<Static<typeof OperationItem>, keyof ReturnType<typeof wholeRecord>>
 
 function listItem(row: OperationRow & ListColumns) {
-  return {
-    ...wholeRecord(row),
-    ...asJson<ListColumns>({
-      external_id: row.external_id,
-      accepted_at: row.accepted_at,
-      attempts: row.attempts,
-      waiting_for: row.waiting_for,
-      next_try_at: row.next_try_at,
-      last_error: row.last_error,
-      error_code: row.error_code,
-      actor: row.actor,
-      caller: row.caller,
-      address: row.address,
-      request_id: row.request_id,
-      ignored: row.ignored,
-    }),
-  }
+  const { id, operationType, status, response, errorMessage, processedAt, ...columns } = row
+  return { ...wholeRecord(row), ...asJson<ListColumns>(columns) }
 }
