@@ -86,17 +86,17 @@ async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<bool
   }
 }
 
-export function reject(db: Database, decision: Decision): Promise<void> {
-  return inTransaction(db, async trx => {
-    await end(trx, await lockOpen(trx, decision), 'rejected', decision)
-  })
-}
-
-export function withdraw(db: Database, decision: Decision): Promise<void> {
+/** Ends a proposal without doing its act. Anybody may reject it, but only who proposed it may withdraw it. */
+export function turnDown(
+  db: Database,
+  state: 'rejected' | 'withdrawn',
+  decision: Decision,
+): Promise<void> {
   return inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
-    if (!isSame(open.proposedBy, decision.asker.actor)) throw new NotProposer(open.proposedBy)
-    await end(trx, open, 'withdrawn', decision)
+    if (state === 'withdrawn' && !isSame(open.proposedBy, decision.asker.actor))
+      throw new NotProposer(open.proposedBy)
+    await end(trx, open, state, decision)
   })
 }
 

@@ -11,7 +11,7 @@ import { askerOf } from '../access/actor.ts'
 import { operate, read } from '../access/needs.ts'
 import type { AnyActCall } from './act-call.ts'
 import { APPROVAL_STATES, Approval } from './approval-record.ts'
-import { approve, reject, withdraw } from './decide.ts'
+import { approve, turnDown } from './decide.ts'
 import { findApproval, findApprovals } from './find-approvals.ts'
 
 const tags = ['approvals']
@@ -83,12 +83,12 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    for (const [path, schema, end] of [
-      ['/approvals/:id/reject', rejectSchema, reject],
-      ['/approvals/:id/withdraw', withdrawSchema, withdraw],
+    for (const [path, schema, state] of [
+      ['/approvals/:id/reject', rejectSchema, 'rejected'],
+      ['/approvals/:id/withdraw', withdrawSchema, 'withdrawn'],
     ] as const)
       app.post(path, { schema, config: operate() }, async request => {
-        await end(db, decisionOf(request))
+        await turnDown(db, state, decisionOf(request))
         return findApproval(db, request.params.id)
       })
   }

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
-import { approve, reject, withdraw } from '../../accounts/approvals/decide.ts'
+import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSame } from '../../accounts/approvals/person.ts'
 import { closed } from '../../http/fields/schemas.ts'
@@ -56,13 +56,13 @@ ${await eventsOf(approval)}
       },
     )
 
-    for (const [path, end, done] of [
-      ['/approvals/:id/reject', reject, 'rejected'],
-      ['/approvals/:id/withdraw', withdraw, 'takenBack'],
+    for (const [path, state, done] of [
+      ['/approvals/:id/reject', 'rejected', 'rejected'],
+      ['/approvals/:id/withdraw', 'withdrawn', 'takenBack'],
     ] as const)
       app.post(path, { schema: decideSchema, config: operate() }, async (request, reply) => {
         const { id } = request.params
-        await end(db, { id, note: request.body.note, asker: askerOf(request) })
+        await turnDown(db, state, { id, note: request.body.note, asker: askerOf(request) })
         return reply.redirect(back(id, done), 303)
       })
   }

@@ -6,13 +6,13 @@ import { cancelOperation } from '../../operations/control/cancel.ts'
 import { resolveOperation } from '../../operations/control/resolve.ts'
 import { parseTrackingId } from '../../operations/tracking-id.ts'
 import { assign } from '../../payments/decisions/assign.ts'
-import { ACT_OF } from '../../payments/decisions/resolution.ts'
 import { resolve } from '../../payments/decisions/resolve.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { etagOf } from '../../payments/precondition.ts'
 
 export type About = 'operations' | 'payments'
-export type Item = { tracking_id: string } | PaymentItem
+type OperationItem = { tracking_id: string }
+export type Item = OperationItem | PaymentItem
 /** `version`: that of the payment when the decision was confirmed; an earlier release stored none. */
 type PaymentItem = {
   gateway: string
@@ -30,37 +30,40 @@ type Decision = {
   about: About
   label: string
   effect: string
-  needsNote: boolean
+  needsNote?: boolean
   decide(context: Context, item: Item, made: Made): Promise<unknown>
 }
 
 /** Each item is decided as if it were the only one. */
-export const DECISIONS = {
-  'operations.retry': onOperation(
-    'operation.resolve',
-    'retry: try again',
-    'looked up in the ledger, and retried if it is not there',
-    resolveAs('retry'),
-  ),
-  'operations.failed': onOperation(
-    'operation.resolve',
-    'failed: give them up',
-    'looked up in the ledger, and permanently failed if it is not there',
-    resolveAs('failed'),
-  ),
-  'operations.cancel': onOperation(
-    'operation.cancel',
-    'cancel: those never attempted',
-    'permanently cancelled, if it was never attempted',
-    async (context, item, { asker, afterCommit }) =>
-      afterCommit(await cancelOperation(context, parseTrackingId(item), asker)),
-  ),
-  'payments.assign': onPayment(
-    'payment.assign',
-    'assign: each to the loan that it names',
-    'assigned to the loan that it names, for the next batch to post',
-    false,
-    ({ db }, { gateway, id, loan, version }, { note, asker }) =>
+const decisions = {
+  'operations.retry': {
+    act: 'operation.resolve',
+    about: 'operations',
+    label: 'retry: try again',
+    effect: 'looked up in the ledger, and retried if it is not there',
+    decide: resolveAs('retry'),
+  },
+  'operations.failed': {
+    act: 'operation.resolve',
+    about: 'operations',
+    label: 'failed: give them up',
+    effect: 'looked up in the ledger, and permanently failed if it is not there',
+    decide: resolveAs('failed'),
+  },
+  'operations.cancel': {
+    act: 'operation.cancel',
+    about: 'operations',
+    label: 'cancel: those never attempted',
+    effect: 'permanently cancelled, if it was never attempted',
+    decide: async (context, { tracking_id }: OperationItem, { asker, afterCommit }) =>
+      afterCommit(await cancelOperation(context, parseTrackingId(tracking_id), asker)),
+  },
+  'payments.assign': {
+    act: 'payment.assign',
+    about: 'payments',
+    label: 'assign: each to the loan that it names',
+    effect: 'assigned to the loan that it names, for the next batch to post',
+    decide: ({ db }, { gateway, id, loan, version }: PaymentItem, { note, asker }) =>
       assign(db, {
         gateway,
         paymentId: id,
@@ -69,73 +72,39 @@ export const DECISIONS = {
         asker,
         ifMatch: seenAs(version),
       }),
-  ),
-  'payments.handled': onPayment(
-    ACT_OF.handled,
-    'handled: they were booked by hand',
-    'marked as handled: it was booked by hand',
-    true,
-    settleAs('handled'),
-  ),
-  'payments.dismiss': onPayment(
-    ACT_OF.dismiss,
-    'dismiss: nothing is to be booked',
-    'dismissed: nothing will be booked',
-    true,
-    settleAs('dismiss'),
-  ),
+  },
+  'payments.handled': {
+    act: 'payment.handled',
+    about: 'payments',
+    label: 'handled: they were booked by hand',
+    effect: 'marked as handled: it was booked by hand',
+    needsNote: true,
+    decide: settleAs('handled'),
+  },
+  'payments.dismiss': {
+    act: 'payment.dismiss',
+    about: 'payments',
+    label: 'dismiss: nothing is to be booked',
+    effect: 'dismissed: nothing will be booked',
+    needsNote: true,
+    decide: settleAs('dismiss'),
+  },
 } satisfies Record<string, Decision>
 
-export type DecisionName = keyof typeof DECISIONS
-export const DECISION_NAMES = Object.keys(DECISIONS) as DecisionName[]
-
-function onOperation(
-  act: Act,
-  label: string,
-  effect: string,
-  decide: (context: Context, trackingId: string, made: Made) => Promise<unknown>,
-): Decision {
-  return {
-    act,
-    about: 'operations',
-    label,
-    effect,
-    needsNote: false,
-    decide: (context, item, made) =>
-      decide(context, 'tracking_id' in item ? item.tracking_id : '', made),
-  }
-}
+export type DecisionName = keyof typeof decisions
+export const DECISIONS: Record<DecisionName, Decision> = decisions
+export const DECISION_NAMES = Object.keys(decisions) as DecisionName[]
 
 function resolveAs(outcome: Resolution) {
-  return ({ db, boss }: Context, item: string, { asker }: Made) =>
-    resolveOperation(db, boss, parseTrackingId(item), outcome, asker)
-}
-
-function onPayment(
-  act: Act,
-  label: string,
-  effect: string,
-  needsNote: boolean,
-  decide: (context: Context, item: PaymentItem, made: Made) => Promise<unknown>,
-): Decision {
-  return {
-    act,
-    about: 'payments',
-    label,
-    effect,
-    needsNote,
-    decide: (context, item, made) => decide(context, item as PaymentItem, made),
-  }
+  return ({ db, boss }: Context, { tracking_id }: OperationItem, { asker }: Made) =>
+    resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker)
 }
 
 function settleAs(outcome: 'handled' | 'dismiss') {
-  return (
-    context: Context,
-    { gateway, id: paymentId, kind, version }: PaymentItem,
-    { note, asker }: Made,
-  ) => {
-    const resolution = { outcome, note: note ?? '' }
-    return resolve(context, { gateway, paymentId, kind }, resolution, asker, seenAs(version))
+  return (context: Context, { gateway, id, kind, version }: PaymentItem, made: Made) => {
+    const resolution = { outcome, note: made.note ?? '' }
+    const name = { gateway, paymentId: id, kind }
+    return resolve(context, name, resolution, made.asker, seenAs(version))
   }
 }
 

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { type ActCall, type Facts, factsAbout } from '../../accounts/approvals/act-call.ts'
-import { listFacts } from '../../accounts/approvals/list-facts.ts'
+import { eachCall } from '../../accounts/approvals/each-call.ts'
 import type { Act } from '../../config/acts.ts'
 import type { Database, Trx } from '../../database/database.ts'
-import { inSavepoint } from '../../database/in-savepoint.ts'
 import type { Row } from '../../database/row.ts'
 import type { OnFinal } from '../../engine/finish/finish.ts'
 import { IS_RESOLVABLE, type Resolution } from '../../engine/operation.ts'
-import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
 import type { Log } from '../../log.ts'
 import { parseTrackingId, UnknownTrackingId } from '../tracking-id.ts'
 import { cancelOperation } from './cancel.ts'
@@ -32,22 +30,16 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     }),
   }
 
-  const resolveEachCall: ActCall<ResolvedEach, undefined, ItemAnswer[]> = {
+  const resolveEachCall = eachCall<ResolvedEach, Resolved>({
     name: 'operations.resolve_each',
-    actsOf: () => ['bulk', 'operation.resolve'],
-    factsOf: (trx, { tracking_ids, outcome }) => {
-      const items = tracking_ids.map(tracking_id => ({ tracking_id, outcome }))
-      return listFacts(trx, `operations.${outcome}`, items, resolveCall)
-    },
-    act: (db, asker, { tracking_ids, outcome }) =>
-      answerEach(log, asker, tracking_ids, 202, one =>
-        inSavepoint(db, () => resolveCall.act(db, asker, { tracking_id: one, outcome }, undefined)),
-      ),
-    answer: async ({ tracking_ids }, answers) => {
-      const results = tracking_ids.map((tracking_id, i) => ({ tracking_id, ...answers[i] }))
-      return { status: 200, body: { results } }
-    },
-  }
+    itemsOf: ({ tracking_ids, outcome }) =>
+      tracking_ids.map(tracking_id => ({ tracking_id, outcome })),
+    call: resolveCall,
+    subjectOf: ({ outcome }) => `operations.${outcome}`,
+    status: 202,
+    namesOf: ({ tracking_id }) => ({ tracking_id }),
+    log,
+  })
 
   const cancelCall: ActCall<{ tracking_id: string }, undefined, () => void> = {
     name: 'operations.cancel',

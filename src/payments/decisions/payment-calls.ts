@@ -1,6 +1,9 @@
 import type { PgBoss } from 'pg-boss'
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import { eachCall } from '../../accounts/approvals/each-call.ts'
 import type { Database } from '../../database/database.ts'
+import { ExternalId, isExternalId } from '../../http/fields/text-fields.ts'
+import { invalidField } from '../../http/problem.ts'
 import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Log } from '../../log.ts'
 import type { PaymentName, PaymentStanding } from '../locked-payment.ts'
@@ -8,9 +11,8 @@ import type { PaymentKind } from '../payment-record.ts'
 import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
-import { assignEach } from './assign-each.ts'
 import { paymentFacts } from './payment-facts.ts'
-import { ACT_OF, type PaymentResolution } from './resolution.ts'
+import { actOf, type PaymentResolution } from './resolution.ts'
 import { resolveAsSeen, seenFor } from './resolve.ts'
 
 type Named = {
@@ -56,7 +58,7 @@ export function paymentCalls(context: Context) {
 
   const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
     name: 'payments.resolve',
-    actsOf: ({ outcome }) => [ACT_OF[outcome]],
+    actsOf: ({ outcome }) => [actOf(outcome)],
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined
       return paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), posted)
@@ -67,8 +69,26 @@ export function paymentCalls(context: Context) {
     answer: request => answer(request),
   }
 
-  const assignEachCall = assignEach(assignCall, log)
-  return { assignCall, assignEachCall, resolveCall }
+  return { assignCall, assignEachCall: eachAssignment(assignCall, log), resolveCall }
+}
+
+function eachAssignment(assignCall: ActCall<AssignRequest, undefined, void>, log: Context['log']) {
+  return eachCall<{ assignments: AssignRequest[] }, AssignRequest>({
+    name: 'payments.assign_each',
+    itemsOf: ({ assignments }) => assignments,
+    call: {
+      ...assignCall,
+      async act(db, asker, one) {
+        if (!isExternalId(one.external_loan_id))
+          throw invalidField('/external_loan_id', `must be ${ExternalId.description}`)
+        await assignCall.act(db, asker, one, undefined)
+      },
+    },
+    subjectOf: () => 'payments.assign',
+    status: 200,
+    namesOf: ({ gateway, gateway_payment_id }) => ({ gateway, gateway_payment_id }),
+    log,
+  })
 }
 
 function nameOf({ gateway, gateway_payment_id: paymentId, kind }: Named): PaymentName {

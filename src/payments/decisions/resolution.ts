@@ -68,23 +68,6 @@ function noted<Outcome extends string>(outcome: Outcome, title: string, descript
   return Type.Object(members, { ...closed, title, description })
 }
 
-export const PaymentResolution = Type.Union([Post, Handled, Dismiss, Reopen, Reverse, Restore], {
-  title: 'PaymentResolution',
-  discriminator: { propertyName: 'outcome' },
-})
-export type PaymentResolution = Static<typeof PaymentResolution>
-export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' | 'reverse' | 'restore' }>
-
-/** The act that each outcome is, for those who say who may do what. */
-export const ACT_OF = {
-  post: 'payment.post',
-  handled: 'payment.handled',
-  dismiss: 'payment.dismiss',
-  reopen: 'payment.reopen',
-  reverse: 'payment.reverse',
-  restore: 'payment.restore',
-} as const satisfies Record<PaymentResolution['outcome'], Act>
-
 const OUTCOMES = {
   post: Post,
   handled: Handled,
@@ -94,13 +77,28 @@ const OUTCOMES = {
   restore: Restore,
 }
 
+export const PaymentResolution = Type.Union(Object.values(OUTCOMES), {
+  title: 'PaymentResolution',
+  discriminator: { propertyName: 'outcome' },
+})
+export type PaymentResolution = Static<typeof PaymentResolution>
+export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' | 'reverse' | 'restore' }>
+
 /** The members of a body with this outcome; of an unknown one, only the outcome itself. */
 export function membersOf(outcome = ''): string[] {
   const [, schema] = Object.entries(OUTCOMES).find(([name]) => name === outcome) ?? []
   return Object.keys(schema?.properties ?? { outcome })
 }
 
-export const RESOLUTION_ACTS = Object.values(ACT_OF)
+export const RESOLUTION_ACTS = Object.values(OUTCOMES).map(({ properties }) =>
+  actOf(properties.outcome.const),
+)
+
+/** The act that an outcome is, for those who say who may do what. */
+export function actOf<Outcome extends PaymentResolution['outcome']>(outcome: Outcome) {
+  return `payment.${outcome}` as const satisfies Act
+}
+
 /** @param body the body as it was sent */
 export const actsInResolution = (body: { outcome?: unknown } | null) =>
   RESOLUTION_ACTS.filter(act => act === `payment.${body?.outcome}`)

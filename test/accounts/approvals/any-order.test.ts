@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { type Account, findAccount } from '../../../src/accounts/account.ts'
 import type { ActCall } from '../../../src/accounts/approvals/act-call.ts'
-import { approve, reject, withdraw } from '../../../src/accounts/approvals/decide.ts'
+import { approve, turnDown } from '../../../src/accounts/approvals/decide.ts'
 import { perform } from '../../../src/accounts/approvals/perform.ts'
 import { disableAccount } from '../../../src/accounts/change-account.ts'
 import { newId } from '../../../src/ids.ts'
@@ -226,14 +226,12 @@ async function end(run: Run, { does, which, person }: Of<'reject' | 'withdraw'>)
   if (found === undefined) return
   const by = person % run.people
   const decision = { id: found.id, asker: askerOf(run, person) }
-  const isDone = await (does === 'reject' ? reject : withdraw)(db, decision).then(
-    () => true,
-    refused,
-  )
+  const state = does === 'reject' ? 'rejected' : 'withdrawn'
+  const isDone = await turnDown(db, state, decision).then(() => true, refused)
   const may =
     found.ended === null && !run.disabled.has(by) && (does === 'reject' || found.by === by)
   if (isDone !== may) throw new Error(`${does}: ${isDone}`)
-  if (isDone) found.ended = does === 'reject' ? 'rejected' : 'withdrawn'
+  if (isDone) found.ended = state
 }
 
 /** What the database says in the end: each approval has one effect, and there is no effect without one. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { accountCalls } from '../../../src/accounts/account-calls.ts'
 import type { ActCall } from '../../../src/accounts/approvals/act-call.ts'
-import { approve, reject } from '../../../src/accounts/approvals/decide.ts'
+import { approve, turnDown } from '../../../src/accounts/approvals/decide.ts'
 import { perform } from '../../../src/accounts/approvals/perform.ts'
 import { enterAccount } from '../../../src/accounts/sign-on/enter-account.ts'
 import { replayCall } from '../../../src/callbacks/replay-call.ts'
@@ -101,7 +101,10 @@ t.test('a proposal whose time runs out while its approval waits is not approved'
   const expired = { code: 'EXPIRED' }
   const decision = { id, asker: as('meera') }
   await t.rejects(approve({ db, calls: [facts] }, decision), expired, 'for what it is about')
-  for (const decide of [approve.bind(null, { db, calls: [replayCall] }), reject.bind(null, db)]) {
+  for (const decide of [
+    approve.bind(null, { db, calls: [replayCall] }),
+    turnDown.bind(null, db, 'rejected'),
+  ]) {
     const decided = await db.transaction().execute(async trx => {
       await sql`select from loanops.approval where id = ${id} for update`.execute(trx)
       const decided = Promise.allSettled([decide(decision)])

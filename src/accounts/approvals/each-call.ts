@@ -1,0 +1,43 @@
+import { inSavepoint } from '../../database/in-savepoint.ts'
+import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
+import type { Log } from '../../log.ts'
+import type { ActCall } from './act-call.ts'
+import { listFacts } from './list-facts.ts'
+
+type Each<Request extends object, Item extends object> = {
+  name: string
+  itemsOf(request: Request): Item[]
+  call: Pick<ActCall<Item, undefined, unknown>, 'actsOf' | 'factsOf' | 'act'>
+  /** The list in the subject of a proposal, such as `payments.assign`. */
+  subjectOf(request: Request): string
+  /** The status of an item that was done. */
+  status: number
+  /** The members of an item by which its answer is recognised. */
+  namesOf(item: Item): object
+  log: Pick<Log, 'error'>
+}
+
+/** A call with a list, of which each item is done as if it were the only one. */
+export function eachCall<Request extends object, Item extends object>({
+  name,
+  itemsOf,
+  call,
+  subjectOf,
+  status,
+  namesOf,
+  log,
+}: Each<Request, Item>): ActCall<Request, undefined, ItemAnswer[]> {
+  return {
+    name,
+    actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(item => call.actsOf(item)))],
+    factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
+    act: (db, asker, request) =>
+      answerEach(log, asker, itemsOf(request), status, item =>
+        inSavepoint(db, () => call.act(db, asker, item, undefined)),
+      ),
+    async answer(request, answers) {
+      const results = itemsOf(request).map((item, i) => ({ ...namesOf(item), ...answers[i] }))
+      return { status: 200, body: { results } }
+    },
+  }
+}
