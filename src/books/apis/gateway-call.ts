@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors, Pool } from 'undici'
+import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
@@ -127,7 +128,7 @@ async function callOnce(
       error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
     throw new GatewayUnavailable(message, { cause: error })
   })
-  const text = await readText(response.body)
+  const text = await readText(response)
   const { statusCode: status } = response
   if (status === 429 || status >= 500)
     throw new GatewayUnavailable(`it answered ${status}`, {
@@ -160,9 +161,9 @@ function traceGatewayCall(
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function readText(response: Dispatcher.ResponseData): Promise<string> {
   try {
-    return await body.text()
+    return await answerText(response, MAX_BODY_BYTES)
   } catch (error) {
     if (error instanceof errors.ResponseExceededMaxSizeError)
       throw new UnexpectedAnswer('the response is too large')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { errors, Pool } from 'undici'
 import type { Config } from '../../config/config.ts'
+import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Answer, Received } from '../answers/answer.ts'
@@ -83,8 +84,9 @@ export function openSender(settings: LedgerSettings): Sender {
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
     })
-    const { statusCode, headers: answered, body } = await endingWith(signal, sent)
-    const text = await body.text()
+    const response = await endingWith(signal, sent)
+    const { statusCode, headers: answered } = response
+    const text = await answerText(response, MAX_ANSWER_BYTES)
     return {
       status: statusCode,
       body: parsed(text),

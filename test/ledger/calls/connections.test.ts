@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
@@ -39,6 +40,20 @@ t.test('each of several calls has a connection of its own, even if HTTP/2 is off
   await Promise.all(['a', 'b', 'c'].map(name => ledger.read(ledgerPath([name]))))
   t.same(versions, ['1.1', '1.1', '1.1'])
   t.equal(connections.size, 3)
+})
+
+t.test('an answer that a proxy compresses unasked is read', async t => {
+  const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
+  const server = createServer((request, response) => {
+    const encoding = request.url?.split('/').at(-1) ?? ''
+    const pack = packers[encoding as keyof typeof packers] ?? (() => 'cut off')
+    response.setHeader('content-encoding', encoding === 'broken' ? 'gzip' : encoding)
+    response.end(pack('[]'))
+  })
+  const ledger = await ledgerAt(t, server, 'http')
+  for (const encoding of Object.keys(packers))
+    t.match(await ledger.read(ledgerPath([encoding])), { outcome: 'done', body: [] }, encoding)
+  await t.rejects(ledger.read(ledgerPath(['broken'])), { message: /not the ledger’s/ })
 })
 
 t.test('no write waits for the first call of a half-open circuit', async t => {
