@@ -142,6 +142,13 @@ t.test('no function is too long to be read at once', async t => {
   )
 })
 
+t.test('the title of a test names its subject', async t => {
+  for (const file of sourcesIn(import.meta.dirname)) {
+    const text = readFileSync(resolve(import.meta.dirname, file), 'utf8')
+    t.notMatch(text, /\bt\.test\(\s*['"`]what /i, file)
+  }
+})
+
 t.test('everything that is exported is imported by another file, types included', async t => {
   const imported = new Set<string>()
   for (const folder of [root, import.meta.dirname]) {

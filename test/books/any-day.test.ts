@@ -252,7 +252,7 @@ async function missing() {
 }
 
 t.test(
-  'whatever happens, each paisa of a day is in one bucket, and after a fetch and a read-back none is missing',
+  'each paisa of a day is in one bucket, and after a fetch and a read-back none is missing',
   async t => {
     let histories = 0
     await fetchAll(service.call, 'gateway_a', WINDOW)

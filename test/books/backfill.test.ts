@@ -65,7 +65,7 @@ t.test('a payment whose webhook was lost is found, and posted once', async t => 
   ])
 })
 
-t.test('what was fetched is stored as the gateway answered it, with every digit', async t => {
+t.test('fetched items are stored as the gateway answered them, with every digit', async t => {
   const { gateways, service } = await withGateways(t, { GATEWAY_B_API_VERSION: '2025-01-01' })
   await gateways.put('/payments', [
     payment('gateway_a', 'pay_1', {
@@ -162,7 +162,7 @@ t.test(
   },
 )
 
-t.test('what was fetched counts for its lender, whose networks do not apply to it', async t => {
+t.test('fetched payments count for their lender, whose networks do not apply to them', async t => {
   const LENDERS_FILE = lendersFile(t, {
     LENDER_02: {
       gateway_a: { validateSignature: true, secretEnv: 'S', allowedCidrs: ['10.0.0.0/8'] },

@@ -203,7 +203,7 @@ t.test('an unreadable item of a payment that is here already is not in suspense'
   t.equal(body.payments.length, 1)
 })
 
-t.test('what an operator posts from an unreadable item is not posted again', async t => {
+t.test('a payment that an operator posts from an unreadable item is not posted again', async t => {
   let currency: string | null = null
   const { settings } = await oddGateway(t, asked => listOfA(itemOfA('pay_1', { currency }))(asked))
   const service = await paymentService(t, settings)

@@ -8,7 +8,7 @@ import { serviceWithPosted } from '../support/books/readback.ts'
 import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
-t.test('what was read of an earlier posting says nothing about a newer one', async t => {
+t.test('a finding about an earlier posting says nothing about a newer one', async t => {
   const { db, stateOf } = await serviceWithPosted(t, ['pay_1'])
   const [payment] = await postedTo(db, ['L-1'], ALWAYS, 'Asia/Kolkata')
   if (payment === undefined) throw new Error('not posted')

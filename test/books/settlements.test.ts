@@ -50,7 +50,7 @@ async function withSettlement(t: Parameters<typeof oddGateway>[0], ...more: obje
 const find = async ({ call }: Pick<TestService, 'call'>, query: string) =>
   (await call('GET', `/api/settlements?${query}`)).body
 
-t.test('what is paid out is the net and every adjustment, found by its UTR', async t => {
+t.test('the amount paid out is the net and every adjustment, found by its UTR', async t => {
   const service = await withSettlement(t)
   const expected = {
     gateway: 'gateway_a',

@@ -40,7 +40,7 @@ const paymentOfB = (id: string, more: object = {}) => ({
 })
 
 t.test(
-  'what a gateway’s list calls paid but nobody has collected is neither posted nor in the statement',
+  'a payment that a gateway’s list calls paid but nobody has collected is neither posted nor in the statement',
   async t => {
     const collected = { is_captured: true, payment_group: 'upi', payment_method: { upi: {} } }
     const { settings } = await oddGateway(t, asked =>
@@ -103,7 +103,7 @@ t.test('of a reserved payment, the part that was captured is confirmed and poste
   t.match(await service.repayments(), [{ externalId: 'gateway_b-1', amount: 600.5 }])
 })
 
-t.test('what nobody has collected is not in the statement of a gateway’s own export', async t => {
+t.test('an uncollected payment is not in the statement of a gateway’s own export', async t => {
   const service = await paymentService(t, { ROLE: 'api' })
   const upload = async (gateway: string, ...lines: string[]) => {
     const path = `${gateway}/statement?lender=LENDER_02`

@@ -94,7 +94,7 @@ t.test('a later file replaces the rows of its own payments, and no others', asyn
   ])
 })
 
-t.test('what a withdrawn file had replaced does not come back, and its day is partial', async t => {
+t.test('rows that a withdrawn file replaced stay away, and their day is partial', async t => {
   const gateways = await gatewaySandbox(t)
   const service = await paymentService(t, gateways.settings)
   await service.loan('L-1')

@@ -86,7 +86,7 @@ async function disbursedLoan(call: Call, loan: string): Promise<void> {
 }
 
 t.test(
-  'what came between a back-up and its restore is fetched, and no number is reused',
+  'payments between a back-up and its restore are fetched, and no number is reused',
   async t => {
     const { ledger, gateways, receiver, url, env } = await start(t)
     const paidAt = new Date(Date.now() - HOUR_MS).toISOString()

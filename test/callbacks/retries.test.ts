@@ -106,7 +106,7 @@ t.test('410 stops all delivery, keeps new callbacks, and resume sends them', asy
   t.same(receiver.received.map(({ body }) => body.data.external_id).sort(), ['C-1', 'C-1', 'C-2'])
 })
 
-t.test('what fails after a 410 does not resume callbacks', async t => {
+t.test('a callback that fails after a 410 does not resume callbacks', async t => {
   const { receiver, service } = await reporting(t)
   const open: ServerResponse[] = []
   receiver.respond(response => open.push(response))

@@ -162,7 +162,7 @@ t.test('a change of the password ends the session', async t => {
 })
 
 t.test(
-  'what was typed into a form whose session had expired can be sent after the next login',
+  'a form that was filled in after its session had expired can be sent after the next login',
   async t => {
     const path = '/console/payments/gateway_a/pay_1/note?kind=refund'
     const note = `asked the branch: <b>“${'वापसी का अनुरोध '.repeat(40)}”</b>`
@@ -244,7 +244,7 @@ t.test('one ends all other sessions and tokens of one’s account', async t => {
   t.equal((await call('POST', '/api/ledger/resume', undefined, token)).status, 401)
 })
 
-t.test('what somebody else typed, or nobody known, is neither shown nor sent', async t => {
+t.test('a form that somebody else or nobody known filled in is neither shown nor sent', async t => {
   const path = '/console/payments/gateway_a/pay_1/note'
   const typed = { note: 'the branch asked for it' }
   const late = await browser(url, expired(operator.cookie))(path, typed)

@@ -5,7 +5,7 @@ import { sharedLoad } from '../../src/console/frame/shared-load.ts'
 const FRESH_MS = 2_000
 const MAX_AGE_MS = 10_000
 
-t.test('what takes long to load is loaded less often, but never becomes too old', async t => {
+t.test('a value that loads slowly is loaded less often, but never becomes too old', async t => {
   let now = 0
   const clock = mock.method(performance, 'now', () => now)
   t.teardown(() => clock.mock.restore())

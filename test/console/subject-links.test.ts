@@ -2,7 +2,7 @@ import t from 'tap'
 import { subjectLink } from '../../src/console/audit/subject-link.ts'
 import { subjectOf } from '../../src/console/callbacks/subject-of.ts'
 
-t.test('what a callback or an action is about is linked, whatever characters its id has', t => {
+t.test('the subject of a callback or an action is linked, whatever characters its id has', t => {
   for (const [subject, path] of [
     ['loan:LN/2026: 1', 'loans/LN%2F2026%3A%201'],
     ['client:ऋ?', 'clients/%E0%A4%8B%3F'],

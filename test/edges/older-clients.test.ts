@@ -79,7 +79,7 @@ const REQUESTS: [what: string, head: string[], body: string | Buffer, status: nu
   ],
 ]
 
-t.test('what clients of older services send is taken, or refused in words', async t => {
+t.test('requests of clients of older services are taken, or refused in words', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   const send = (head: string[], body: string | Buffer) => {
     const length = `content-length: ${Buffer.byteLength(body)}`

@@ -4,7 +4,7 @@ import { startTestService, TOKEN } from '../support/service.ts'
 
 const HEAD = `host: x\r\nx-internal-token: ${TOKEN}\r\ncontent-type: application/json\r\n`
 
-t.test('what two servers could read as two different requests is refused', async t => {
+t.test('bytes that two servers could read as two different requests are refused', async t => {
   const { call, url } = await startTestService(t, { ROLE: 'api' })
   const raw = (bytes: string) => rawHttp(url, bytes)
   const test = (name: string, body: (t: Test) => Promise<void>) =>

@@ -51,7 +51,7 @@ t.test('an operation whose answer is lost is done once, whatever its external id
   }
 })
 
-t.test('what the ledger does not have is refused alike, by its path or by a query', async t => {
+t.test('a loan or client that does not exist is refused alike, by path or by query', async t => {
   const { call } = await startTestService(t)
   for (const [status, of] of Object.entries({
     LOAN_APPROVE: approval,

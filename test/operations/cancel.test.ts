@@ -56,7 +56,7 @@ t.test('an operation that was never attempted is cancelled once, even during a p
   t.equal((await control(service, 'GET', '/counters')).calls['CREATE/CLIENT'], 1)
 })
 
-t.test('what waited for a cancelled operation goes on', async t => {
+t.test('an operation that waited for a cancelled one goes on', async t => {
   const service = await startTestService(t)
   await pause(service.call)
   const { client, id } = await waitingClient(service)

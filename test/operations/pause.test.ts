@@ -69,7 +69,7 @@ t.test('a pause needs a reason, and an end in the future with its zone', async t
   t.equal(rows.length, 0)
 })
 
-t.test('what is accepted during a pause waits for its end, and is done soon after it', async t => {
+t.test('an operation accepted during a pause waits for its end, and is done soon', async t => {
   const service = await startTestService(t)
   const loan = await givenLoan(service.call)
   await pause(service.call)

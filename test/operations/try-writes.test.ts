@@ -76,7 +76,7 @@ for (const [flags, expected] of FLAGS)
     t.match(findings, expected)
   })
 
-t.test('what the user may not undo stays, and is named', async t => {
+t.test('a loan that the user may not undo stays, and is named', async t => {
   const { ledger } = await sandbox(t, 'no-permission=DISBURSALUNDO_LOAN')
   const { findings, left } = await tried(ledger.url)
   t.match(findings, [{ check: 'idempotency', state: 'ok' }])
@@ -140,7 +140,7 @@ t.test('nothing is written while the read-only check finds what breaks every wri
   t.match(printed, /breaks +reachable/)
 })
 
-t.test('what a killed check left is named by the next one, and removed', async t => {
+t.test('the records that a killed check left are named by the next one, and removed', async t => {
   const service = await sandbox(t)
   const { url } = service.ledger
   const write = ['--write', '--tenant', 'default', '--json']

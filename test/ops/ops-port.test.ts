@@ -6,7 +6,7 @@ import { startTestService } from '../support/service.ts'
 const FOR_OPERATORS = ['/metrics', '/openapi.json', '/docs', '/docs/static/index.css']
 const FOR_CALLERS = ['/api/ledger/operations', '/api/no/such/path', '/console', '/console/login']
 
-t.test('what is for operators alone is served on OPS_PORT, and nothing else is', async t => {
+t.test('the routes for operators alone are served on OPS_PORT, and no others are', async t => {
   const port = await freePort(0)
   const settings = { ROLE: 'api', DOCS_ENABLED: 'true', OPS_PORT: String(port) }
   const { url } = await startWithConsole(t, settings)

@@ -37,7 +37,7 @@ t.test('with pending-409, what waits for a checker is refused the second time', 
 })
 
 t.test(
-  'what waits for a checker has its effect once, when a second person approves it',
+  'a call that waits for a checker has its effect once, when a second person approves it',
   async t => {
     const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
     const loan = await ledgerLoan(ledger, 'disbursed')
@@ -55,7 +55,7 @@ t.test(
   },
 )
 
-t.test('what a second person rejects never has an effect', async t => {
+t.test('a call that a second person rejects never has an effect', async t => {
   const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
   const loan = await ledgerLoan(ledger, 'disbursed')
   const { commandId } = await atLedger(ledger, 'POST', repaid(loan), repayment)

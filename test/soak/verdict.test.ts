@@ -17,11 +17,11 @@ t.test('a figure is flat up to its factor and slack over the start, and not beyo
   t.same(flatness(start, end), { 'at the limit': true, 'beyond it': false, less: true })
 })
 
-t.test('what appears only during the run may be as large as the slack', async t => {
+t.test('a series that appears only during the run may be as large as the slack', async t => {
   t.same(flatness([], [figure('small', 10), figure('large', 11)]), { small: true, large: false })
 })
 
-t.test('what a row takes is not judged where there was no row at the start', async t => {
+t.test('the size of a row is not judged where there was no row at the start', async t => {
   t.same(verdict([], [{ ...figure('rows', 100), unit: 'bytes per row' }]), [])
 })
 

@@ -24,7 +24,7 @@ t.test('files in one process do not share the number of tests that run together'
   t.match(said, /one begins.*one ends.*two begins.*two ends/s)
 })
 
-t.test('what a file began is closed before the next file loads', async t => {
+t.test('the service that a file began is closed before the next file loads', async t => {
   const { said } = await run(t, [
     `t.teardown(() => t.comment('closed')); t.test('first', async t => t.pass())`,
     `t.comment('loaded')`,

@@ -29,7 +29,7 @@ t.test('a run removes what a killed one left', async t => {
   t.same(readdirSync(parent), [String(process.pid)])
 })
 
-t.test('what one process at a time may do goes on once its holder has ended', async t => {
+t.test('work for one process at a time goes on once its holder has ended', async t => {
   const lock = join(t.testdir(), 'lock')
   writeFileSync(lock, String(ENDED))
   const order: string[] = []

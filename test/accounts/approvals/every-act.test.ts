@@ -217,7 +217,7 @@ for (const [name, { act, action, shows, ...row }] of Object.entries(ROWS))
     }
   })
 
-t.test('what nobody approved in time is refused as expired', async t => {
+t.test('a proposal that nobody approved in time is refused as expired', async t => {
   const before = await effectsOf('')
   for (const [name, row] of Object.entries(ROWS)) {
     const { approval_id: id } = await fromForm(row, 'late')
@@ -227,7 +227,7 @@ t.test('what nobody approved in time is refused as expired', async t => {
   t.same(await effectsOf(''), before, 'nothing is done')
 })
 
-t.test('what has changed since a form proposed it is refused as stale', async t => {
+t.test('a proposal of a form whose subject has changed is refused as stale', async t => {
   const changing = Object.entries(ROWS).filter(([, row]) => row.change !== undefined)
   const ids = new Map<string, string>()
   for (const [name, row] of changing) ids.set(name, (await fromForm(row, 'changed')).approval_id)

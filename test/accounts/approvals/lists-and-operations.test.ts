@@ -136,7 +136,7 @@ t.test('a list of operations is proposed as one', async t => {
   })
 })
 
-t.test('what is open is found without reading all that was ever decided', async t => {
+t.test('open proposals are found without reading all that were ever decided', async t => {
   await sql`
     insert into loanops.approval (id, call, act, subject, request, facts, fingerprint, state, proposed_by, expires_at)
     select gen_random_uuid(), 'none', 'bulk', n::text, '{}', '{}', '', 'rejected', 'asha.rao', now()

@@ -142,7 +142,7 @@ t.test('a proposal whose payment has changed since ends as stale', async t => {
   t.equal(await stateOf('pay_8'), 'suspense')
 })
 
-t.test('what would be refused is not proposed', async t => {
+t.test('an assignment that would be refused is not proposed', async t => {
   await held('pay_9')
   t.match(await asha.post(`${path('pay_9')}/resolve`, { outcome: 'reopen', note: 'x' }), {
     status: 409,

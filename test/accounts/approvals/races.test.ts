@@ -42,7 +42,7 @@ const between = (call: ActCall<any, any, any>, change: () => Promise<unknown>) =
   },
 })
 
-t.test('what matches again meanwhile is not decided without a second person', async t => {
+t.test('a payment that matches again meanwhile is not decided without a second person', async t => {
   const call = bulkCall({ config: { LEDGER_TIMEZONE: 'Asia/Kolkata' } })
   const wanted = { decision: 'payments.dismiss', filter: { reason: 'no_loan_named' } } as const
   for (const [id, amount] of [

@@ -138,7 +138,7 @@ t.test('an administrator can unlock a username', async t => {
   t.same(rows, [{ actor: ADMIN.username, subject: OPERATOR.username }])
 })
 
-t.test('what is stored about a failed login does not reveal what was typed', async t => {
+t.test('the record of a failed login does not reveal the text that was typed', async t => {
   const { call, db } = await startWithAccounts(t)
   await login(call, 'a-password-in-the-wrong-field')
   const { rows } = await sql<{ key: string }>`

@@ -5,7 +5,7 @@ import type { Claim } from '../../../src/engine/claim/claim.ts'
 const claim = (seq: string) => ({ seq }) as Claim
 
 t.test(
-  'what an operation passes on reaches the one accepted right after it, and only once',
+  'a value that an operation passes on reaches the one accepted right after it, and only once',
   async t => {
     const passedOn = openPassedOn()
     t.equal(passedOn.take(claim('7')), undefined)
@@ -16,7 +16,7 @@ t.test(
 )
 
 t.test(
-  'what an operation passes on does not reach an operation that another may have preceded',
+  'a value that an operation passes on does not reach an operation that another may have preceded',
   async t => {
     const passedOn = openPassedOn()
     passedOn.leave(claim('7'), 'of 7')

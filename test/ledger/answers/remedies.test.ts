@@ -17,7 +17,7 @@ const PEM = readFileSync(fileURLToPath(new URL('../../support/loopback.pem', imp
 /** More than the circuit takes to open. */
 const READS = 6
 
-t.test('what is wrong with the connection to the ledger names its setting', async t => {
+t.test('a fault of the connection to the ledger names its setting', async t => {
   const sandbox = await startSandbox({ port: 0 })
   const strange = createServer({ key: PEM, cert: PEM }, (_, response) => response.end('[]'))
   await new Promise<void>(done => strange.listen(0, '127.0.0.1', done))
@@ -52,7 +52,7 @@ t.test('what is wrong with the connection to the ledger names its setting', asyn
   )
 })
 
-t.test('what is not sent to a ledger that is down still says why it is down', async t => {
+t.test('a call that is not sent to a ledger that is down still says why it is down', async t => {
   const url = `http://127.0.0.1:${await freePort(0)}/api/v1`
   const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url)))
   t.teardown(() => ledger.cutOff())

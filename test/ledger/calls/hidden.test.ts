@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 const HIDDEN =
   /^the ledger hides it from LoanOps’s user \(LEDGER_USERNAME\), who belongs to another office: /
 
-t.test('what the ledger hides from our user is neither absent nor refused', async t => {
+t.test('a record that the ledger hides from our user is neither absent nor refused', async t => {
   const service = await serviceOfBranch(t)
   const { call } = service
   await service.loan('L-HEAD', { until: 'created' })

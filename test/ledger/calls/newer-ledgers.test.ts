@@ -68,7 +68,7 @@ t.test('a 503 that forbids an adjustment or a chargeback for good is a refusal',
   }
 })
 
-t.test('what lost its external id at the ledger is found by its receipt number', async t => {
+t.test('a transaction that lost its external id is found by its receipt number', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const ledger = openLedger(service.config)
   t.teardown(() => ledger.close())

@@ -63,7 +63,7 @@ const FLAGS: Record<string, string[]> = {
   'decimals=0': Array.from({ length: 9 }, (_, i) => `currency LENDER_0${i + 1} breaks`),
 }
 for (const [flag, expected] of Object.entries(FLAGS))
-  t.test(`what ${flag} changes at the ledger is found, and nothing else`, async t => {
+  t.test(`the change that ${flag} makes at the ledger is found, and nothing else`, async t => {
     const findings = await checked(await sandbox(t, flag))
     t.same(named(findings, 'breaks', 'differs'), expected)
     t.ok(findings.every(({ state, remedy }) => (remedy === null) === (state === 'ok')))
@@ -76,7 +76,7 @@ t.test('another time zone breaks while it is another day there', async t => {
   t.same(named(findings, 'breaks', 'differs'), ['time_zone breaks'])
 })
 
-t.test('what the flag of maker-checker names is in the finding', async t => {
+t.test('the permission that the flag of maker-checker names is in the finding', async t => {
   const findings = await checked(await sandbox(t, 'maker-checker=DISBURSE_LOAN'))
   const { found } = findings.find(({ check }) => check === 'maker_checker') as Finding
   t.match(found, /DISBURSE_LOAN/)
@@ -101,7 +101,7 @@ t.test('a call that does not get through is named by its setting; the rest is un
   }
 })
 
-t.test('what the user may not read is unknown, never ok', async t => {
+t.test('a setting that the user may not read is unknown, never ok', async t => {
   const findings = await checked(await sandbox(t, 'no-permission=READ_CONFIGURATION'))
   t.same(named(findings, 'unknown'), [
     'password_expiry unknown',
@@ -157,7 +157,7 @@ t.test('the lenders in LENDERS_FILE are checked, and all with --all-lenders', as
   t.equal(all.code, 1)
 })
 
-t.test('what a ledger leaves out of its answers is unknown, never ok', async t => {
+t.test('a setting that a ledger leaves out of its answers is unknown, never ok', async t => {
   const answers: Record<string, unknown> = {
     '/api/v1/paymenttypes': [{ name: 'LoanOps' }],
     '/api/v1/loanproducts': [{ id: 1, name: 'LENDER_01' }],

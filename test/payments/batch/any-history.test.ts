@@ -202,7 +202,7 @@ function bookings({ paise, fee, isPostedUnread }: Known, fate: string, isDecided
 }
 
 t.test(
-  'whatever comes in whatever order, every paisa is kept once, and what is forged changes nothing',
+  'whatever the order of events, every paisa is kept once, and forged events change nothing',
   async t => {
     const service = await start(t)
     const end = performance.now() + ENOUGH_MS

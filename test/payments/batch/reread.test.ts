@@ -69,7 +69,7 @@ t.test(
   },
 )
 
-t.test('what an operator decided since a source was to be read again stays decided', async t => {
+t.test('an operator’s decision since a source was to be read again still stands', async t => {
   const service = await serviceWithSource(t)
   const ways = ['during', 'since']
   for (const way of ways) await service.webhook('gateway_a', renamed(`pay_${way}`), LENDER)

@@ -147,7 +147,7 @@ t.test('a decision about a payment that changes meanwhile is refused', async t =
   t.match(await answer.comes, { status: 409, body: { code: 'CONFLICT' } })
 })
 
-t.test('what was handled or dismissed is reopened with the reason that it had', async t => {
+t.test('a handled or dismissed payment is reopened with the reason that it had', async t => {
   const reopen = { outcome: 'reopen', note: 'a mistake' }
   await sent(capturedA({ id: 'pay_posted', loan: 'L-1' }))
   t.match(await decide('pay_posted', reopen), { status: 409 })

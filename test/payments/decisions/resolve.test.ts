@@ -338,7 +338,7 @@ t.test('a part of a refunded payment is posted, and only a later refund objects 
   ])
 })
 
-t.test('what later events say of a decided payment changes nothing, and objects once', async t => {
+t.test('later events of a decided payment change nothing, and object once', async t => {
   const { loan, sent, post } = await ownPayment()
   const { loan: other } = await ownLoan(service)
   const ways = { pay_post: post, pay_handled: HANDLED, pay_dismiss: DISMISS }
@@ -472,7 +472,7 @@ t.test('an amount that the ledger would round is held until a person decides aga
   t.match(await sent([]), { state: 'posted' })
 })
 
-t.test('what is neither in suspense nor objected to cannot be resolved', async t => {
+t.test('a payment that is neither in suspense nor objected to cannot be resolved', async t => {
   const { id, loan, sent, post } = await ownPayment()
   await sent([capturedA({ id, loan }), refundA({ id: 'rfnd_9', of: 'pay_9' })])
   for (const way of [post, HANDLED, DISMISS]) {

@@ -109,7 +109,7 @@ t.test('events that are no money leave no payment, whatever amounts they carry',
   t.same(await b.fates(), [])
 })
 
-t.test('what a mandate’s limit did to a day is undone when its event is read again', async t => {
+t.test('the mark of a mandate’s limit on a day is undone when its event is reread', async t => {
   const { db, save, transform, fates, types } = await sourceOf(t, 'gateway_a')
   await save({ event: 'token.confirmed', payload: { token: { entity: { max_amount: 100 } } } })
   await transform()

@@ -58,7 +58,7 @@ const service = await withNetworks(t)
 
 for (const lender of [undefined, 'LENDER_02', 'LENDER_03'])
   t.test(
-    `what comes from outside stops no payment, with the lender ${lender ?? 'left out'}`,
+    `an event from outside stops no payment, with the lender ${lender ?? 'left out'}`,
     async t => {
       const pay = `pay_named_${lender}`
       const [rfnd, disp] = [`rfnd_named_${lender}`, `disp_named_${lender}`] as const
@@ -161,7 +161,7 @@ t.test('no refund is taken from its payment from outside while the ledger is dow
   t.equal((await service.repayments()).length, 0)
 })
 
-t.test('what comes from outside one lender’s networks silences no refund of another', async t => {
+t.test('an event from outside one lender’s networks silences no refund of another', async t => {
   await service.inside(capturedA({ id: 'pay_silenced_2', loan: 'L-2' }))
   await service.settled('pay_silenced_2')
   await service.outside(capturedA({ id: 'pay_silenced_3', loan: 'L-3' }))

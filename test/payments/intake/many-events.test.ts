@@ -171,7 +171,7 @@ t.test('a payment with more facts than are read is posted only by an operator', 
 })
 
 t.test(
-  'what is beyond the facts that are read has no say, also in a payment’s first batch',
+  'an event beyond the facts that are read has no say, also in a payment’s first batch',
   async t => {
     const { receive, transform, fate } = await withSource(t)
     const failed = eventA('payment.failed', { loan: 'L-1', status: 'failed' })

@@ -59,7 +59,7 @@ t.test(
 )
 
 t.test(
-  'what is not a JSON object is 400, what is larger than 1 MiB is 413, and neither is kept',
+  'a body that is not a JSON object is 400, one larger than 1 MiB is 413, and neither is kept',
   async t => {
     const { webhook, db } = await setup(t)
     for (const body of ['', 'x', '[]', 'null', '1', '"a"', '{"a":1', '\ufeff{}', randomBytes(50)]) {

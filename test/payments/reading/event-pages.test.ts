@@ -60,7 +60,7 @@ t.test('an answer with bodies has at most 8 MiB', async t => {
   t.equal((await service.events(id, 'bodies=true')).length, 8)
 })
 
-t.test('what is no cursor of the events is refused', async t => {
+t.test('a query that is none of the events’ list is refused', async t => {
   const { id } = ownIds()
   await service.webhook('gateway_a', capturedA({ id }))
   await service.batch()
@@ -120,7 +120,7 @@ t.test('an unreadable event does not count', async t => {
   matchEach(t, await service.events(raw_id), [{ raw_id, counts: 'unreadable' }])
 })
 
-t.test('what contradicts an operator’s decision does not count', async t => {
+t.test('an event that contradicts an operator’s decision does not count', async t => {
   const { id } = ownIds()
   await service.webhook('gateway_a', capturedA({ id, loan: 'L-9' }), LENDER)
   await service.batch()

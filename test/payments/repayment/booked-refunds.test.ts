@@ -77,7 +77,7 @@ t.test('a refund that its gateway names by two ids is taken out once', async t =
   t.match(payment, { state: 'suspense', detail: 'It may be the same money as 901' })
 })
 
-t.test('what is left of more than a loan owed says so as long as it is more', async t => {
+t.test('the remainder of more than a loan owed says so as long as it is more', async t => {
   const service = await reversing(t)
   await service.signed(capturedA({ loan: 'L-1', amount: 2_000_000 }))
   await service.batch()

@@ -85,7 +85,7 @@ t.test(
   },
 )
 
-t.test('what a person books between the two writes is not booked again', async t => {
+t.test('a remainder that a person books between the two writes is not booked again', async t => {
   const service = await halfReversed(t)
   await delay(service, 'loan:L-1')
   await service.faults([])

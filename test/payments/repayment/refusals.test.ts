@@ -75,7 +75,7 @@ t.test('a refused payment that is held with its refund is tried again once that 
 })
 
 t.test(
-  'what the ledger refused is not told of another loan, nor beside another reason',
+  'a refusal of the ledger is not told of another loan, nor beside another reason',
   async t => {
     const [{ id }, { id: other, loan }] = [ownIds(), await ownLoan(service)]
     t.match(await sent(id, [capturedA({ id, loan: 'L-wrong' })]), { detail: /no such loan/ })

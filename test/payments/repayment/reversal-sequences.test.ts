@@ -78,7 +78,7 @@ const LOANS = 8
 /** Events of a gateway come in one batch, or each in the next one. */
 const PACES = ['at once', 'one by one']
 
-t.test('whatever a gateway says of a payment, and when, the right balance stands', async t => {
+t.test('the right balance stands, whatever a gateway says of a payment and when', async t => {
   const service = await reversing(t)
   const all = PACES.flatMap((pace, p) =>
     SEQUENCES.map((sequence, n) => {

@@ -16,7 +16,7 @@ t.test('a repayment whose money went back is undone', async t => {
   t.equal(await service.outstanding(), '12000.00')
 })
 
-t.test('what is left is posted on the same day with the same receipt number', async t => {
+t.test('the remainder is posted on the same day with the same receipt number', async t => {
   const service = await repaidLoan(t)
   const id = await service.reverse({ remainder: remainder('700.5') })
   t.match(await service.ended(id), {

@@ -134,7 +134,7 @@ t.test('by hand, an operator reverses what no setting books', async t => {
   t.match(await service.decide('rfnd_1', 'reverse'), { status: 409 })
 })
 
-t.test('what nothing proves reverses nothing, whatever it claims', async t => {
+t.test('an event that nothing proves reverses nothing, whatever it claims', async t => {
   const service = await reversing(t, undefined, { TRUST_PROXY: '127.0.0.1' })
   await service.signed(capturedA({ loan: 'L-1' }))
   await service.batch()
@@ -186,7 +186,7 @@ t.test('a refund of gateway B that comes back is shown as taken back', async t =
   }
 })
 
-t.test('what the gateway takes back is posted again once an operator restores it', async t => {
+t.test('money whose refund the gateway takes back is posted once it is restored', async t => {
   const service = await reversing(t)
   await service.signed(capturedA({ loan: 'L-1' }))
   await service.batch()
@@ -228,7 +228,7 @@ t.test(
   },
 )
 
-t.test('what was undone but not posted anew is in suspense, whoever kept it from that', async t => {
+t.test('a payment undone and not posted anew is in suspense, whoever prevented it', async t => {
   const service = await reversing(t)
   const held = [
     [/refused with status/, { decision: 'ledger' }],

@@ -23,7 +23,7 @@ t.test('a ledger that loses external ids holds what stands all the same', async 
   t.same(await standing(), [])
 })
 
-t.test('what somebody else booked for a payment is taken back too', async t => {
+t.test('a repayment that somebody else booked for a payment is taken back too', async t => {
   const service = await reversing(t)
   await service.bookByHand('pay_1', 1_000, { externalId: 'by-hand' })
   await service.signed(capturedA({ loan: 'L-1' }))

@@ -73,7 +73,7 @@ t.test('a payment that a person books by hand while its call runs is not booked 
   matchEach(t, await booked(service), [{ id: Number(byHand) }])
 })
 
-t.test('what a person books by hand is not taken for a call that lost its answer', async t => {
+t.test('a repayment booked by hand is not taken for a call that lost its answer', async t => {
   const behind = await behindProxy(t)
   const { service, proxy } = behind
   proxy.interferences = [
