@@ -4,7 +4,7 @@ import { openLedger } from '../../src/ledger/calls/client.ts'
 import { checkLedger } from '../../src/ledger/check/check-ledger.ts'
 import { openCalendar } from '../../src/ledger/reference/calendar.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { startProxy } from '../support/ledger/proxy.ts'
+import { containerBody, startProxy } from '../support/ledger/proxy.ts'
 import { testEnv } from '../support/service.ts'
 
 const DATE = '2025-01-01'
@@ -32,6 +32,24 @@ async function older(t: Test, enabled: boolean) {
 t.test('the business date of an older ledger counts only while it is switched on', async t => {
   t.equal(await (await older(t, true)).calendar.businessDate(), DATE)
   t.not(await (await older(t, false)).calendar.businessDate(), DATE)
+})
+
+t.test('the check finds a ledger that has no calls by external id', async t => {
+  const sandbox = await startSandbox({ port: 0 })
+  t.teardown(sandbox.close)
+  const proxy = await startProxy(t)
+  proxy.target = sandbox.url
+  const versionOf = async () => {
+    const { settings } = readLedgerSettings(testEnv('', proxy.url))
+    return (await checkLedger(settings, [])).find(one => one.check === 'version')
+  }
+  t.match(await versionOf(), { state: 'unknown' })
+  const status = 404
+  proxy.interferences = [{ of: '/external-id/', on: 'reads', status, body: containerBody(status) }]
+  t.match(await versionOf(), {
+    state: 'breaks',
+    remedy: 'Upgrade the ledger to Fineract 1.9 or later',
+  })
 })
 
 t.test('the check of an older ledger finds a business date that is not today', async t => {

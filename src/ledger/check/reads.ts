@@ -10,10 +10,13 @@ const ANSWERS_WITHIN_MS = 4_000
 
 /** What a check needs could not be read, for this reason. */
 export class Unread extends Error {
+  /** The ledger's own code; null if the answer is not the ledger's own. */
   readonly code: string | null
-  constructor(message: string, code: string | null = null) {
+  readonly status: number | null
+  constructor(message: string, { status, body }: Partial<Received> = {}) {
     super(message)
-    this.code = code
+    this.code = codeOf(body)
+    this.status = status ?? null
   }
 }
 
@@ -100,5 +103,5 @@ function bodyOf(answer: Received | Error): unknown {
   if (answer instanceof Error) throw new Unread(`the ledger did not answer (${reasonOf(answer)})`)
   if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null)
     return answer.body
-  throw new Unread(explained(answer, { outcome: 'refused' }), codeOf(answer.body))
+  throw new Unread(explained(answer, { outcome: 'refused' }), answer)
 }

@@ -1,11 +1,23 @@
+import { ledgerPath } from '../../calls/path.ts'
 import type { Check } from '../finding.ts'
+import { type Reads, Unread } from '../reads.ts'
 
 type Info = { git?: { build?: { version?: unknown } }; build?: { version?: unknown } }
 
+/** Every operation makes such calls. No loan has this external id. */
+const BY_EXTERNAL_ID = ledgerPath(['loans', 'external-id', 'loanops-check'])
+
 export const version: Check = {
   check: 'version',
-  expects: 'the ledger says which version of Fineract it is',
+  expects: 'the ledger is Fineract 1.9 or later, and says which version',
   async run({ reads }) {
+    if (await lacksExternalIds(reads))
+      return {
+        state: 'breaks',
+        found:
+          'the ledger has no calls by external id, as Fineract before 1.9: every operation waits',
+        remedy: 'Upgrade the ledger to Fineract 1.9 or later',
+      }
     const info = (await reads.info()) as Info | null | undefined
     const said = info?.git?.build?.version ?? info?.build?.version
     if (typeof said === 'string' && said !== '') return { state: 'ok', found: said }
@@ -15,4 +27,9 @@ export const version: Check = {
       remedy: 'Look up the version at the ledger, and read its release notes before an upgrade',
     }
   },
+}
+
+async function lacksExternalIds(reads: Reads): Promise<boolean> {
+  const answer = await reads.read(BY_EXTERNAL_ID).catch((error: unknown) => error)
+  return answer instanceof Unread && answer.status === 404 && answer.code === null
 }
