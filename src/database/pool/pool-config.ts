@@ -14,8 +14,11 @@ export const LONG_STATEMENT_MS = 60_000
 const SILENCE_MS = 1_000
 /** Unused connections are closed sooner than a dead one is found, so that the next try gets a new one. */
 const IDLE_MS = 4_000
-/** Discovering a dead connection takes longer with long statements, so they use one that was just opened or used. */
-const IDLE_WITH_LONG_STATEMENTS_MS = 1_000
+/**
+ * Discovering a dead connection takes longer with long statements, so they use one that was opened or used a moment ago. It is
+ * kept for longer than a loop rests: connecting each time took longer than what the loops read.
+ */
+const IDLE_WITH_LONG_STATEMENTS_MS = 3_000
 export type PoolOptions = {
   max: number
   name: string

@@ -10,8 +10,10 @@ import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../sweep-uploads.ts'
 import { feed } from './feed.ts'
 
-/** A new run starts within this time, and a feed lasts longer. */
+/** A feed lasts longer. */
 const EVERY_MS = 200
+/** A new run starts within this time. */
+const WITHOUT_RUNS_EVERY_MS = 500
 /** How long a run rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
@@ -50,8 +52,9 @@ export function workMigrations(
     signal: AbortSignal,
     step: (id: string) => Promise<boolean>,
   ): Promise<number> {
+    const ids = await running(db, runner, isDryRun)
     let hasMore = false
-    for (const id of await running(db, runner, isDryRun)) {
+    for (const id of ids) {
       if (signal.aborted) break
       if ((restsUntil.get(id) ?? 0) > performance.now()) continue
       try {
@@ -63,7 +66,8 @@ export function workMigrations(
         log.error({ err: error, migration: id }, 'migration step failed; retrying')
       }
     }
-    return hasMore ? 0 : EVERY_MS
+    if (hasMore) return 0
+    return ids.length > 0 ? EVERY_MS : WITHOUT_RUNS_EVERY_MS
   }
 }
 
