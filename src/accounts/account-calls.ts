@@ -17,7 +17,7 @@ type NewPassword = { password: string; hash: string }
 
 export type AccountCalls = ReturnType<typeof accountCalls>
 
-/** What administrators do with accounts. */
+/** The acts of administrators on accounts. */
 export function accountCalls(hash: (password: string) => Promise<string>) {
   const registerCall: ActCall<Wanted, undefined, Account> = {
     name: 'account.register',

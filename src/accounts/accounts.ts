@@ -24,7 +24,7 @@ export type Accounts = {
   logIn: Login
   enterBySignOn: EnterBySignOn
   calls: AccountCalls
-  /** What a registration asks for, without the account's password. */
+  /** The request of a registration, without the account's password. */
   wanted(account: NewAccount): Promise<Wanted>
   changePassword(asker: Asker, change: PasswordChange): Promise<void>
 }

@@ -11,9 +11,9 @@ export type Asker = {
   approval?: { approval_id: string; approved_by: string }
 }
 type AuditEntry = Asker & {
-  /** What was done: `<feature>.<verb>`, such as `account.register`. */
+  /** The act: `<feature>.<verb>`, such as `account.register`. */
   action: string
-  /** What it was done to: a username, a tracking id, `<gateway>/<payment id>`. */
+  /** The thing it was done to: a username, a tracking id, `<gateway>/<payment id>`. */
   subject: string
   detail?: object
 }

@@ -254,7 +254,7 @@ export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessE
   )
 }
 
-/** What is wrong with a setting. @param text is not repeated, because it may be a secret */
+/** The fault of a setting. @param text is not repeated, because it may be a secret */
 function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): string {
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''

@@ -46,7 +46,7 @@ export type GatewayTrust = {
   /** Whether unsigned events count only after the gateway confirms them. */
   confirm: boolean
   /**
-   * What happens to a fee that the payer paid on top: an operator sees it first, it is not posted, or it is posted to
+   * The treatment of a fee that the payer paid on top: an operator sees it first, it is not posted, or it is posted to
    * the loan.
    */
   payerFee: 'review' | 'deduct' | 'credit'
@@ -138,7 +138,7 @@ export function unconfiguredLender(gateways: SharedSecrets[], product: string): 
   }))
 }
 
-/** What a lender's members for a gateway say of trust, each with its default. */
+/** The members of a lender for a gateway that are about trust, each with its default. */
 function trustBy(member: Members, gateway: SharedSecrets) {
   return {
     accounts: member.accounts ?? [],

@@ -17,7 +17,7 @@ const REMEDY = 'format the column as text in the spreadsheet, and enter the valu
 
 /** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
 const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/
-/** What copying between programs leaves behind: spaces, quotes and invisible characters. */
+/** Characters that copying between programs leaves behind: spaces, quotes and invisible ones. */
 const AROUND = /[\s\p{Cf}'"‘’]/gu
 const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
 /** A number with commas, with at least two dots or with apostrophes, and perhaps with decimals. */
@@ -64,7 +64,7 @@ export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   return errors
 }
 
-/** What damaged the id, with the remedy; undefined for an id that is as it was issued. */
+/** The damage to the id, with the remedy; undefined for an id that is as it was issued. */
 export function damageOf(id: string, kind: keyof IdColumns): string | undefined {
   const damage = SOUND.test(id) ? undefined : DAMAGES[kind].find(({ of }) => of(id))
   return damage && `${damage.what}: ${REMEDY}`

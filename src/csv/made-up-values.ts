@@ -5,7 +5,7 @@ const FREE_TEXTS = ['note', 'reason']
 /** Columns whose values are issued, so that no word may be meant. People are called Nil and Na. */
 const ISSUED = ['client_mobile_no', 'client_email_address', 'utr_payment_id', 'payment_reference']
 
-/** What people and reports write where they have no number. */
+/** Texts that people and reports write where they have no number. */
 const PLACEHOLDER = /^(n[./]?a\.?|nil|none|null|not (available|applicable)|0+|[-–—]+)$/i
 /** The longest one is `not applicable`; other values need no second look. */
 const MAX_PLACEHOLDER_CHARACTERS = 14

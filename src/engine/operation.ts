@@ -24,7 +24,7 @@ export type Attempt = {
    * carries our id.
    */
   readonly mayStillRun: boolean
-  /** What the last attempt that may have been sent had read for its write. */
+  /** The facts that the last attempt that may have been sent had read for its write. */
   kept: Kept
   /**
    * What `read` finds or, while the call of an earlier attempt may still run, what that attempt had read under this
@@ -34,7 +34,7 @@ export type Attempt = {
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>
-  /** What the previous operation on the same subject passed on; no other operation of ours came between. */
+  /** The value that the previous operation on the same subject passed on; no other operation of ours came between. */
   passedOn: unknown
   /** Passes on what is true of the subject once this operation has succeeded. Possibly nobody receives it. */
   passOn(value: unknown): void

@@ -81,7 +81,7 @@ export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
   return { status, code, detail, fields: error.fields }
 }
 
-/** What a 401 asks for, by its code; never Basic, for which browsers would ask people. */
+/** The scheme that a 401 asks for, by its code; never Basic, for which browsers would ask people. */
 const CHALLENGES: Record<string, string> = {
   UNAUTHORIZED: 'X-Internal-Token realm="LoanOps", Bearer realm="LoanOps"',
   INVALID_CREDENTIALS: 'Password realm="LoanOps"',

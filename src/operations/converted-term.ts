@@ -34,7 +34,7 @@ export async function refuseUntypedTerm(
 
 const textOf = (term: Terms) => `${term.loanTermFrequency} ${term.loanTermFrequencyType}`
 
-/** What the operations on a loan before the one with this key said of its term, oldest first, without those that failed. */
+/** The terms that operations on a loan before the one with this key named, oldest first, without those that failed. */
 async function termsOf(db: Database, externalId: string, key: string | null) {
   const { rows } = await sql<{ isNew: boolean; terms: Terms }>`
     select operation_type = 'LOAN_CREATE' as "isNew", data as terms

@@ -117,7 +117,7 @@ type Disbursement = {
   note?: string
 }
 
-/** What became of our own call, where an equal disbursement may be another's; undefined if there is none. */
+/** The outcome of our own call, where an equal disbursement may be another's; undefined if there is none. */
 async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<Answer | undefined> {
   const { ledger, takesEqualAsDone } = attempt
   const equal = takesEqualAsDone

@@ -50,7 +50,7 @@ const DryRunResult = Type.Object(
   { title: 'DryRun' },
 )
 
-/** What an upload has shown of a file. */
+/** The facts that an upload has shown of a file. */
 const uploadedFile = {
   migration_id: Type.String(),
   type: MigrationTypeName,

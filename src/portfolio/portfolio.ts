@@ -35,7 +35,7 @@ export type Portfolio = {
   close(): Promise<void>
 }
 
-/** What can be downloaded about the rows of a file. */
+/** The downloads about the rows of a file. */
 const DOWNLOADS = { 'errors.csv': errorsCsv, 'findings.csv': findingsCsv }
 type Download = keyof typeof DOWNLOADS
 

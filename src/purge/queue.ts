@@ -17,7 +17,7 @@ export const purgeQueue: Queue<object> = {
   options: {
     // Two purges at once would only block each other.
     policy: 'singleton',
-    // Whatever one night leaves is purged the next.
+    // The rows that one night leaves are purged the next.
     retryLimit: 0,
     // A first run over years of operations takes hours; the next night's continues from there.
     expireInSeconds: 6 * 3_600,

@@ -15,7 +15,7 @@ export type RunClaim = {
   number: number
 }
 
-/** Whatever interrupted the run, such as an unavailable database, takes more than a moment to pass. */
+/** The reason for the interruption, such as an unavailable database, takes more than a moment to pass. */
 const REST_SECONDS = 5
 
 export async function claimRun(db: Database, table: RunTable): Promise<RunClaim | undefined> {

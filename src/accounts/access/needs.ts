@@ -3,7 +3,7 @@ import { TOKEN_ROLES, type TokenRole } from '../../config/settings/access-settin
 import type { Role } from '../account.ts'
 
 /**
- * What a call needs: the roles of tokens that may make it, beside those without a role, and the least role of the
+ * The needs of a call: the roles of tokens that may make it, beside those without a role, and the least role of the
  * account that makes it, if one does or must.
  */
 export const NEEDS = {
@@ -33,7 +33,7 @@ export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
 export const forAdmins = (...acts: Act[]) => ({ needs: 'accounts', acts }) as const
 
-/** What whoever proposes or decides about an act needs. */
+/** The role that a person needs to propose an act or to decide about it. */
 export const needsOf = (act: string): Needs => (act.startsWith('account.') ? 'accounts' : 'operate')
 
 function who(tokens: readonly TokenRole[], account: Role, isPersonal = false) {

@@ -2,17 +2,17 @@ import type { Act } from '../../config/acts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { Asker } from '../audit.ts'
 
-/** What a request does, with the amount that rules compare; null if it has none, or none that is known. */
+/** One act of a request, with the amount that rules compare; null if it has none, or none that is known. */
 export type Part = { act: Act; amount: string | null }
 
-/** What a request is about, as it is now. */
+/** The subject of a request, as it is now. */
 export type Facts = {
   act: Act
   subject: string
   parts: Part[]
   amount: string | null
   currency: string | null
-  /** What the person who decides is shown. */
+  /** The facts shown to the person who decides. */
   shown: Record<string, unknown>
   /** A proposal is stale once this has changed. */
   state: unknown

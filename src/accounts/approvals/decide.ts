@@ -80,7 +80,7 @@ async function isUnchanged(trx: Trx, call: AnyActCall, open: Open): Promise<bool
   try {
     return fingerprintOf(await call.factsOf(trx, open.request)).equals(open.fingerprint)
   } catch (error) {
-    // What the proposal was about is gone.
+    // The subject of the proposal is gone.
     if ((error as { statusCode?: number }).statusCode === 404) return false
     throw error
   }

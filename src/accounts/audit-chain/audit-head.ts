@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** What everything sealed so far adds up to: whoever keeps it elsewhere can later prove that none of it changed. */
+/** The hash of everything sealed so far: a person who keeps it elsewhere can later prove that none of it changed. */
 export type AuditHead = {
   id: string
   chain: string

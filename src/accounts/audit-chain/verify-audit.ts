@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { AuditHead } from './audit-head.ts'
 
-/** Whatever the length of the audit, no more rows are read at once. */
+/** No more rows are read at once, however long the audit is. */
 const ROWS_PER_STATEMENT = 10_000
 
 const WRONG = {

@@ -27,7 +27,7 @@ export const SignOnRefused = createError(
   401,
 )
 
-/** What the browser keeps, signed, from the start of a login to its end. */
+/** The cookie that the browser keeps, signed, from the start of a login to its end. */
 export type StartedSignOn = { state: string; nonce: string; verifier: string }
 
 /** Both steps of a login throw IssuerUnavailable. */

@@ -70,7 +70,7 @@ async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<voi
   })
 }
 
-/** What the gateway refuses now, it would refuse again. */
+/** A request that the gateway refuses now, it would refuse again. */
 async function fail({ db, claim, gateway, log }: BackfillContext, error: Error): Promise<void> {
   if (isOfGateway(error)) {
     const reason = `${gateway.title}: ${error.message}`

@@ -5,7 +5,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 
-/** Whatever changes a payment or a statement marks its day: a batch, a fetch, a read-back, a decision. */
+/** Every change of a payment or a statement marks its day: a batch, a fetch, a read-back, a decision. */
 const EVERY_MS = 5_000
 
 type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>

@@ -41,7 +41,7 @@ export async function findStatements(db: Database, query: Query) {
 
 type Found = { errors: { line: number; reason: string }[]; ignored_columns: string[] }
 
-/** What the upload of a file found: the first invalid rows. Nothing is known of an upload that was interrupted. */
+/** The result of a file's upload: the first invalid rows. Nothing is known of an upload that was interrupted. */
 export async function findUploadOf(db: Database, id: string): Promise<Found> {
   const { rows } = await sql<Found>`
     select coalesce(errors, '[]') as errors, coalesce(ignored_columns, '{}') as ignored_columns

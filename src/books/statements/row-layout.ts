@@ -10,7 +10,7 @@ import { plainTime } from './time-cell.ts'
 const TIMES = /^(captured_at|event_time|settled_at)$/
 const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
 
-/** What the columns of a file mean; a report with two sections has two headers. */
+/** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
   let layout: Layout
   const settlements = new Map<string, string>()

@@ -13,7 +13,7 @@ type Reading = {
   isDay: boolean
 }
 
-/** What cannot be read is left to the check. */
+/** A time that cannot be read is left to the check. */
 export function plainTime(text: string, { isIndian, isDay }: Reading): string {
   const iso = isIndian ? text.replace(SLASHED, '$3-$2-$1$4').replace(DASHED, '$3-$2-$1$4') : text
   const day = isDay ? dayOf(iso) : undefined

@@ -8,7 +8,7 @@ export type TokenRole = (typeof TOKEN_ROLES)[number]
 /** The caller's name, perhaps with a role, before the token. */
 export const CALLER = `([a-z][a-z0-9_-]{0,19})(?:/(${TOKEN_ROLES.join('|')}))?:`
 /**
- * What was meant as a name, for example one with a role that does not exist, is no part of a token: that would be one
+ * A text that was meant as a name, for example one with a role that does not exist, is no part of a token: that would be one
  * without a role.
  */
 const ALMOST_CALLER = '[^,:/]*/[^,:]*:'

@@ -33,7 +33,7 @@ export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`
 }
-/** What somebody between us and another host could do over plain HTTP. */
+/** The risk of plain HTTP: somebody between us and another host. */
 export const CREDENTIALS_RISK = 'read the credentials and change the answers'
 /** Blanks and commas alone name nothing. */
 export const ONE_AT_LEAST = '[^,\\s]'

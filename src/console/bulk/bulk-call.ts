@@ -19,7 +19,7 @@ export function bulkCall({
     name: 'bulk.start',
     actsOf: ({ decision }) => ['bulk', DECISIONS[decision].act],
     async factsOf(trx, request) {
-      // What arrived afterwards would be decided with what was measured.
+      // Items that arrived afterwards would be decided with those that were measured.
       await lockSettling(trx)
       const { count, digest, greatest, sum, currency } = await measureItems(trx, itemsOf(request))
       return {

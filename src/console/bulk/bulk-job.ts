@@ -23,7 +23,7 @@ type Next = {
   address: string | null
   requestId: string | null
   approval: Asker['approval'] | null
-  /** What keeps the actor's account from deciding; null if nothing does. */
+  /** The reason why the actor's account may not decide; null if it may. */
   standing: string | null
 }
 

@@ -7,7 +7,7 @@ export async function answerPage(request: FastifyRequest, reply: FastifyReply, p
   const path = request.url.split('?', 1)[0] ?? ''
   // Hono's text is a String object, which Fastify does not send.
   const viewer = request.user ?? undefined
-  // Whatever failed for the page would fail for its menu, too.
+  // The fault that hit the page would hit its menu, too.
   const count = reply.statusCode < 500 ? request.server.openApprovals : undefined
   const open = viewer && (await count?.().catch(() => undefined))
   const text = String(await layout(page, viewer, path, open))

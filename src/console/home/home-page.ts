@@ -72,7 +72,7 @@ ${ledgerForms(state, request.user.role)}`
   }
 }
 
-/** What every viewer sees is rendered once. */
+/** The part that every viewer sees is rendered once. */
 type Loaded = { state: State; above: Html; below: Html }
 
 async function load(context: PageContext): Promise<Loaded> {

@@ -8,7 +8,7 @@ export type ListColumn<Row> = {
   title: string
   cell?(row: Row): Content
   isNumber?: boolean
-  /** What an export has instead of the page's header or text. */
+  /** The header or text of an export, where the page's differs. */
   exported?: { name: string; text(row: Row): string }
   /** The column is too long for a page, or already shown in another column. */
   isExportOnly?: boolean
@@ -21,7 +21,7 @@ export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
   path: string
-  /** What a reader of the list needs; absent where everybody may read it. */
+  /** The role that a reader of the list needs; absent where everybody may read it. */
   needs?: 'accounts'
   title: string
   filters: Filters

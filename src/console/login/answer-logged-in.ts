@@ -19,7 +19,7 @@ export async function answerLoggedIn(
   if (before?.sub === account.id) await endSession(db, config, before)
   beginSession(request, reply, account)
   const ended = endedFormIn(request)
-  // What somebody else typed is neither shown nor sent, and waits for its own account.
+  // A form that somebody else filled in is neither shown nor sent, and waits for its own account.
   if (ended?.account !== account.id) return reply.redirect(nextPath(next), 303)
   formCookie.drop(request, reply)
   if (ended.typed === null) return reply.redirect(nextPath(next), 303)

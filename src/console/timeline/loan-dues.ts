@@ -3,7 +3,7 @@ import type { LoanWithDues } from '../../ledger/loans/loan-calls.ts'
 import { amount } from '../frame/formats.ts'
 import type { Content } from '../frame/html.ts'
 
-/** What the ledger says was paid, what is overdue, and what is due next. */
+/** The amounts that the ledger calls paid, overdue and due next. */
 export function loanDues(loan: LoanWithDues, today: string): [string, Content][] {
   const { summary, repaymentSchedule, currency } = loan
   if (summary === undefined) return []

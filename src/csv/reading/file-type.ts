@@ -5,7 +5,7 @@ import { UnreadableFile } from './unreadable-file.ts'
 export type FileType = {
   /** The type's name, such as `a file of loans`. */
   title: string
-  /** What to do with a file of this type that came to the wrong place. */
+  /** The remedy for a file of this type that came to the wrong place. */
   remedy: string
   /** @param columns as `plainName` gives them */
   isHeader(columns: string[]): boolean

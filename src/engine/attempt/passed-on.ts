@@ -1,6 +1,6 @@
 import type { Claim } from '../claim/claim.ts'
 
-/** What one operation on a subject tells the next one, so that the next one need not read it. */
+/** Values that one operation on a subject tells the next one, so that the next one need not read them. */
 export type PassedOn = {
   leave(claim: Claim, value: unknown): void
   /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */

@@ -90,7 +90,7 @@ async function afterARefusal(
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
   }
-  // What was refused before the write says nothing about a call that still runs at the ledger.
+  // A refusal before the write says nothing about a call that still runs at the ledger.
   const isUndecided = claim.mayStillRun && attempt.written() === null
   if (claim.takesEqualAsDone) {
     const effect = await attempt.findEqual()
@@ -161,7 +161,7 @@ function isPastDeadline(
   { deadlineSeconds, ledger, pauses }: AttemptContext,
   { acceptedAt, claimedAt, unknownSince, mayStillRun, waitingFor, isTried }: Claim,
 ): boolean {
-  // What waits for approval at the ledger may still be approved there: it must not fail here.
+  // A call that waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || mayStillRun || waitingFor === 'ledger_approval') return false
   // An operation that has only waited behind others need not fail while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false

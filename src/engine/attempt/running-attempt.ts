@@ -91,7 +91,7 @@ export function beginAttempt(
   }
 }
 
-/** What the operation's own functions get. */
+/** The argument of the operation's own functions. */
 function attemptFor(
   { reference, remember }: AttemptContext,
   claim: Claim,

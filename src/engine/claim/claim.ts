@@ -40,7 +40,7 @@ export type Claim = {
   waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
-  /** What the last attempt that may have been sent had read for its write. */
+  /** The facts that the last attempt that may have been sent had read for its write. */
   kept: Kept | null
   resolution: Resolution | null
   claimedAt: Date

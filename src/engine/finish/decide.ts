@@ -85,7 +85,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
     case 'misconfigured':
       return {
         ...retryUnwritten(claim, answer, 'ledger_credentials'),
-        // What the ledger stored under the key says nothing about its set-up now.
+        // The answer that the ledger stored under the key says nothing about its set-up now.
         nextTryMs: answer.isFromStore ? FIRST_RETRY_MS : ASK_AGAIN_MS,
         wantsNewKey: answer.isFromStore || answer.isRecorded,
       }
@@ -122,7 +122,7 @@ export function keepingKey(decision: Decision, answer: Answer | Refusal): Decisi
   return { ...decision, wantsNewKey: decision.wantsNewKey && isFailureKept }
 }
 
-/** What an operator has decided waits for the next attempt. */
+/** The decision of an operator waits for the next attempt. */
 export function keepingResolution(decision: Decision): Decision {
   return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
 }

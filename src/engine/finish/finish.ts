@@ -32,7 +32,7 @@ export type Ended = {
   claim: Claim
   key: string
   answer: Answer | Refusal | null
-  /** What the attempt's write, if it was sent, depended on. */
+  /** The facts that the attempt's write, if it was sent, depended on. */
   kept?: Kept | null
   /** As the attempt left it; if absent, as the claim found it. */
   mayStillRun?: boolean

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { nullable } from './schemas.ts'
 
-/** What tells one uploaded file from another; null for files that were uploaded before LoanOps kept it. */
+/** The members that tell one uploaded file from another; null for files that were uploaded before LoanOps kept them. */
 export const fileFacts = {
   file_name: nullable(Type.String({ description: 'as the uploader named it' })),
   file_sha256: nullable(Type.String({ description: 'of its bytes, in hexadecimal' })),

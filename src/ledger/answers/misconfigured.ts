@@ -1,6 +1,6 @@
 import { LedgerTrouble } from './answer.ts'
 
-/** What a person must correct here or at the ledger before the call can succeed. */
+/** A fault that a person must correct here or at the ledger before the call can succeed. */
 export function misconfigured(path: string, message: string): LedgerTrouble {
   return new LedgerTrouble({
     method: 'GET',

@@ -3,7 +3,7 @@ import type { Answer } from './answer.ts'
 const NOT_FOUND = 404
 
 /**
- * What became of our calls under a key. A 404 comes before the key is looked at.
+ * The outcome of our calls under a key. A 404 comes before the key is looked at.
  * @param probe a write under that key which the ledger refuses because of its form
  * @returns undefined if it applied none of them, and cannot apply any more, because it keeps the refusal; otherwise its answer
  * to one that it applied or that still runs

@@ -1,6 +1,6 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
 
-/** What is wrong and what to do, in the words of `last_error`, the log and the check of the set-up. */
+/** The fault and its remedy, in the words of `last_error`, the log and the check of the set-up. */
 export type Cause = {
   check: 'reachable' | 'api_path' | 'tenant' | 'credentials' | 'password_expiry' | 'permissions'
   found: string

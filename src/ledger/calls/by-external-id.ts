@@ -24,7 +24,7 @@ type Wanted = {
   isWrite?: true
 }
 
-/** What was found last, by reader: an attempt has a reader of its own. */
+/** The record found last, by reader: an attempt has a reader of its own. */
 const lastFound = new WeakMap<Reader, { kind: Kind; externalId: string; id: number }>()
 
 /** Calls what has this external id: by the id itself, or, where no path takes it, by the number that the ledger lists for it. */

@@ -11,6 +11,6 @@ export async function checkAndSave(
 ): Promise<Change[]> {
   const lenders = await usedLenders(db, config.lenders)
   const findings = await checkLedger(config, lenders, options)
-  // What a check that was cut off calls unknown says nothing about the ledger.
+  // An unknown finding of a check that was cut off says nothing about the ledger.
   return options.stopping?.aborted ? [] : saveFindings(db, findings)
 }

@@ -16,7 +16,7 @@ import { productLimits } from './set-up/product-limits.ts'
 import { timeZone } from './set-up/time-zone.ts'
 import { version } from './set-up/version.ts'
 
-/** What is checked once the ledger accepts our calls, in this order. */
+/** The checks to make once the ledger accepts our calls, in this order. */
 export const CHECKS: Check[] = [
   passwordExpiry,
   permissions,

@@ -8,7 +8,7 @@ import { type LedgerSettings, openSender, type Request } from '../calls/send.ts'
 /** A ledger that is well answers each of these reads far sooner. */
 const ANSWERS_WITHIN_MS = 4_000
 
-/** What a check needs could not be read, for this reason. */
+/** A value that a check needs could not be read, for this reason. */
 export class Unread extends Error {
   /** The ledger's own code; null if the answer is not the ledger's own. */
   readonly code: string | null
@@ -28,7 +28,7 @@ export type Reads = {
   read<Body>(path: LedgerPath): Promise<Body>
   /** @throws Unread, also for what is no list */
   list<Item>(path: LedgerPath): Promise<Item[]>
-  /** What the ledger says about our own user. @throws Unread */
+  /** The ledger's record of our own user. @throws Unread */
   self(): Promise<OwnUser>
   /** The ledger's version, from outside of the API; undefined if it does not say. */
   info(): Promise<unknown>

@@ -92,7 +92,7 @@ export async function findRepayment(
 }
 
 /**
- * What became of our own call, where an equal repayment may be another's.
+ * The outcome of our own call, where an equal repayment may be another's.
  * @returns undefined if the booked one is ours, or ours cannot arrive any more
  */
 export async function ownCallBeside(

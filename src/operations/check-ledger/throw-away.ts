@@ -14,7 +14,7 @@ export const THROW_AWAY = 'loanops-check-'
 /** The name of the client, the loan and the repayment. */
 export const throwAwayName = () => `${THROW_AWAY}${randomBytes(4).toString('hex')}`
 
-/** What each operation is asked for, within the limits of the lender's product. */
+/** The data of each operation, within the limits of the lender's product. */
 export async function throwAwayData(reference: Reference, lender: Lender, name: string) {
   const product = await reference.product(lender.product, lender.code)
   const day = textOfIso(await reference.businessDate())

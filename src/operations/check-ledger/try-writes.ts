@@ -25,7 +25,7 @@ import { throwAwayData } from './throw-away.ts'
 type Settings = LedgerSettings & Parameters<typeof openReference>[1]
 type Tried = {
   findings: Finding[]
-  /** What the ledger keeps of the test. */
+  /** The records that the ledger keeps of the test. */
   left: string[]
 }
 type Outcome = Answer | Refusal

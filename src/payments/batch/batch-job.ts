@@ -8,7 +8,7 @@ import { batchQueue } from '../queue.ts'
 import { requestBatch } from './request-batch.ts'
 import { runBatch } from './run-batch.ts'
 
-/** What runs while each batch posts. @returns how many payments it changed, for which the batch posts once more */
+/** Work to do while each batch posts. @returns how many payments it changed, for which the batch posts once more */
 type WhilePosting = (context: WorkerContext, run: Run) => Promise<number>
 
 export function runBatches(context: WorkerContext, whilePosting: WhilePosting): Promise<Job> {

@@ -13,7 +13,7 @@ import { matchAgain } from './match-again.ts'
 import { post } from './post.ts'
 import { transform } from './transform.ts'
 
-/** What is left after so many rounds waits for the next batch. */
+/** Payments that are left after so many rounds wait for the next batch. */
 const MAX_ROUNDS = 2
 
 type BatchContext = Databases &

@@ -30,7 +30,7 @@ type ResolveRequest = Named & PaymentResolution
 
 type Context = ForCaller & { db: Database; boss: PgBoss; log: Pick<Log, 'error'> }
 
-/** What people decide about payments. */
+/** The decisions of people about payments. */
 export function paymentCalls(context: Context) {
   const { db, boss, log } = context
   const answer = async (request: Named, name = nameOf(request)) => ({

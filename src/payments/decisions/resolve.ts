@@ -35,7 +35,7 @@ export async function resolve(
   await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
 }
 
-/** What the ledger shows of a payment, read before any locks, because no batch must wait for the ledger's answer. */
+/** The ledger's record of a payment, read before any locks, because no batch must wait for the ledger's answer. */
 export async function seenFor(
   context: ForCaller & { db: Database },
   { name, resolution, ifMatch }: Wanted,

@@ -1,7 +1,7 @@
 /** A time span that includes both bounds. */
 export type Window = { from: Date; to: Date }
 
-/** What becomes of a payment's money; one that was refunded was captured before. */
+/** The state of a payment's money; one that was refunded was captured before. */
 export type PaymentStatus = 'captured' | 'refunded' | 'failed' | 'pending'
 
 /** The fields of an item or a report's row from which the SQL function `base.<gateway>_status` reads its status. */
@@ -42,11 +42,11 @@ export type ApiSettlement = {
   amount: string
   fee: string
   tax: string
-  /** What the part adds to the payout, negative if it reduces it; null if the gateway does not say. */
+  /** The amount that the part adds to the payout, negative if it reduces it; null if the gateway does not say. */
   paidOut: string | null
 }
 
-/** What was fetched about one payment, refund or dispute. */
+/** The items fetched about one payment, refund or dispute. */
 export type Fetched = {
   kind: 'payment' | 'refund' | 'dispute'
   item: unknown
@@ -83,7 +83,7 @@ export type SettlementPage = Pick<ApiPage, 'unreadable'> & { settlements: ApiSet
 export type GatewayCall = { method: 'GET' | 'POST'; path: string; body?: string }
 export type CallGateway = (call: GatewayCall) => Promise<unknown>
 
-/** What is read from one gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
+/** Reads from one gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayReads = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>

@@ -33,14 +33,14 @@ export type GatewayClient = {
   /** The credentials, with each call. */
   headers(account: { key: string; secret: string }, settings: Settings): Record<string, string>
   reads(call: CallGateway, majorUnits: MajorUnits): GatewayReads
-  /** What was fetched, in the shape that `lenders` and the gateway's SQL function read. */
+  /** The fetched item, in the shape that `lenders` and the gateway's SQL function read. */
   body(fetched: Fetched): PayloadFields
 }
 
 export type GatewayRules = {
   path: string
   headers: Record<string, string>
-  /** What a signature consists of. */
+  /** The parts of a signature. */
   signedBy: { header: string; form: RegExp; holds: string }[]
   eventType(event: PayloadFields): unknown
   eventId(headers: IncomingHttpHeaders): unknown

@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import type { PaymentStatus, StatusFields } from './gateway-api.ts'
 
 export type Fields = Record<string, string>
-/** What a row says about a payment, in the template's columns. */
+/** The cells of a row about a payment, in the template's columns. */
 export type Said = Fields
 /** A part of a settlement. Amounts are texts until they are checked. */
 export type Settled = {
@@ -16,7 +16,7 @@ export type Settled = {
   tax?: string | undefined
   paid_out?: string | undefined
 }
-/** What a row says; both members are null for a row without money, such as a payment that was only begun. */
+/** The content of a row; both members are null for a row without money, such as a payment that was only begun. */
 export type ReadRow = { said: Said | null; settled: Settled | null }
 
 export type Format = {

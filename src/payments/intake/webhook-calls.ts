@@ -19,7 +19,7 @@ const REASONS: Record<number, string> = {
 
 const COMPRESSED = 'The body is compressed: have the gateway, or the proxy, send it as it is'
 
-/** What is known of a call once its body has been read. */
+/** The facts of a call once its body has been read. */
 type Known = { lender: string; eventType: string | null; reason?: string }
 
 export type WebhookCalls = ReturnType<typeof openWebhookCalls>

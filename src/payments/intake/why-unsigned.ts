@@ -7,7 +7,7 @@ const MAX_NAMED = 3
 /** No gateway's header has a longer name. */
 const MAX_NAME_CHARACTERS = 60
 
-/** What to correct where no signature fits, for whoever sets the webhook up. */
+/** The correction to make where no signature fits, for the person who sets the webhook up. */
 export function whyUnsigned(
   lenders: ReadonlyMap<string, Lender>,
   { name: gateway, signedBy }: Pick<GatewayRules, 'signedBy'> & { name: Gateway },

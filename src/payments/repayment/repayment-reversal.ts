@@ -150,7 +150,7 @@ const resultWith = (posted: LedgerTransaction) => ({
   overpaid: isOverpayment(posted),
 })
 
-/** Whatever would make posting the remainder fail is checked before the undo. */
+/** Checks, before the undo, everything that would make posting the remainder fail. */
 function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Refusal | undefined {
   const { repayment, remainder } = reversal
   const { amount } = at.repayment ?? {}

@@ -8,7 +8,7 @@ export type Reversal = {
   receipt_number: string
   /** The repayment that stands. By its number, one is found that somebody else booked, or whose external id the ledger lost. */
   repayment: { external_id: string; amount: string; ledger_transaction_id?: number | null }
-  /** What is left of the repayment, under the next suffix. */
+  /** The remainder of the repayment, under the next suffix. */
   remainder: { external_id: string; amount: string } | null
 }
 

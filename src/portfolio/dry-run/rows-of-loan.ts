@@ -53,7 +53,7 @@ async function nextRows(db: Database, id: string, loan: string, after: number): 
   return rows
 }
 
-/** What a file that runs now, or that is run before this one, makes of the loan. */
+/** The loan as a file that runs now, or that is run before this one, leaves it. */
 async function comingLoanOf(
   db: Database,
   id: string,

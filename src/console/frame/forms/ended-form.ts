@@ -81,7 +81,7 @@ function encoded(form: EndedForm): string {
   return deflateRawSync(JSON.stringify(form)).toString('base64url')
 }
 
-/** What was typed; null for a file, and for too long a text. */
+/** The text that was typed; null for a file, and for too long a text. */
 async function typedIn({ raw, headers }: FastifyRequest): Promise<Fields | null> {
   if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') !== true) return null
   if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_TYPED_BYTES) return null

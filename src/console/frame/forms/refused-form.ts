@@ -50,7 +50,7 @@ export function withRefusedForm(
   return root.toString()
 }
 
-/** What was typed into a form that the page no longer has. */
+/** The fields of a form that the page no longer has. */
 export function typedInto(request: FastifyRequest): Html {
   const shown = Object.entries(typedIn(request)).filter(([name]) => !name.includes('password'))
   return facts(shown.map(([name, value]) => [words(name), value]))

@@ -18,7 +18,7 @@ export const describeItemOfA =
       paymentId: isPayment ? id : text('payment_id'),
       // The list of payments has the payments of a settlement that name themselves.
       mayBeMoney: kind !== 'settlement' || (isPayment && id === null),
-      // What a payment's status means does not hold for a dispute's.
+      // The meaning of a payment's status does not hold for a dispute's.
       statusFields: kind === 'dispute' ? {} : { status: text('status') },
       times: at === null ? window : { from: at, to: at },
     }

@@ -9,7 +9,7 @@ export class GatewayRefused extends Error {
   }
 }
 
-/** What a gateway answers, or undefined if it refuses the id as one that it does not have. */
+/** The answer of a gateway, or undefined if it refuses the id as one that it does not have. */
 export async function found(
   answer: Promise<unknown>,
   isAbsent: (refusal: GatewayRefused) => boolean,

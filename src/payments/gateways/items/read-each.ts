@@ -35,7 +35,7 @@ export function asUnreadable(
   return { ...describe(item), item, reason: error.message }
 }
 
-/** What `read` returns, or null if it cannot be read. */
+/** The result of `read`, or null if the item cannot be read. */
 export function ifReadable<T>(read: () => T): T | null {
   try {
     return read()

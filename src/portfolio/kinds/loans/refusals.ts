@@ -7,7 +7,7 @@ import { wholeTerm } from '../../../operations/whole-term.ts'
 import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
 
-/** What reads show before the first write of a row. */
+/** Refusals that reads show before the first write of a row. */
 export type Facts = {
   businessDate: string
   openingDate: string | undefined

@@ -68,7 +68,7 @@ export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
 
 type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
-/** What the first row of a loan reads serves the next rows too, unless another operation comes in between. */
+/** The reads for the first row of a loan serve the next rows too, unless another operation comes in between. */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
   const receipt = receiptOf(repayment.receiptNumber)
   let known = run.passedOn as Known | undefined

@@ -15,7 +15,7 @@ import { noPaymentType } from '../no-payment-type.ts'
 import { notExact } from '../not-exact.ts'
 import { OF_NO_GATEWAY } from './migrated-repayment.ts'
 
-/** What the ledger, or the run before its write, says of a repayment, foreseen from what reads show. */
+/** Refusals of a repayment by the ledger, or by the run before its write, foreseen from reads. */
 export async function repaymentRefusals(
   { ledger, reference }: Looker,
   loan: LoanWithTransactions | undefined,
