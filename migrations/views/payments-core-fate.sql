@@ -109,7 +109,10 @@ create or replace function core.said_of_refund(r core.transaction, is_payment_ca
                     > max(e.received_at) filter (where e.status = 'done')) is not true
            or case when max(e.facts) >= core.most_facts()
                 then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
-         (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true,
+         (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true
+             -- Likewise, only the gateway's own answer proves that a refund which failed was made after all.
+             and (r.kind = 'refund' and max(e.received_at) filter (where e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api')
+                    > max(e.received_at) filter (where e.status = 'undone')) is not true,
          bool_or(e.status = 'never_captured') is true or said_of_refund.is_payment_captured is false,
          coalesce(bool_and(e.verified_by is not null), r.is_verified)
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e

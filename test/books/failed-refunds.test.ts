@@ -3,7 +3,7 @@ import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gate
 import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { capturedA, refundA, refundB, successB } from '../support/payments/gateway-events.ts'
 import { paymentService, sendSigned } from '../support/payments/payments.ts'
-import { dispute, disputeOfB } from '../support/payments/reversals.ts'
+import { dispute, disputeOfB, refund, reversing } from '../support/payments/reversals.ts'
 
 const SECRET = 'secret'
 const LENDER = { lender: 'LENDER_02' }
@@ -72,6 +72,30 @@ t.test('a refund that failed is known as made once the gateway’s API says so',
 })
 
 t.test(
+  'a refund that is booked is not taken back once the API says it was made after all',
+  async t => {
+    const gateways = await gatewaySandbox(t)
+    const service = await reversing(t, undefined, gateways.settings)
+    await service.signed(capturedA({ loan: 'L-1' }))
+    await service.batch()
+    await service.signed(refund({ paise: 30_000 }))
+    await service.batch()
+    const here = { gateway: 'gateway_a', created_at: PAID_AT }
+    await gateways.put('/payments', { ...here, id: 'pay_1' })
+    const at = { ...here, id: 'rfnd_1', paymentId: 'pay_1', amount: 30_000 }
+    for (const [status, objection] of [
+      ['failed', 'taken_back'],
+      ['processed', null],
+    ]) {
+      await gateways.put('/refunds', { ...at, status })
+      await fetchAll(service.call, 'gateway_a', { ...AROUND, ...LENDER })
+      await service.batch()
+      t.same(await service.shown('rfnd_1'), ['posted', null, objection, null])
+    }
+  },
+)
+
+t.test(
   'a fetch finds that a dispute which was won is claimed again, or lost after all',
   async t => {
     const { gateways, send, fetch, fates } = await withFailedRefund(t)
@@ -90,8 +114,8 @@ t.test(
 )
 
 t.test('a fetch finds the refund and the dispute of gateway B that came back', async t => {
-  const refund = refundB({ id: 901, of: '1' })
-  const dispute = disputeOfB('DISPUTE_MERCHANT_LOST', 1000, '2')
+  const made = refundB({ id: 901, of: '1' })
+  const lost = disputeOfB('DISPUTE_MERCHANT_LOST', 1000, '2')
   const back = { dispute_status: 'DISPUTE_MERCHANT_WON', order_details: { cf_payment_id: '2' } }
   const answers: Record<string, object> = {
     '/pg/recon': {
@@ -105,16 +129,15 @@ t.test('a fetch finds the refund and the dispute of gateway B that came back', a
       cursor: null,
     },
     '/pg/orders/order_1/refunds': [
-      { ...refund.data.refund, refund_id: 'R-1', refund_status: 'FAILED' },
+      { ...made.data.refund, refund_id: 'R-1', refund_status: 'FAILED' },
     ],
-    '/pg/payments/2/disputes': [{ ...dispute.data.dispute, ...back }],
+    '/pg/payments/2/disputes': [{ ...lost.data.dispute, ...back }],
   }
   const { settings } = await oddGateway(t, ({ path }) => answers[path])
   const service = await paymentService(t, settings)
   await service.loan('L-1')
   const events = [successB({ id: 1, loan: 'L-1' }), successB({ id: 2, loan: 'L-1' })]
-  for (const event of [...events, refund, dispute])
-    await service.webhook('gateway_b', event, LENDER)
+  for (const event of [...events, made, lost]) await service.webhook('gateway_b', event, LENDER)
   const fates = async () => {
     await service.batch()
     const ids = ['1', '901', '2', 'disp_2']
