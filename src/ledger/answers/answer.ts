@@ -34,6 +34,15 @@ export type Answer = {
   about?: string
 }
 
+/** The other members of an answer that the ledger did not store, to a call that changed nothing there. */
+export const NOTHING_WRITTEN = {
+  body: null,
+  code: null,
+  isRecorded: false,
+  isFromStore: false,
+  leftNothing: true,
+}
+
 /** A read did not show what the ledger has. Nothing was written. */
 export class LedgerTrouble extends Error {
   readonly answer: Answer

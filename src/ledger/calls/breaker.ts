@@ -6,7 +6,7 @@ import {
   ExponentialBackoff,
   handleWhenResult,
 } from 'cockatiel'
-import { type Answer, isDown } from '../answers/answer.ts'
+import { type Answer, isDown, NOTHING_WRITTEN } from '../answers/answer.ts'
 import { openFailures } from '../answers/failures.ts'
 
 /** One lost answer is an accident; this many in a row, across all loans, are an outage. */
@@ -38,16 +38,12 @@ const NAMES = {
 } as const
 
 const REACHED: Answer = {
+  ...NOTHING_WRITTEN,
   method: 'GET',
   path: '',
   status: 200,
-  body: null,
   outcome: 'done',
-  code: null,
   message: 'the ledger answers',
-  isRecorded: false,
-  isFromStore: false,
-  leftNothing: true,
 }
 
 export function openBreaker(): Breaker {

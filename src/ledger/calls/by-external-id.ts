@@ -1,4 +1,4 @@
-import { LedgerTrouble } from '../answers/answer.ts'
+import { LedgerTrouble, NOTHING_WRITTEN } from '../answers/answer.ts'
 import { misconfigured } from '../answers/misconfigured.ts'
 import type { Done, Reader, Reading } from './client.ts'
 import { escapeLike } from './escape-like.ts'
@@ -82,6 +82,7 @@ function missing(kind: Kind, path: LedgerPath, externalId: string): Refused {
   const defaultUserMessage = `${what} with external identifier ${externalId} does not exist`
   const error = { userMessageGlobalisationCode: code, defaultUserMessage }
   return {
+    ...NOTHING_WRITTEN,
     method: 'GET',
     path,
     status: 404,
@@ -89,8 +90,5 @@ function missing(kind: Kind, path: LedgerPath, externalId: string): Refused {
     outcome: 'refused',
     code,
     message: defaultUserMessage,
-    isRecorded: false,
-    isFromStore: false,
-    leftNothing: true,
   }
 }

@@ -6,6 +6,7 @@ import {
   classifyWrite,
   explained,
   LedgerTrouble,
+  NOTHING_WRITTEN,
   type Received,
 } from '../answers/answer.ts'
 import { codeOf } from '../answers/error-body.ts'
@@ -170,14 +171,10 @@ type Listener = (answer: Answer) => void
 type Sender = ReturnType<typeof openSender>
 
 const notSent = ({ method, path }: Request, message: string): Answer => ({
+  ...NOTHING_WRITTEN,
   method,
   path,
   status: null,
-  body: null,
   outcome: 'not_arrived',
-  code: null,
   message,
-  isRecorded: false,
-  isFromStore: false,
-  leftNothing: true,
 })

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
-import type { Answer, Received } from '../answers/answer.ts'
+import { type Answer, NOTHING_WRITTEN, type Received } from '../answers/answer.ts'
 import { isOfTls, reasonOf } from '../answers/connection-error.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
@@ -137,13 +137,10 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const leftNothing = isUnconnected(error) || method === 'GET'
   return {
+    ...NOTHING_WRITTEN,
     status: null,
-    body: null,
     outcome: leftNothing ? 'not_arrived' : 'unknown',
-    code: null,
     message: messageOf(error as NodeJS.ErrnoException),
-    isRecorded: false,
-    isFromStore: false,
     leftNothing,
   }
 }

@@ -16,13 +16,18 @@ export async function recordReversals(
   const reversals = ended.filter(({ claim }) => claim.operationType === reversalIntake.name)
   if (reversals.length === 0) return { booked: 0, refused: 0 }
   const halfDone = await halfDoneOf(trx, reversals)
-  const results = reversals.map(one => resultOf(one, halfDone.has(one.claim.id)))
+  const isHalfDone = ({ claim }: Final) => halfDone.has(claim.id)
   await lockSettling(trx)
-  for (const result of results) await record(trx, result)
-  await countForEndedRuns(trx, results)
+  for (const one of reversals) await record(trx, one, isHalfDone(one))
+  await countForEndedRuns(
+    trx,
+    reversals.map(({ claim }) => ({ id: idOf(claim), operation_id: claim.id })),
+  )
   crashPoint('reversal.recorded')
-  const refused = results.filter(({ failure }) => failure !== null).length
-  return { booked: results.length - refused, refused }
+  const refused = reversals.filter(
+    one => one.decision.status === 'failed' && !isHalfDone(one),
+  ).length
+  return { booked: reversals.length - refused, refused }
 }
 
 /** The reversals that undid the repayment but did not post the rest, because the ledger refused it or an operator ended them. */
@@ -36,35 +41,22 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id))
 }
 
-type Result = ReturnType<typeof resultOf>
+const idOf = ({ data }: Final['claim']) => (data as Reversal).transaction_id
 
-function resultOf({ claim, decision }: Final, isHalfDone: boolean) {
-  const { transaction_id, remainder } = claim.data as Reversal
+async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean): Promise<void> {
   const failed = decision.status === 'failed' ? decision : null
   const { resourceId = null, overpaid = false } = (
     decision.status === 'success' ? decision.response : {}
   ) as { resourceId?: number; overpaid?: boolean }
-  return {
-    id: transaction_id,
-    operation_id: claim.id,
-    posted: remainder === null ? null : resourceId,
-    overpaid,
-    failure: isHalfDone ? null : (failed?.errorMessage ?? null),
-    // After a deadline nothing was ever sent: the payment is as before.
-    isRefused: failed !== null && failed.reason !== 'deadline',
-    refusal: isHalfDone ? (failed?.errorMessage ?? null) : null,
-    // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
-    isRetried: failed?.reason === REFUSED,
-  }
-}
-
-async function record(
-  trx: Trx,
-  { id, operation_id, posted, overpaid, failure, isRefused, refusal, isRetried }: Result,
-): Promise<void> {
+  const posted = (claim.data as Reversal).remainder === null ? null : resourceId
+  const why = failed?.errorMessage ?? null
+  // After a deadline nothing was ever sent: the payment is as before.
+  const isRefused = failed !== null && failed.reason !== 'deadline'
+  // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
+  const isRetried = failed?.reason === REFUSED
   const { rows } = await sql<{ id: string | null }>`
-    select core.end_reversal(${id}, ${operation_id}, ${posted}, ${failure}, ${isRefused}, ${refusal},
-                             ${isRetried}) as id`.execute(trx)
+    select core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted}, ${isHalfDone ? null : why}, ${isRefused},
+                             ${isHalfDone ? why : null}, ${isRetried}) as id`.execute(trx)
   const payment = rows[0]?.id
   if (!payment) return
   if (overpaid)
