@@ -36,11 +36,8 @@ export function workMigrations(
     }, SWEEP_EVERY_MS),
   ]
 
-  return {
-    async stop() {
-      await Promise.all(loops.map(loop => loop.stop()))
-    },
-  }
+  const stop = async () => void (await Promise.all(loops.map(loop => loop.stop())))
+  return { stop }
 
   function again(look: (signal: AbortSignal) => Promise<number>, everyMs = EVERY_MS): Job {
     const onError = (error: unknown) => log.error({ err: error }, 'migration step failed; retrying')
@@ -66,8 +63,8 @@ export function workMigrations(
         log.error({ err: error, migration: id }, 'migration step failed; retrying')
       }
     }
-    if (hasMore) return 0
-    return ids.length > 0 ? EVERY_MS : WITHOUT_RUNS_EVERY_MS
+    const restMs = ids.length > 0 ? EVERY_MS : WITHOUT_RUNS_EVERY_MS
+    return hasMore ? 0 : restMs
   }
 }
 
