@@ -156,7 +156,9 @@ t.test('a start that is stopped before it is ready leaves no PostgreSQL running'
 
 function postmaster(folder: string): number | undefined {
   const file = join(folder, '.data/postgres/postmaster.pid')
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
+  const [pid = ''] = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  // PostgreSQL makes the file before it writes into it.
+  return pid === '' ? undefined : Number(pid)
 }
 
 const filesIn = (folder: string) =>
