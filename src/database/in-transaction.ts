@@ -6,7 +6,7 @@ import { isDeadlock } from './transient.ts'
 const WITHIN_MS = 2_500
 
 /**
- * Works in the transaction, or in one of its own, which is begun again where it and another one have waited for each
+ * Works in the transaction, or in one of its own, which is begun again where it and another transaction have waited for each
  * other.
  */
 export function inTransaction<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {

@@ -137,7 +137,7 @@ function pidFile(folder: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
 }
 
-/** Whether the process is PostgreSQL's: after a reboot, another one may have its id. */
+/** Whether the process is PostgreSQL's: after a reboot, another process may have its id. */
 function isPostgresOf(pid: number, folder: string): boolean {
   return pid > 1 && commandLineOf(pid).includes(folder)
 }

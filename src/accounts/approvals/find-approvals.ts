@@ -14,7 +14,6 @@ const items = sql<Item>`
          v.note, v.decided_by, v.decided_at, v.decision_note, v.expires_at, a.request - 'password_hash' as request, a.facts
     from ops.approval v join loanops.approval a on a.id = v.approval_id`
 
-/** Approvals, newest first. */
 export async function findApprovals(db: Database, query: Query) {
   const { state = null, act = null } = query
   const wanted = sql`

@@ -13,7 +13,7 @@ import { type Account, ROLES, type Role } from '../account.ts'
 import { tokenKeys } from './token-keys.ts'
 
 const ISSUER = 'loanops'
-/** The algorithm is pinned: a token with another one, or none, is refused whatever its signature. */
+/** The algorithm is pinned: a token with a different algorithm, or none, is refused whatever its signature. */
 const ALGORITHM = 'HS256'
 
 export type Claims = {

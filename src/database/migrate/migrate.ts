@@ -74,7 +74,7 @@ async function migrateQueues(url: string, queues: QueueDeclaration[]) {
     supervise: false,
     schedule: false,
   })
-  // Without a listener, the event ends the process. Whatever broke also fails the call below, which reports it.
+  // Without a listener, the event ends the process. The same fault also fails the call below, which reports it.
   boss.on('error', () => undefined)
   await boss.start()
   try {

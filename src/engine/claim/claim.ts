@@ -56,7 +56,7 @@ export type Claim = {
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
 export const claimKey = ({ id, number }: ClaimKey) => `${id}:${number}`
 
-/** The operation was cancelled before its start, or the lease was lost: whatever its attempt ends with is not recorded. */
+/** The operation was cancelled before its start, or the lease was lost: the outcome of its attempt is not recorded. */
 export class ClaimGone extends Error {}
 
 type Claimed = {

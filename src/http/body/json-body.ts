@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { FieldErrors, invalidField } from '../problem.ts'
 import { breachesOf } from './json-strictness.ts'
 
-/** Reads JSON bodies, and is stricter than Fastify: whatever two parsers could read differently is refused. */
+/** Reads JSON bodies, and is stricter than Fastify: bytes that two parsers could read differently are refused. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>(
@@ -61,7 +61,7 @@ const GZIP = [0x1f, 0x8b]
 
 function whyNotUtf8(body: Buffer): string {
   if (GZIP.every((byte, at) => body[at] === byte)) return 'is compressed (gzip), not JSON'
-  // Bytes that cannot be decoded become one replacement each; whatever is before the first one is whole characters.
+  // Bytes that cannot be decoded become one replacement each; the text before the first one is whole characters.
   const [before = ''] = body.toString().split('\ufffd', 1)
   return `is not UTF-8 from byte ${Buffer.byteLength(before) + 1}`
 }

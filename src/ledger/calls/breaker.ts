@@ -18,7 +18,7 @@ const MAX_BETWEEN_PROBES_MS = 5_000
 /** Keeps thousands of waiting operations from calling a ledger that is down: one probe at a time is enough. */
 export type Breaker = {
   guard(call: () => Promise<Answer>, unsent: () => Answer, isWrite: boolean): Promise<Answer>
-  /** Resolves with the call, or as soon as the call hangs and another one shows that the ledger answers. */
+  /** Resolves with the call, or as soon as the call hangs and another call shows that the ledger answers. */
   untilAnsweredOrReachable(call: Promise<Answer>): Promise<Answer>
   reached(): void
   /** Notes the answer that decided an attempt: a ledger that fails for loan after loan counts as down. */

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 
-/** Ends a batch. `recordPostings` adds the results of payments that end later. */
+/** `recordPostings` adds the results of payments that end later. */
 export async function endBatch(db: Database, { id, number }: RunClaim): Promise<void> {
   await db.transaction().execute(async trx => {
-    // The lock is a separate statement, so that the count sees whatever was committed before it.
+    // The lock is a separate statement, so that the count sees all that was committed before it.
     await sql`select from core.batch_run where id = ${id} for update`.execute(trx)
     await sql`
       update core.batch_run b

@@ -15,7 +15,6 @@ export const matchingReferences = ({ loan, gateway, kind }: ReferenceFilter) => 
   (${loan ?? null}::text is null or external_loan_id = ${loan}) and (${gateway ?? null}::text is null or gateway = ${gateway})
   and (${kind ?? null}::text is null or kind = ${kind})`
 
-/** References, newest first. */
 export async function findReferences(db: Database, query: Query) {
   const all = sql<{ id: string }>`select id, ${referenceColumns} from core.reference`
   const { page, next_cursor } = await pageOfView(db, query, 'id', all, matchingReferences(query))

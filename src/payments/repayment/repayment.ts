@@ -152,7 +152,7 @@ function believedDay(
   return trusted
 }
 
-/** The deciding call has checked the loan too, but the payment may have been assigned to another one since. */
+/** The deciding call has checked the loan too, but the payment may have been assigned to another loan since. */
 function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: PayableLoan): boolean {
   const captured = decided?.capturedAmount ?? null
   return captured !== null && currency === loan.currency.code && new Decimal(amount).gt(captured)

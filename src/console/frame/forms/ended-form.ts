@@ -25,7 +25,7 @@ export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply
   keep(request, reply, account, account === null ? null : await typedIn(request))
 }
 
-/** Keeps a form for the account that filled it in, while another one is logged in. */
+/** Keeps a form for the account that filled it in, while another account is logged in. */
 export function keepFormOf(request: FastifyRequest, reply: FastifyReply, account: string): void {
   const isForm = request.body !== null && typeof request.body === 'object'
   keep(request, reply, account, isForm ? storable(Object.entries(request.body as object)) : null)

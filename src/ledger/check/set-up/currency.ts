@@ -1,7 +1,7 @@
 import type { Check } from '../finding.ts'
 import { eachProduct } from './products.ts'
 
-/** Payments are in rupees and paise: whatever rounds them books another amount than was paid. */
+/** Payments are in rupees and paise: a currency that rounds them books another amount than was paid. */
 const CODE = 'INR'
 const DECIMALS = 2
 

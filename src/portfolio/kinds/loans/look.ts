@@ -47,7 +47,7 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
   return lookAtSteps(looker, ofLoan, facts, isClientThere)
 }
 
-/** The steps of the loan, up to the first one that is not there yet: whatever follows it is not there either. */
+/** The steps of the loan, up to the first one that is not there yet: the steps after it are not there either. */
 async function lookAtSteps(
   looker: Looker,
   steps: NewOperation[],
