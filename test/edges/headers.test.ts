@@ -4,11 +4,16 @@ import { startWithConsole } from '../support/console/console.ts'
 import { rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
-/** For the tests of the console. */
-const service = await startWithConsole(t, { ROLE: 'api' })
+/** For all tests but those of access tokens, and the one whose many refusals would slow down others. */
+const service = await startWithConsole(t, {
+  ROLE: 'api',
+  DOCS_ENABLED: 'true',
+  GATEWAY_A_WEBHOOK_SECRET: 's',
+})
+const accounts = await startWithAccounts(t)
 
 t.test('every answer forbids browsers to sniff its type, frame it or pass on its URL', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+  const { call } = service
   for (const path of ['/healthz', '/docs', '/api/ledger/operations', '/api/no/such/path', '/x']) {
     const { headers } = await call('GET', path)
     t.equal(headers.get('x-content-type-options'), 'nosniff', path)
@@ -39,7 +44,7 @@ t.test('no answer is kept by a cache, except for files that never change', async
 })
 
 t.test('each 401 says what it asks for, and never makes a browser ask for a password', async t => {
-  const { call, url } = await startTestService(t, { ROLE: 'api', GATEWAY_A_WEBHOOK_SECRET: 's' })
+  const { call, url } = service
   const wrong = { username: 'nobody', password: 'not the password' }
   const noToken = { 'x-internal-token': '' }
   for (const [{ status, headers }, scheme] of [
@@ -93,7 +98,7 @@ t.test('a caller with credentials of an unknown kind is refused, not taken for n
 })
 
 t.test('an access token that has ended is refused on every call but the login', async t => {
-  const { call, admin, operator } = await startWithAccounts(t)
+  const { call, admin, operator } = accounts
   await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
   for (const path of ['ledger/operations', 'payments', 'callbacks', 'migration'])
     t.equal((await call('GET', `/api/${path}`, undefined, operator)).status, 401, path)
@@ -102,7 +107,7 @@ t.test('an access token that has ended is refused on every call but the login', 
 })
 
 t.test('a second access token is refused, not dropped', async t => {
-  const { url, admin } = await startWithAccounts(t)
+  const { url, admin } = accounts
   const answer = await rawHttp(
     url,
     `GET /api/payments HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +

@@ -20,8 +20,11 @@ const ENDPOINTS = [
   ['DELETE', '/api/ledger/operate'],
 ] as const
 
+/** For all tests but the one of several tokens. */
+const service = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true', ...BEHIND_PROXY })
+
 t.test('without the internal token every call under /api gets the same 401', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', ...BEHIND_PROXY })
+  const { call } = service
   for (const [method, path] of ENDPOINTS) {
     for (const token of ['', 'wrong', `${TOKEN}x`, TOKEN.toUpperCase(), `${TOKEN}, ${TOKEN}`]) {
       const body = method === 'POST' ? '{not even json' : undefined
@@ -39,7 +42,7 @@ t.test('without the internal token every call under /api gets the same 401', asy
 })
 
 t.test('a wrong token is refused before the body has arrived', async t => {
-  const { url } = await startTestService(t, { ROLE: 'api' })
+  const { url } = service
   const answer = await rawHttp(
     url,
     'POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: wrong\r\n' +
@@ -60,7 +63,7 @@ t.test('several tokens are valid during a rotation', async t => {
 })
 
 t.test('with the token, an unknown path is a 404', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
+  const { call } = service
   for (const path of ['/api/no/such/path', '/api', '/api/account/%zz', '/api/../etc/passwd']) {
     const { status, body } = await call('GET', path)
     t.equal(status, 404, path)
@@ -69,7 +72,7 @@ t.test('with the token, an unknown path is a 404', async t => {
 })
 
 t.test('health, metrics and documentation require no token', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true' })
+  const { call } = service
   for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs']) {
     const { status } = await call('GET', path, undefined, { 'x-internal-token': '' })
     t.equal(status, 200, path)
@@ -77,7 +80,7 @@ t.test('health, metrics and documentation require no token', async t => {
 })
 
 t.test('a request refused for its token stores nothing', async t => {
-  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  const { call, db } = service
   const data = { external_loan_id: 'L-1', approvedOnDate: '05 March 2026' }
   const body = { status: 'LOAN_APPROVE', data }
   await call('POST', '/api/ledger/operate', body, { 'x-internal-token': 'wrong' })

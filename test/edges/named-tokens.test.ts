@@ -11,8 +11,11 @@ const OPS = 'token:of:the-operators'
 const NAMES = { INTERNAL_TOKEN: `los:${LOS},ops-2:${OPS},${TOKEN}` }
 const using = (token: string) => ({ 'x-internal-token': token })
 
+/** For all tests but the one of accounts. */
+const service = await startTestService(t, { ROLE: 'api', ...NAMES })
+
 t.test('an operation shows its caller and the request that was accepted', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', ...NAMES })
+  const { call } = service
   for (const [token, caller] of [
     [LOS, 'los'],
     [OPS, 'ops-2'],
@@ -50,7 +53,7 @@ t.test('an operation shows the account that submitted it, and from which address
 })
 
 t.test('a token’s name is not part of it', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api', ...NAMES })
+  const { call } = service
   for (const token of [`los:${LOS}`, `ops-2:${OPS}`, 'los', 'los:', OPS.slice('token:'.length)]) {
     const { status } = await call('GET', '/api/ledger/operations', undefined, using(token))
     t.equal(status, 401, token)
@@ -58,7 +61,7 @@ t.test('a token’s name is not part of it', async t => {
 })
 
 t.test('the audit shows the caller beside the actor', async t => {
-  const { call, db } = await startTestService(t, { ROLE: 'api', ...NAMES })
+  const { call, db } = service
   for (const token of [OPS, TOKEN])
     await call('POST', '/api/ledger/pause', { reason: 'test' }, using(token))
   const { rows } = await sql`

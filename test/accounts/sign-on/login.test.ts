@@ -2,8 +2,11 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { ADMIN, OPERATOR, startWithAccounts } from '../../support/accounts/admin.ts'
 
+/** For all tests but those that count wrong passwords, which slow down later ones. */
+const service = await startWithAccounts(t)
+
 t.test('a username and its password get an access token', async t => {
-  const { call } = await startWithAccounts(t)
+  const { call } = service
   const { status, body } = await call('POST', '/api/account/login', OPERATOR)
   t.equal(status, 200)
   t.match(body, { token_type: 'Bearer', expires_in: 3_600, access_token: /^ey/ })
@@ -11,7 +14,7 @@ t.test('a username and its password get an access token', async t => {
 })
 
 t.test('the case of a username does not matter', async t => {
-  const { call } = await startWithAccounts(t)
+  const { call } = service
   const { status } = await call('POST', '/api/account/login', { ...ADMIN, username: 'ADMIN' })
   t.equal(status, 200)
 })
@@ -46,7 +49,7 @@ t.test('an unknown user takes as long as a wrong password', async t => {
 })
 
 t.test('a password is stored as argon2id with OWASP’s parameters', async t => {
-  const { db } = await startWithAccounts(t)
+  const { db } = service
   const { rows } = await sql<{ password_hash: string }>`
     select password_hash from loanops.account`.execute(db)
   for (const { password_hash } of rows)
@@ -57,7 +60,7 @@ t.test('a password is stored as argon2id with OWASP’s parameters', async t => 
 })
 
 t.test('a hash with older parameters is replaced when its owner logs in', async t => {
-  const { call, db } = await startWithAccounts(t)
+  const { call, db } = service
   const { hash } = await import('argon2')
   const old = await hash(OPERATOR.password, { memoryCost: 1_024, timeCost: 2, parallelism: 1 })
   await sql`update loanops.account set password_hash = ${old}
@@ -70,7 +73,7 @@ t.test('a hash with older parameters is replaced when its owner logs in', async 
 })
 
 t.test('an invalid body is reported field by field', async t => {
-  const { call } = await startWithAccounts(t)
+  const { call } = service
   const { status, body } = await call('POST', '/api/account/login', {
     username: 7,
     extra: true,
