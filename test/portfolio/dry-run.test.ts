@@ -89,7 +89,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
   await migrateCsv(service, 'loans', loansCsv(...there))
 
   t.test('a dry run does not hold up runs while it waits for the ledger', async t => {
-    await fault.add({ kind: 'latency', ms: 1_500, match: { externalId: 'A-1', on: 'reads' } })
+    await fault.add({ kind: 'hang', match: { externalId: 'A-1', on: 'reads' } })
     const slow = loansCsv({ loan_external_id: 'A-1', client_external_id: 'A' })
     const { migration_id } = (await uploadCsv(service, 'loans', slow)).body
     await call('POST', '/api/migration/run', { migration_id, dry_run: true })
@@ -104,7 +104,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
   t.test('a dry run shows its progress, and when it will end', async t => {
     // A client that the ledger has: the sandbox answers for a missing one without its faults.
     const slow = { loan_external_id: 'P-99', client_external_id: 'A' }
-    await fault.add({ kind: 'latency', ms: 2_000, match: { externalId: 'A', on: 'reads' } })
+    await fault.add({ kind: 'hang', match: { externalId: 'A', on: 'reads' } })
     // More than are checked together, in the order of their ids.
     const quick = Array.from({ length: 29 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
     const loans = [...quick, slow]
