@@ -71,7 +71,7 @@ export function assign(
   })
 }
 
-/** Saves the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan */
+/** Saves the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan, or only on some days */
 async function remember(
   trx: Trx,
   payment: string,
@@ -84,5 +84,6 @@ async function remember(
       from core.transaction t cross join lateral unnest(t.refs) ref cross join lateral split_part(ref, ':', 1) k (kind)
      where t.id = ${payment} and k.kind = any(${kinds})
      order by ref`.execute(trx)
-  for (const one of rows) await putReference(trx, { ...one, external_loan_id: loan }, asker)
+  for (const one of rows)
+    await putReference(trx, { ...one, external_loan_id: loan }, asker, { keepsDays: true })
 }

@@ -13,19 +13,24 @@ import {
   type Period,
   type Reference,
 } from './reference-record.ts'
-import { lockReference, saveReferences } from './save-references.ts'
+import { type Days, lockReference, saveReferences } from './save-references.ts'
 
 /** Counting more would make the caller wait. */
 const MAX_COUNTED = 1_000
 
-export type How = { replace?: boolean | undefined; dry_run?: boolean | undefined }
+export type How = {
+  replace?: boolean | undefined
+  dry_run?: boolean | undefined
+  /** Days that the loan already has the value stay as they are. */
+  keepsDays?: boolean
+}
 
 /** @throws FieldErrors, Conflict if the value belongs to another loan in that time, unless `replace` ends that */
 export function putReference(
   db: Database,
   reference: NewReference,
   asker: Asker,
-  { replace = false, dry_run: isDryRun = false }: How = {},
+  { replace = false, dry_run: isDryRun = false, keepsDays = false }: How = {},
 ) {
   if (isEmptyPeriod(reference)) throw invalidField('/valid_until', PERIOD_RULE)
   const { external_loan_id: loan } = reference
@@ -36,6 +41,7 @@ export function putReference(
     const replaced = replace ? await endOthers(trx, reference) : []
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.refusal != null) throw new Conflict(outcome.refusal)
+    if (keepsDays && outcome?.before) throw new Conflict(hasDays(reference, outcome.before))
     const stored = await withWaiting(trx, reference)
     if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)
     else {
@@ -47,6 +53,11 @@ export function putReference(
     }
     return { isNew: outcome?.is_new === true, stored }
   })
+}
+
+function hasDays({ kind, external_loan_id }: NewReference, { valid_from, valid_until }: Days) {
+  const days = [valid_from && `from ${valid_from}`, valid_until && `until ${valid_until}`]
+  return `The loan ${external_loan_id} has this ${kind} only ${days.filter(Boolean).join(' ')}: change these days at the reference, or do not remember it`
 }
 
 /** Ends the references of other loans on the day before this one begins. */

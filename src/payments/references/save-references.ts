@@ -30,7 +30,7 @@ type Outcome = {
   is_later: boolean
 }
 
-type Days = { valid_from: string | null; valid_until: string | null }
+export type Days = { valid_from: string | null; valid_until: string | null }
 
 /** A value that a whole column repeats would otherwise need a statement for each of its rows, while others wait for the lock. */
 const MAX_TIMES = 20

@@ -124,6 +124,22 @@ t.test('an assignment remembers the payment’s own references for the next one'
     })
 })
 
+t.test('an assignment does not remember beyond the days that its loan has the value', async t => {
+  const service = await withUpload(t)
+  const { call, upload, webhook, batch } = service
+  await upload('gateway_a,mandate,token_1,L-1,2026-01-01,2026-01-31')
+  await webhook('gateway_a', capturedA({ id: 'pay_1', payment: { token_id: 'token_1' } }), LENDER)
+  await batch()
+  const assign = (remember: string[]) =>
+    call('POST', '/api/payments/gateway_a/pay_1/assign', { external_loan_id: 'L-1', remember })
+  t.match(await assign(['mandate']), {
+    status: 409,
+    body: { detail: /mandate only from 2026-01-01 until 2026-01-31/ },
+  })
+  t.match(await service.payment('pay_1'), { payment: { state: 'suspense' } })
+  t.equal((await assign([])).status, 200)
+})
+
 t.test(
   'a file that repeats one value in every row is refused without a statement per row',
   async t => {
