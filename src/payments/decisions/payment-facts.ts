@@ -19,7 +19,8 @@ export async function paymentFacts(
   return {
     act: acts[0] as Act,
     subject: `${name.gateway}/${name.paymentId}`,
-    parts: acts.map(act => ({ act, amount })),
+    // A reference applies to every later payment, whatever its amount.
+    parts: acts.map(act => ({ act, amount: act === 'reference.write' ? null : amount })),
     amount: posted ?? capturedAmount,
     currency,
     shown: {

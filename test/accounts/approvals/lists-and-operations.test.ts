@@ -11,7 +11,7 @@ import { uploadCsv } from '../../support/portfolio/migrate.ts'
 import { loansCsv } from '../../support/portfolio/rows.ts'
 import { until } from '../../support/until.ts'
 
-const RULES = 'payment.assign>1000,operation.resolve,operation.cancel'
+const RULES = 'payment.assign>1000,reference.write>1000,operation.resolve,operation.cancel'
 const service = await withApprovals(t, RULES)
 const { asha, ravi, token, held, payment, call, db } = service
 await service.loan('L-1', { principal: 90_000 })
@@ -39,6 +39,14 @@ async function hanging(externalId: string): Promise<string> {
   return trackingId
 }
 const pathOf = (trackingId: string) => `ledger/operations/${encodeURIComponent(trackingId)}`
+
+t.test('to remember a reference needs approval however small its payment is', async t => {
+  await held('pay_small', 50_000)
+  const path = 'payments/gateway_a/pay_small/assign'
+  const remembered = { external_loan_id: 'L-1', remember: ['order'] }
+  t.equal((await asha.post(path, remembered)).status, 202)
+  t.equal((await asha.post(path, { external_loan_id: 'L-1' })).status, 200)
+})
 
 t.test('a list with one item above the amount is proposed as a whole, even alone', async t => {
   for (const [id, amount] of [
