@@ -134,5 +134,7 @@ create or replace function core.is_unread(e core.event) returns boolean language
      and not exists (select from core.transaction t
                       where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind
                         and (e.problem = 'unreadable' or t.problem = 'unknown_event')
-                        and (t.assigned_loan_id is not null or t.operation_id is not null or t.decision is not null))
+                        and (t.assigned_loan_id is not null or t.operation_id is not null or t.decision is not null
+                             -- A reopened payment may be booked by hand.
+                             or t.decided_over is not null))
 $$;

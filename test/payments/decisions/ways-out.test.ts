@@ -147,6 +147,19 @@ t.test('an unreadable event is posted, handled or dismissed, and not read again'
   matchEach(t, await service.repayments(), [{ loanExternalId: 'L-out', amount: '990.50' }])
 })
 
+t.test('an unreadable event that was booked by hand and reopened is not read again', async t => {
+  const service = await withLoans(t)
+  await service.webhook('gateway_a', capturedA({ id: null }), { lender: 'LENDER_02' })
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const id = body.payments[0].gateway_payment_id
+  for (const outcome of ['handled', 'reopen'] as const)
+    t.match(await service.resolve(id, { outcome, note: 'x' }), { status: 200 }, outcome)
+  const { rows } = await sql<{ events: string }>`
+    select ops.reread('lender_02_gateway_a', '2026-01-01') as events`.execute(service.db)
+  t.equal(rows[0]?.events, '0')
+})
+
 t.test('a refund and a chargeback are handled or dismissed, and never posted', async t => {
   const service = await withLoans(t)
   const ids = ['pay_1', 'pay_2', 'pay_3', 'pay_4']
