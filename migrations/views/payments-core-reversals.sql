@@ -3,12 +3,16 @@ create or replace function core.stands(t core.transaction) returns numeric langu
   select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
 $$;
 
--- Whether an operator may have this refund or chargeback taken out of its payment as it stands. An amount that an
--- operator posted in another currency cannot be compared.
-create or replace function core.fits(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
-  select (r.amount > 0 and r.amount <= core.stands(p) and coalesce(r.currency = p.currency, r.currency is null)
-          and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
+-- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: that of an operator's
+-- posting may be another one.
+create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (coalesce(r.currency = p.currency, r.currency is null) and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
           and p.decided_over ->> 'reason' is distinct from 'currency_mismatch') is true
+$$;
+
+-- Whether an operator may have this refund or chargeback taken out of its payment as it stands.
+create or replace function core.fits(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (r.amount > 0 and r.amount <= core.stands(p) and core.is_in_currency_of(r, p)) is true
 $$;
 
 -- Whether the settings of the loan's lender let this refund or chargeback be booked, and each event of it that counts is proved
@@ -53,6 +57,19 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;
 
+-- When the last event arrived that says that this refund or chargeback was made.
+create or replace function core.last_done(r core.transaction) returns timestamptz language sql stable as $$
+  select coalesce(max(e.received_at), '-infinity')
+    from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
+   where e.kind = r.kind and e.status = 'done' and e.ignored_for is null
+$$;
+
+-- What an operator decided about a refund or chargeback. A restore ends once the gateway says again that the money went back.
+create or replace function core.standing_decision(r core.transaction) returns text language sql stable as $$
+  select case when r.decision is distinct from 'restore' or core.last_done(r) > (r.decided_over ->> 'last_done')::timestamptz is not true
+              then r.decision end
+$$;
+
 -- Decides the fates of refunds and chargebacks; one that names no loan gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
@@ -68,7 +85,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
      cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
        is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
-       decision => r.decision, unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
+       decision => core.standing_decision(r), unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
        is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null,
        objection => o.objection) f
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'

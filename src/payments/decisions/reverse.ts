@@ -14,8 +14,7 @@ export async function reverse(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
   if (payment.state !== 'posted')
     throw new Conflict(`Its payment is ${payment.state}: only what is posted can be reversed`)
   if (payment.excess !== null) throw new Conflict(payment.excess)
-  if (!payment.isFit)
-    throw new Conflict('It is not an amount in the currency in which its payment was posted')
+  if (!payment.isFit) throw new Conflict(OTHER_CURRENCY)
   await sql`update core.transaction set decision = null where id = ${id}`.execute(trx)
   await startReversals(trx, boss, [id], BY_HAND)
   await settle(trx, [payment])
@@ -26,16 +25,28 @@ export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
   const payment = await paymentOf(trx, id)
   if (!RESTORABLE.includes(payment.state))
     throw new Conflict(`Its payment is ${payment.state}: nothing can be added to it`)
-  await sql`update core.transaction set decision = 'restore' where id = ${id}`.execute(trx)
+  if (!payment.isInCurrency) throw new Conflict(OTHER_CURRENCY)
+  await sql`
+    update core.transaction r
+       set decision = 'restore', decided_over = jsonb_build_object('last_done', core.last_done(r))
+     where id = ${id}`.execute(trx)
   if (payment.state === 'posted') await startReversals(trx, boss, [id], BY_HAND)
   // Nothing of this payment is at the ledger: the next batch posts it.
   else await putBack(trx, id, payment.id)
   await settle(trx, [payment])
 }
 
+const OTHER_CURRENCY = 'It is not an amount in the currency in which its payment was posted'
+
 const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
 
-type PaymentOfIt = { id: string; state: string; excess: string | null; isFit: boolean }
+type PaymentOfIt = {
+  id: string
+  state: string
+  excess: string | null
+  isFit: boolean
+  isInCurrency: boolean
+}
 
 /**
  * The payment of this refund, which is locked.
@@ -43,7 +54,8 @@ type PaymentOfIt = { id: string; state: string; excess: string | null; isFit: bo
  */
 async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
   const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
-    select p.id, p.state, core.exceeds(r) as excess, core.fits(r, p) as "isFit", core.is_being_reversed(p) as "isUnderWay"
+    select p.id, p.state, core.exceeds(r) as excess, core.fits(r, p) as "isFit",
+           core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay"
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'

@@ -211,6 +211,59 @@ t.test('money whose refund the gateway takes back is posted once it is restored'
   t.same(await service.standing(), { 'pay_1-r4': 1000 })
 })
 
+t.test('a refund that is made after its restore keeps its payment for a person again', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  const made = refund({ paise: 25_000 })
+  await service.signed(made, { 'x-gatewaya-event-id': 'evt_1' })
+  await service.batch()
+  await service.signed(refund({ paise: 25_000, status: 'failed', name: 'refund.failed' }))
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['posted', null, 'taken_back', null])
+  await service.decide('rfnd_1', 'restore')
+  await service.ended('rfnd_1')
+  t.same(await service.shown('rfnd_1'), ['failed', null, null, null])
+  await service.signed(capturedA({ loan: 'L-1' }), { 'x-gatewaya-event-id': 'evt_2' })
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['failed', null, null, null])
+
+  await service.signed(made, { 'x-gatewaya-event-id': 'evt_3' })
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['suspense', 'refund', null, null])
+  t.same(await service.shown('pay_1'), ['posted', null, 'refund', null])
+  t.match(await service.decide('rfnd_1', 'reverse'), { status: 200 })
+  await service.ended('rfnd_1')
+  t.same(await service.shown('pay_1'), ['posted', null, null, '250'])
+  t.same(await service.standing(), { 'pay_1-r4': 750 })
+})
+
+t.test('a refund in another currency than its payment was posted in is not restored', async t => {
+  const service = await reversing(t)
+  const dollars = (event: any) => {
+    for (const part of Object.values<any>(event.payload)) part.entity.currency = 'USD'
+    return event
+  }
+  await service.signed(dollars(capturedA({ loan: 'L-1' })))
+  await service.signed(dollars(refund({ paise: 30_000 })))
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['returned', null, null, null])
+  const { payment } = await service.payment('pay_1')
+  t.match(payment, { state: 'suspense', reason: 'currency_mismatch' })
+  const posting = { outcome: 'post', note: 'at the bank’s rate', external_loan_id: 'L-1' }
+  t.match(
+    await service.resolve('pay_1', { ...posting, amount: 5810, paid_on: '06 February 2026' }),
+    { status: 200 },
+  )
+  await service.batch()
+  await service.signed(dollars(refund({ paise: 30_000, status: 'failed', name: 'refund.failed' })))
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['returned', null, 'taken_back', null])
+  t.match(await service.decide('rfnd_1', 'restore'), { status: 409 })
+  t.match(await service.decide('rfnd_1', 'handled'), { status: 200 })
+  t.same(await service.standing(), { pay_1: 5810 })
+})
+
 t.test(
   'a repayment that was undone by hand, or that the ledger keeps, is refused with the reason',
   async t => {
