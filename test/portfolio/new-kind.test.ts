@@ -109,7 +109,7 @@ t.test('a new kind of CSV needs one source file and one line in kinds.ts', async
   })
 
   t.test('a new kind does not run during a run of a kind it depends on', async t => {
-    const slow = { kind: 'latency', ms: 300, match: { externalId: 'C-1', on: 'writes' } }
+    const slow = { kind: 'latency', ms: 1_500, match: { externalId: 'C-1', on: 'writes' } }
     const faults = `${service.ledger.controlUrl}/faults`
     await fetch(faults, { method: 'POST', body: JSON.stringify(slow) })
     const loans = (await uploadCsv(service, 'loans', submitted('C-1'))).body.migration_id

@@ -27,7 +27,7 @@ t.test('a request returns the batch run that waits, or a new one while one is ru
   const service = await paymentService(t)
   await service.loan('L-1')
   await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
-  await service.faults([{ kind: 'latency', ms: 1_500, match: { on: 'writes' } }])
+  await service.faults([{ kind: 'latency', ms: 4_000, match: { on: 'writes' } }])
   const ask = async () => (await service.call('POST', '/api/payments/batch')).body.batch_id
   const statusOf = async (id: string) =>
     (await service.call('GET', `/api/payments/batches/${id}`)).body.status
