@@ -89,7 +89,7 @@ async function decided(
   next: Next,
   afterCommit: (work: () => void) => void,
 ): Promise<string | null> {
-  const { item, decision, note, actor, address, requestId, approval } = next
+  const { id, number, item, decision, note, actor, address, requestId, approval } = next
   const asker = { actor, caller: null, address, requestId, ...(approval && { approval }) }
   try {
     const made = { note, asker, afterCommit }
@@ -100,7 +100,10 @@ async function decided(
     if (status === 503) throw error
     // An item that fails so would fail again, and delay all decisions behind it.
     if (status >= 500)
-      context.log.error({ err: error, reqId: requestId, item }, 'an item could not be decided')
+      context.log.error(
+        { err: error, reqId: requestId, bulk: id, item: number },
+        'an item could not be decided',
+      )
     return detail
   }
 }
