@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import t from 'tap'
+import { saveSettlements } from '../../src/books/backfill/save-settlements.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -127,4 +130,34 @@ t.test('pages list every settlement once, newest first', async t => {
     'setl_1 LENDER_01 8.82',
     'setl_0 LENDER_01 8.82',
   ])
+})
+
+t.test('a fetch changes no statement while somebody settles or uploads', async t => {
+  const { db } = await withSettlement(t)
+  const { rows } = await sql<{ id: string; number: number }>`
+    update core.backfill set status = 'running' returning id, attempt as number`.execute(db)
+  const fetch: any = { db, account: { gateway: 'gateway_a' }, claim: rows[0] }
+  const row: any = {
+    kind: 'payment',
+    id: 'pay_1',
+    settlementId: 'setl_2',
+    paidOut: '1',
+    amount: '1',
+  }
+  const page = { settlements: [{ ...row, fee: '0', tax: '0' }], unreadable: [] }
+  let saving: Promise<void> | undefined
+  await db.transaction().execute(async trx => {
+    await sql`select core.lock_settling()`.execute(trx)
+    saving = saveSettlements(fetch, page)
+    await untilSessionsWait(db)
+    const { rows: free } = await sql`
+      select from core.statement where gateway_payment_id = 'pay_1' for update skip locked`.execute(
+      trx,
+    )
+    t.equal(free.length, 1)
+  })
+  await saving
+  const { rows: saved } = await sql`
+    select settlement_id from core.statement where gateway_payment_id = 'pay_1'`.execute(db)
+  t.same(saved, [{ settlement_id: 'setl_2' }])
 })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { SettlementPage } from '../../payments/gateways/gateway-api.ts'
+import { lockSettling } from '../../payments/lock-settling.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'
@@ -18,6 +19,8 @@ export async function saveSettlements(
   if (said.length === 0 && unreadable.length === 0) return
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
+    // An upload writes the same rows under this lock, in another order.
+    await lockSettling(trx)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`
       insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)

@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import type { ReadRow, Settled } from '../../payments/gateways/report-format.ts'
 import { useLedgerZone } from './statement-days.ts'
 
@@ -28,7 +29,7 @@ export function saveRows(
     }),
   )
   const settled = rows.flatMap(({ settled }) => settled ?? [])
-  return db.transaction().execute(async trx => {
+  return inTransaction(db, async trx => {
     await useLedgerZone(trx)
     const { rows: open } = await sql`
       insert into core.statement_file as f (id, gateway, lender, file_name, rows, valid_rows, uploaded_by)
