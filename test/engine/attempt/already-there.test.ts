@@ -21,6 +21,9 @@ import { until } from '../../support/until.ts'
 
 const EARLIER_DAY = '04 January 2026'
 
+/** For all tests: their faults are of one loan or client each. */
+const service = await startTestService(t)
+
 type Prepared = {
   status: string
   data: object
@@ -129,7 +132,6 @@ const prepare: Record<string, (service: TestService) => Promise<Prepared>> = {
 }
 
 t.test('an operation whose answer was lost is found at the ledger and not repeated', async t => {
-  const service = await startTestService(t)
   t.jobs = 4
   for (const [name, prepared] of Object.entries(prepare)) {
     t.test(name, async t => {
@@ -146,7 +148,6 @@ t.test('an operation whose answer was lost is found at the ledger and not repeat
 })
 
 t.test('a result found by reading has the fields of the ledger’s own answer', async t => {
-  const service = await startTestService(t)
   const chargeId = await givenCharge(service, { amount: 500 })
   const charges = [{ chargeId, amount: 500, dueDate: LATER_DAY }]
   const client = async () => {
@@ -194,7 +195,6 @@ t.test('a result found by reading has the fields of the ledger’s own answer', 
 })
 
 t.test('somebody else’s change is not mistaken for ours: the ledger’s answer counts', async t => {
-  const service = await startTestService(t)
   const faults = new Set<object>()
   const keepFaults = () => control(service, 'PUT', '/faults', [...faults])
   t.jobs = 4
@@ -219,7 +219,6 @@ t.test('somebody else’s change is not mistaken for ours: the ledger’s answer
 })
 
 t.test('a caller’s second, equal request fails, because the ledger refuses it', async t => {
-  const service = await startTestService(t)
   const loan = await ledgerLoan(service)
   const first = await submit(service.call, 'LOAN_APPROVE', approval(loan))
   const second = await submit(service.call, 'LOAN_APPROVE', approval(loan))
