@@ -62,7 +62,11 @@ async function migrateAll(env: NodeJS.ProcessEnv, stopping?: AbortSignal) {
   return migrate(readDatabaseUrl(env), allQueues, stopping)
 }
 
-export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promise<void> {
+export async function runAfterRestore(
+  env: NodeJS.ProcessEnv,
+  since = '',
+  isPaused = false,
+): Promise<void> {
   const time = new Date(since)
   const days = (Date.now() - time.getTime()) / DAY_MS
   // Without its zone, a time would depend on the machine.
@@ -78,8 +82,8 @@ export async function runAfterRestore(env: NodeJS.ProcessEnv, since = ''): Promi
   const boss = openQueue(config.DATABASE_URL, { ...options, isWorker: false })
   try {
     await boss.start()
-    const fetched = await afterRestore(db, boss, config, time)
-    process.stdout.write(afterRestoreReport(fetched))
+    const restored = await afterRestore(db, boss, config, { since: time, isPaused })
+    process.stdout.write(afterRestoreReport(restored))
   } finally {
     await boss.stop({ graceful: false })
     await db.destroy()

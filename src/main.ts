@@ -44,7 +44,7 @@ const COMMANDS: Record<string, () => Promise<unknown>> = {
   },
   async 'after-restore'() {
     const { runAfterRestore } = await import('./commands.ts')
-    return runAfterRestore(env, flags.since)
+    return runAfterRestore(env, flags.since, flags.pause)
   },
   async 'migrate-portfolio'() {
     const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')

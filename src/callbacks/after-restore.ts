@@ -5,24 +5,34 @@ import { LATE_CAPTURE_DAYS, requestBackfill } from '../books/backfill/request-ba
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { DAY_MS } from '../day.ts'
+import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 
 /** No loan or client causes more callbacks between a back-up and its restore. */
 const SEQUENCES_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60
+const ASKER = { actor: 'command after-restore', caller: null, address: null, requestId: null }
+
+type Restored = {
+  /** The accounts at gateways whose payments since the back-up will be fetched. */
+  fetched: string[]
+  isPaused: boolean
+  unfinished: Unfinished
+}
+type Unfinished = { operations: string; migrations: string }
 
 /**
  * Does what can be done here about the time between a back-up and its restore. Nothing of ours may run yet, or callbacks
  * get numbers that the receiver has seen.
  * @param since when the back-up was made
- * @returns the accounts at gateways whose payments of that time will be fetched
+ * @param isPaused whether to pause the ledger, so that a person looks before anything runs
  */
 export function afterRestore(
   db: Database,
   boss: PgBoss,
   { gatewayAccounts }: Pick<Config, 'gatewayAccounts'>,
-  since: Date,
-): Promise<string[]> {
+  { since, isPaused }: { since: Date; isPaused: boolean },
+): Promise<Restored> {
   // A payment is listed under the day on which it was made, and may have been captured days later.
   const from = new Date(since.getTime() - LATE_CAPTURE_DAYS * DAY_MS).toISOString()
   const to = new Date().toISOString()
@@ -36,29 +46,33 @@ export function afterRestore(
     )
     for (const account of gatewayAccounts)
       await requestBackfill(trx, boss, account, { from, to, lender: account.lender })
+    if (isPaused) await pauseLedger(trx, { reason: 'restored from a back-up', until: null }, ASKER)
     const fetched = gatewayAccounts.map(({ gateway, lender }) =>
       lender === null ? gateway : `${gateway} of ${lender}`,
     )
     await audit(trx, {
-      actor: 'command after-restore',
-      caller: null,
-      address: null,
-      requestId: null,
+      ...ASKER,
       action: 'database.restored',
       subject: 'database',
       detail: { since: since.toISOString(), fetched },
     })
-    return fetched
+    const { rows } = await sql<Unfinished>`
+      select (select count(*) from loanops.operation where status = 'processing') as operations,
+             (select count(*) from loanops.migration where status = 'running') as migrations`.execute(
+      trx,
+    )
+    return { fetched, isPaused, unfinished: rows[0] as Unfinished }
   })
 }
 
-export function afterRestoreReport(fetched: string[]): string {
+export function afterRestoreReport({ fetched, isPaused, unfinished }: Restored): string {
   const gateways =
     fetched.length === 0
       ? 'No gateway has API credentials: what their webhooks sent since the back-up has to come from their reports.'
       : `Once a worker runs, the payments since the back-up are fetched from ${fetched.join(', ')}.`
   return `${gateways}
 Callbacks continue with numbers that their receiver has not seen: it must accept the gap.
+Unfinished in the back-up: ${unfinished.operations} operations, ${unfinished.migrations} portfolio migrations. They run ${isPaused ? 'once the ledger, which is paused now, is resumed' : 'with the first worker'}, even if they were cancelled since.
 Operations that were accepted since the back-up are unknown here: the LOS must ask the ledger for each, by its external id.
 `
 }

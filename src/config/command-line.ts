@@ -18,6 +18,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
   'all-lenders': { type: 'boolean' },
   since: { type: 'string' },
+  pause: { type: 'boolean' },
   write: { type: 'boolean' },
   tenant: { type: 'string' },
   head: { type: 'string' },
@@ -37,7 +38,7 @@ const COMMANDS: Record<string, Option[]> = {
   'receive-callbacks': ['port'],
   'check-ledger': ['json', 'all-lenders', 'write', 'tenant'],
   'verify-audit': ['head'],
-  'after-restore': ['since'],
+  'after-restore': ['since', 'pause'],
   [TAKES_FILES]: ['dry-run', 'skip-invalid'],
 }
 

@@ -143,6 +143,28 @@ t.test(
   },
 )
 
+t.test('with --pause, what was cancelled since the back-up can be cancelled again', async t => {
+  const { ledger, url, env } = await start(t)
+  let id = ''
+  await serving({ ...env(url), ROLE: 'api' }, async call => {
+    id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+  })
+  const { code, printed } = await command(env(url), '--since', new Date().toISOString(), '--pause')
+  t.equal(code, 0)
+  t.match(printed, /1 operations, 0 portfolio migrations.*paused now/)
+  await serving(env(url), async call => {
+    const cancel = `/api/ledger/operations/${encodeURIComponent(id)}/cancel`
+    t.equal((await call('POST', cancel)).status, 202)
+    t.equal((await call('POST', '/api/ledger/resume')).status, 200)
+    await ending(call, await submit(call, 'CLIENT_CREATE', clientData('C-2')))
+  })
+  const clients = await atLedger({ ledger }, 'GET', '/clients')
+  t.same(
+    clients.pageItems.map((one: any) => one.externalId),
+    ['C-2'],
+  )
+})
+
 t.test('the command says what is wrong with its time', async t => {
   const { env, url } = await start(t)
   for (const since of [
