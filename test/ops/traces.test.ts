@@ -207,7 +207,7 @@ t.test('the SDK is loaded only where traces are sent somewhere', async t => {
   const told = `import { registerHooks } from 'node:module'
     registerHooks({ load(url, context, next) { if (url.includes('/sdk-trace/')) console.log(url); return next(url, context) } })`
   const opening = (endpoint: string) => `
-    const { openTraces } = await import('./src/ops/open-traces.ts')
+    const { openTraces } = await import('./src/ops/traces/open-traces.ts')
     const traces = await openTraces({ ROLE: 'api', OTEL_EXPORTER_OTLP_ENDPOINT: ${endpoint} }, console)
     await traces.stop()`
   const loaded = async (endpoint: string) => {
