@@ -119,6 +119,21 @@ t.test('rows that a withdrawn file replaced stay away, and their day is partial'
   t.match((await reconciliation(service.call)).days, [{ statement: 'complete', balanced: false }])
 })
 
+t.test('a withdrawn file that said more than a later fetch leaves its day partial', async t => {
+  const gateways = await gatewaySandbox(t)
+  const service = await paymentService(t, gateways.settings)
+  const payment = { gateway: 'gateway_a', id: 'pay_1', amount: 100_000, created_at: PAID_AT }
+  await gateways.put('/payments', payment)
+  const wrong = await upload(service, [row('pay_1', '1000.00', 'refunded')])
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  t.match(await stated(service), [{ status: 'refunded', source: 'file' }])
+  t.equal(await withdraw(service, wrong), 204)
+  t.match((await reconciliation(service.call)).days, [{ statement: 'partial' }])
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  t.match((await reconciliation(service.call)).days, [{ statement: 'complete' }])
+})
+
 t.test('a file that is withdrawn before its last byte has come completes no day', async t => {
   const service = await startTestService(t)
   const end = Promise.withResolvers<void>()
