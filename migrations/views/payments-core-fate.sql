@@ -155,8 +155,8 @@ create or replace function core.facts_against_booked(r core.transaction) returns
    where r.returned_amount is not null and fact <> all(coalesce(r.cleared_facts, '{}'))
 $$;
 
--- What contradicts a payment that is decided, posted or being posted. A fact names its basis, so that one that an operator
--- has cleared is recognized.
+-- What contradicts a payment that is decided, posted or being posted. The text of a fact has the values behind it, so that
+-- the same fact is recognized once an operator has cleared it.
 create or replace function core.facts_against(t core.transaction)
   returns table (objection text, fact text) language sql stable as $$
   select r.kind, r.fact from core.refunds_of(t) r where r.fact <> all(coalesce(r.cleared_facts, '{}'))
@@ -216,7 +216,7 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
 $$;
 
 -- The refusal that stays once a payment has new events. A refused repayment that is being retried is retried at once, and
--- one that was refused because of the events is decided again. The others stay with the operator: the seven days are
+-- one that was refused because of the events is decided again. Other refusals wait for an operator: the seven days are
 -- over, the operator marked the repayment as failed, or reopened the payment.
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz, is_reopened boolean) returns text
   language sql immutable parallel safe as $$

@@ -42,9 +42,8 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- The payments for which an operator booked an unreadable event before a readable one came, each with the id of that
--- event's payment: both may be the same money. If the unreadable event shows no id, amount, day and loan decide; a
--- payment may name no loan yet.
+-- Payments that an operator may have booked already, by an unreadable event; each with the id of that event's row. If the
+-- unreadable event shows no id, amount, day and loan decide; a payment may name no loan yet.
 create or replace function core.unread_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
   language sql stable as $$
   select t.hints ->> 'payment_id', t.gateway_payment_id
@@ -234,8 +233,8 @@ declare
 begin
   perform core.lock_settling();
   ids := core.with_relatives(wanted_gateway, changed);
-  -- Batches and results change payments without the lock for settling. What follows must not decide on a row whose change
-  -- has not been committed yet, so the rows are locked, in the order in which results lock them.
+  -- Batches and results change payments without the lock for settling. Locking these rows, in the order in which results
+  -- lock them, waits for such changes to commit.
   known := array(select locked.gateway_payment_id
                    from (select t.gateway_payment_id from core.transaction t
                           where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway

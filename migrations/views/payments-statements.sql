@@ -271,8 +271,7 @@ create or replace function core.set_aside(wanted_gateway text, wanted_lender tex
   select key from given where key not in (select key from known)
 $$;
 
--- Forgets the unreadable items that this fetch would have met if they were still unreadable, and returns those that it
--- did meet; null if there are none.
+-- Deletes the unreadable items that this fetch could read, and describes those that it could not; null if there are none.
 create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
   returns text language sql volatile as $$
   with gone as (

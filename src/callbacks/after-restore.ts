@@ -22,8 +22,8 @@ type Restored = {
 type Unfinished = { operations: string; migrations: string }
 
 /**
- * Does what can be done here about the time between a back-up and its restore. Nothing of ours may run yet, or callbacks
- * get numbers that the receiver has seen.
+ * Prepares a restored database. Run it before any process starts: otherwise callbacks get numbers that the receiver has
+ * seen.
  * @param since when the back-up was made
  * @param isPaused whether to pause the ledger, so that a person looks before anything runs
  */

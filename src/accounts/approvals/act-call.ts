@@ -31,7 +31,7 @@ export function factsAbout(
 
 export type Answer = { status: number; body: unknown }
 
-/** A call that does what a second person may have to approve. The call does not know whether one did. */
+/** A call whose act a second person may have to approve. It runs in the same way with and without an approval. */
 export type ActCall<Request extends object, Looked, Result> = {
   /** An approval finds the call again by this name. */
   name: string

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 
-/** Those of the events of refunds and disputes that say what no verified event has reported; none that is no reversal. */
+/** The events that report something new about a refund or dispute. Anything else is left out. */
 export async function unreportedOf(
   db: Database,
   gateway: string,

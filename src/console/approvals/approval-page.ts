@@ -76,7 +76,7 @@ ${await eventsOf(approval)}
   }
 }
 
-/** Whoever sends a form again is led here, too: by then the proposal may have been decided. */
+/** A form that is sent twice leads here, too, perhaps after the decision: then the notice is left out. */
 function noticeOn({ state }: ApprovalItem, done: string | undefined): Html {
   return done === 'proposed' && state !== 'proposed' ? nothing : doneNotice(done)
 }

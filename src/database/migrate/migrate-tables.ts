@@ -50,8 +50,8 @@ async function makeRecords(db: Database) {
 }
 
 /**
- * Records the files that made the same tables as SQUASHED_FILES. Those stay recorded, because processes of the
- * version before look for them. One statement, so that a migrate that dies here starts over.
+ * Records the files that made the same tables as SQUASHED_FILES. The old names stay recorded, because processes of the
+ * previous version check them. A single statement, so that a migrate that dies here can be repeated.
  */
 async function adopt(db: Database, applied: ReadonlyMap<string, string>) {
   const files = tableFiles().filter(({ name }) => name < FIRST_CHANGE)

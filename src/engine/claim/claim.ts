@@ -113,7 +113,7 @@ export async function claimHeads(
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
            ${tooEarlyKey} as "tooEarly",
            ready.subject as "readyLoan"
-      -- One answer has both claims and loans: a row is either a claim or a loan.
+      -- The statement returns claims and loans together: each row is one of the two.
       from claimed full join ready on false`.execute(db)
   return claimedIn(rows)
 }

@@ -5,7 +5,7 @@ import type { Act } from '../../config/acts.ts'
 import type { Trx } from '../../database/database.ts'
 import { lockStanding, type PaymentName, type PaymentStanding } from '../locked-payment.ts'
 
-/** The facts of a decision about a payment. @param posted the amount that it would post */
+/** The facts that a decision about this payment depends on. @param posted the amount that it would post */
 export async function paymentFacts(
   trx: Trx,
   name: PaymentName,

@@ -4,8 +4,8 @@ import type { PaymentStanding } from '../locked-payment.ts'
 import { settle } from '../settle.ts'
 
 /**
- * Puts a payment back in suspense, from where only an operator takes it: what was decided over keeps it there once
- * its events do not, so that nothing is posted by itself. `decided_over` stays until an operator decides again.
+ * Puts a payment back in suspense, from where only an operator takes it: the reason that it had before the decision is
+ * saved as its refusal, so that no batch posts it. `decided_over` stays until an operator decides again.
  */
 export async function reopen(trx: Trx, payment: PaymentStanding): Promise<void> {
   await sql`

@@ -46,7 +46,7 @@ export function checkRow({ line, fields, misfit }: UploadRow) {
   }
   const reference = row as NewReference
   if (misfit !== null) return { line, reference, errors: [misfit] }
-  // A made-up value is named as a value, and as a cell.
+  // A made-up value has the same error twice, as a reference and as a cell.
   const errors = new Set([
     ...(Row.Check(row) ? [] : columnErrors(Row.Errors(row))),
     ...madeUpValues(fields),

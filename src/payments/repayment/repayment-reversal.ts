@@ -71,7 +71,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
           bookedMeanwhile(at, reversal) ??
           outcomeOf(await postRemainder(run, repayment, reversal, loan.body), repayment)
         )
-      // While our own undo may still run, only its key shows whether it was ours.
+      // While our undo may still run, it is sent again under its key: the answer shows whether we undid the repayment.
       if (!isNotReversed(repayment) && !mayUndoStillRun)
         return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
       const reason = whyNot(at, reversal, loan.body)

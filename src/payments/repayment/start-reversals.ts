@@ -34,8 +34,8 @@ export async function dueReversals(trx: Trx, batch: string, most: number): Promi
 }
 
 /**
- * Starts reversals of refunds and chargebacks whose payments are posted and locked; what is to be restored is marked
- * as such.
+ * Starts reversals of refunds and chargebacks whose payments are posted and locked. One with the decision `restore` is
+ * put back instead.
  */
 export async function startReversals(
   trx: Trx,

@@ -198,7 +198,7 @@ t.test('a reopened payment that nothing holds any longer still waits for an oper
   t.same(await fate('pay_held'), ['suspense', 'refund', null])
 })
 
-t.test('nor is a reopened payment posted by itself once what held it is gone', async t => {
+t.test('a reopened payment is not posted by itself once its refund is gone', async t => {
   await sent(refundA({ id: 'r_gone', of: 'pay_gone' }))
   await sent(capturedA({ id: 'pay_gone', loan: 'L-1' }))
   await decide('pay_gone', DISMISS)
@@ -210,7 +210,7 @@ t.test('nor is a reopened payment posted by itself once what held it is gone', a
   t.same(await fate('pay_gone'), ['suspense', 'refund', null])
 })
 
-t.test('nor once a new event no longer has the fault for which it was held', async t => {
+t.test('a reopened payment is not posted by itself once a new event lacks its fault', async t => {
   await service.webhook('gateway_a', capturedA({ id: 'pay_right', loan: 'L-1' }), {
     lender: 'LENDER_06',
   })
