@@ -238,8 +238,7 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
       or array_position(array['failed', 'captured', 'refunded'], excluded.status)
            >= array_position(array['failed', 'captured', 'refunded'], s.status);
   -- What the gateway says is lost as well where a file says more.
-  update core.statement s set has_replaced = true
-    from jsonb_to_recordset(said) as n (id text)
+  update core.statement s set has_replaced = true from jsonb_to_recordset(said) as n (id text)
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
      and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
 $$;
