@@ -103,7 +103,13 @@ t.test('no event costs more than ten ordinary ones of its size, nor 64 MB', asyn
       const { ms, residentKb } = usual.get(`${gateway} ${bytes}`) as Cost
       const cost = await costOf(gateway, body)
       const shown = `${gateway} ${body.slice(0, 300)} … ${body.slice(-150)}`
-      if (cost.ms > MOST_TIMES * ms) throw new Error(`${cost.ms} instead of ${ms} ms: ${shown}`)
+      if (cost.ms > MOST_TIMES * ms) {
+        // The machine may have become slower since: both are measured in turns.
+        const usualNow = await costOf(gateway, ordinary(gateway, bytes))
+        const least = Math.min(cost.ms, (await costOf(gateway, body)).ms)
+        if (least > MOST_TIMES * Math.max(ms, usualNow.ms))
+          throw new Error(`${least} instead of ${ms} or ${usualNow.ms} ms: ${shown}`)
+      }
       const more = cost.residentKb - residentKb
       if (more > MOST_KB) throw new Error(`${more} kB: ${shown}`)
     }),
