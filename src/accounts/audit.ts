@@ -10,6 +10,15 @@ export type Asker = {
   /** The approval of an act that a second person approved. */
   approval?: { approval_id: string; approved_by: string }
 }
+
+/** Who asks when nobody called: a command or a setting of this program. */
+export const programAsker = (actor: string): Asker => ({
+  actor,
+  caller: null,
+  address: null,
+  requestId: null,
+})
+
 type AuditEntry = Asker & {
   /** The act: `<feature>.<verb>`, such as `account.register`. */
   action: string

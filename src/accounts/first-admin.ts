@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { findAccount } from './account.ts'
+import { programAsker } from './audit.ts'
 import { hashPassword } from './passwords/password.ts'
 import { refuseWeakTyped } from './passwords/refuse-weak.ts'
 import { registerAccount } from './register.ts'
@@ -14,7 +15,7 @@ export async function ensureFirstAdmin(db: Database, config: Config): Promise<vo
   if (password.toLowerCase() !== username.toLowerCase())
     await refuseWeakTyped({ username, password }, 'ADMIN_PASSWORD')
   const passwordHash = await hashPassword(password)
-  const asker = { actor: 'setting ADMIN_USERNAME', caller: null, address: null, requestId: null }
+  const asker = programAsker('setting ADMIN_USERNAME')
   // If another starting process was faster, this finds the name taken and does nothing.
   await registerAccount(db, asker, { username, passwordHash, role: 'admin' })
 }

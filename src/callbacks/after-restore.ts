@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
-import { audit } from '../accounts/audit.ts'
+import { audit, programAsker } from '../accounts/audit.ts'
 import { LATE_CAPTURE_DAYS, requestBackfill } from '../books/backfill/request-backfill.ts'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
@@ -11,7 +11,7 @@ import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 const SEQUENCES_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60
-const ASKER = { actor: 'command after-restore', caller: null, address: null, requestId: null }
+const ASKER = programAsker('command after-restore')
 
 type Restored = {
   /** The accounts at gateways whose payments since the back-up will be fetched. */
