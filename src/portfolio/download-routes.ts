@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../accounts/access/actor.ts'
 import { read } from '../accounts/access/needs.ts'
 import { describeColumns, template } from '../csv/template.ts'
@@ -25,48 +26,49 @@ const ofRows = {
   produces: ['text/csv'],
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }
-const downloads = [
-  {
-    file: 'errors.csv',
-    url: '/migration/:id/errors.csv',
-    schema: {
-      ...ofRows,
-      operationId: 'getMigrationErrors',
-      summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
-    },
+const downloads = {
+  'errors.csv': {
+    ...ofRows,
+    operationId: 'getMigrationErrors',
+    summary: 'Downloads the rows that are invalid, failed or were stopped, each with its reason',
   },
-  {
-    file: 'findings.csv',
-    url: '/migration/:id/findings.csv',
-    schema: {
-      ...ofRows,
-      operationId: 'getMigrationFindings',
-      summary: 'Downloads what the upload, the last dry run and the run found wrong with the rows',
-      description:
-        'A line per finding: `line`, `stage` (upload, dry_run or run), `finding`, `reason`, then the row’s own columns.',
-    },
+  'findings.csv': {
+    ...ofRows,
+    operationId: 'getMigrationFindings',
+    summary: 'Downloads what the upload, the last dry run and the run found wrong with the rows',
+    description:
+      'A line per finding: `line`, `stage` (upload, dry_run or run), `finding`, `reason`, then the row’s own columns.',
   },
-] as const
+} as const
 
-type Context = { portfolio: Portfolio }
+const URLS = {
+  template: '/migration/templates/:type.csv',
+  'errors.csv': '/migration/:id/errors.csv',
+  'findings.csv': '/migration/:id/findings.csv',
+}
 
-export function downloadRoutes({ portfolio }: Context): FastifyPluginAsyncTypebox {
+export const downloadRoutes = ({ portfolio }: { portfolio: Portfolio }) =>
+  downloadsAt(URLS, portfolio, read)
+
+/** The template and the downloads about the rows of a file, which the console has at URLs of its own. */
+export function downloadsAt(
+  urls: typeof URLS,
+  portfolio: Portfolio,
+  config: typeof read & FastifyContextConfig,
+): FastifyPluginAsyncTypebox {
   const { kinds, limitLongCalls } = portfolio
   return async app => {
-    app.get(
-      '/migration/templates/:type.csv',
-      { schema: templateSchema, config: read },
-      async (request, reply) => {
-        const { type } = request.params
-        return csvDownload(reply, `${type}.csv`).send(template(kindOf(kinds.values(), type)))
-      },
-    )
+    app.get(urls.template, { schema: templateSchema, config }, async (request, reply) => {
+      const { type } = request.params
+      return csvDownload(reply, `${type}.csv`).send(template(kindOf(kinds.values(), type)))
+    })
 
-    for (const { file, url, schema } of downloads)
-      app.get(url, { schema, onRequest: limitLongCalls, config: read }, async (request, reply) => {
-        const { id } = request.params
-        const rows = await portfolio.download(id, file, askerOf(request))
+    for (const file of ['errors.csv', 'findings.csv'] as const) {
+      const options = { schema: downloads[file], onRequest: limitLongCalls, config }
+      app.get(urls[file], options, async (request, reply) => {
+        const rows = await portfolio.download(request.params.id, file, askerOf(request))
         return csvDownload(reply, file).send(rows)
       })
+    }
   }
 }

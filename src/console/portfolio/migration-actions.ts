@@ -3,12 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
 import type { Act } from '../../config/acts.ts'
-import { template } from '../../csv/template.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
-import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
-import { kindOf } from '../../portfolio/kinds/kinds.ts'
-import { MigrationTypeName, ofOneMigration as params } from '../../portfolio/migration-record.ts'
+import { downloadsAt } from '../../portfolio/download-routes.ts'
+import { ofOneMigration as params } from '../../portfolio/migration-record.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { migrationPath } from '../frame/paths.ts'
@@ -17,6 +15,12 @@ import type { PageContext } from '../page-context.ts'
 const runSchema = {
   params,
   body: Type.Optional(Type.Object({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) }, closed)),
+}
+
+const DOWNLOADS = {
+  template: '/portfolio/templates/:type.csv',
+  'errors.csv': '/portfolio/:id/errors.csv',
+  'findings.csv': '/portfolio/:id/findings.csv',
 }
 
 export function migrationActions(context: PageContext): FastifyPluginAsyncTypebox {
@@ -40,7 +44,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       },
     )
 
-    await app.register(downloads(portfolio))
+    await app.register(downloadsAt(DOWNLOADS, portfolio, { ...read, takesLong: true }))
   }
 }
 
@@ -83,31 +87,5 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
         return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
       },
     )
-  }
-}
-
-function downloads(portfolio: PageContext['portfolio']): FastifyPluginAsyncTypebox {
-  const long = { onRequest: portfolio.limitLongCalls, config: { ...read, takesLong: true } }
-  const templateSchema = { params: Type.Object({ type: MigrationTypeName }) }
-  return async app => {
-    app.get(
-      '/portfolio/templates/:type.csv',
-      { schema: templateSchema, config: read },
-      async (request, reply) => {
-        const { type } = request.params
-        return csvDownload(reply, `${type}.csv`).send(
-          template(kindOf(portfolio.kinds.values(), type)),
-        )
-      },
-    )
-
-    for (const [file, path] of [
-      ['errors.csv', '/portfolio/:id/errors.csv'],
-      ['findings.csv', '/portfolio/:id/findings.csv'],
-    ] as const)
-      app.get(path, { schema: { params }, ...long }, async (request, reply) => {
-        const rows = await portfolio.download(request.params.id, file, askerOf(request))
-        return csvDownload(reply, file).send(rows)
-      })
   }
 }
