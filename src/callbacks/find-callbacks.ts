@@ -35,7 +35,7 @@ export async function listCallbacks(
   { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },
 ) {
   const isOfPeriod = filter.from !== undefined || filter.to !== undefined
-  const last = cursor === undefined ? undefined : decodeCursor(cursor, ['bigint'])[0]
+  const [last] = decodeCursor(cursor, ['bigint'])
   const before = isOfPeriod
     ? sql`(created_at, seq) < ((select created_at from ops.callback where seq = ${last}), ${last}::bigint)`
     : sql`seq < ${last}`

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
+import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import type { Bucket } from './buckets.ts'
 import type { BucketPayment } from './day-record.ts'
 
@@ -18,9 +18,7 @@ export const SORTED_BY = ['text', 'name'] as const
 
 export async function findBucket(db: Database, query: BucketQuery) {
   const { day, bucket, lender = null, gateway = null, limit, cursor } = query
-  const [hex, afterGateway = null] =
-    cursor === undefined ? [] : decodeCursor(cursor, [...SORTED_BY])
-  const after = hex === undefined ? null : Buffer.from(hex, 'hex').toString()
+  const [after = null, afterGateway = null] = decodeCursor(cursor, SORTED_BY)
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string }>`
     with page as (
       select * from core.parts_of(${day}) p
@@ -47,7 +45,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
          where s.gateway_payment_id = page.gateway_payment_id and s.gateway = page.gateway limit 1) s on true
      order by page.gateway_payment_id collate "C", page.gateway`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [
-    Buffer.from(row.gateway_payment_id).toString('hex'),
+    hex(row.gateway_payment_id),
     row.gateway,
   ])
   return { payments: page.map(asJson<Static<typeof BucketPayment>>), next_cursor }

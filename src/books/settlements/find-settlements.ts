@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
+import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import type { Settlement } from './settlement-record.ts'
 
 export const SORTED_BY = ['bigint', 'text', 'name', 'text'] as const
@@ -18,8 +18,7 @@ type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: 
 
 /** Settlements, the newest first. Only those of the page are summed up. */
 export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
-  const [at, id, gateway, lender] = cursor === undefined ? [] : decodeCursor(cursor, [...SORTED_BY])
-  const after = at === undefined ? null : { at, id: unhex(id), gateway, lender: unhex(lender) }
+  const [at = null, id = null, gateway = null, lender = null] = decodeCursor(cursor, SORTED_BY)
   const wanted = sql`
     settlement_id is not null
     and (${utr ?? null}::text is null or utr = ${utr ?? null})
@@ -35,8 +34,8 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
        group by settlement_id, gateway
     ), next as (
       select * from named
-       where ${after === null} or (sorted_at, settlement_id collate "C", gateway collate "C")
-               <= (${after?.at ?? null}::bigint, ${after?.id ?? null}::text, ${after?.gateway ?? null}::text)
+       where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
+               <= (${at}::bigint, ${id}::text, ${gateway}::text)
        order by sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc
        limit ${limit + 2}
     )
@@ -46,8 +45,8 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
       from next
      cross join lateral (
        select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway) s
-     where ${after === null} or (next.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
-             < (${after?.at ?? null}::bigint, ${after?.id ?? null}::text, ${after?.gateway ?? null}::text, ${after?.lender ?? null}::text)
+     where ${at}::bigint is null or (next.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
+             < (${at}::bigint, ${id}::text, ${gateway}::text, ${lender}::text)
      order by next.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
      limit ${limit + 1}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [
@@ -59,6 +58,3 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
   const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
   return { settlements, next_cursor }
 }
-
-const hex = (text: string) => Buffer.from(text).toString('hex')
-const unhex = (text = '') => Buffer.from(text, 'hex').toString()

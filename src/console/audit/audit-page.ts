@@ -58,7 +58,7 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
       { name: 'request_id', title: 'Request', isId: true },
     ],
     async load({ limit, cursor, ...filter }) {
-      const [last] = cursor === undefined ? [] : decodeCursor(cursor, ['uuid'])
+      const [last] = decodeCursor(cursor, ['uuid'])
       const { rows } = await sql<Row>`
         select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
           from ops.audit

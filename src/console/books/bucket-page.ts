@@ -26,7 +26,7 @@ function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
     path: '/books/payments',
     title: 'Payments of a day',
     filters,
-    cursor: [...SORTED_BY],
+    cursor: SORTED_BY,
     empty: 'Choose a day and a bucket; its payments appear here.',
     columns: bucketColumns(formats),
     async load({ day, bucket, ...query }) {

@@ -25,7 +25,7 @@ export type List<Filters extends TProperties, Row> = {
   needs?: 'accounts'
   title: string
   filters: Filters
-  cursor: Shape[]
+  cursor: readonly Shape[]
   columns: ListColumn<Row>[]
   /** The text of an empty list: what will appear here. */
   empty: string

@@ -6,7 +6,7 @@ type Find = (query: PaymentQuery) => Promise<Found>
 
 /** Payments, suspense first, because somebody must decide about it. The cursor says in which part the next page begins. */
 export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Find) {
-  const [part, last] = cursor === undefined ? [] : decodeCursor(cursor, ['name', 'uuid'])
+  const [part, last] = decodeCursor(cursor, ['name', 'uuid'])
   const after = last === undefined || last === FROM_THE_START ? {} : { cursor: last }
   // A filter by state leaves only one of the two.
   if (query.state !== undefined) return inPart('rest', await find({ ...query, ...after }))

@@ -165,7 +165,7 @@ const placeOf = (at: string, id: string) =>
 
 function isBefore(at: string, id: string, place: string | undefined): RawBuilder<unknown> {
   if (place === undefined) return sql`true`
-  const [microseconds, last] = decodeCursor(place, [...PLACE.payment])
+  const [microseconds, last] = decodeCursor(place, PLACE.payment)
   return sql`(${sql.ref(at)}, ${sql.ref(id)})
     < (timestamptz 'epoch' + ${microseconds}::bigint * interval '1 microsecond', ${last}::uuid)`
 }

@@ -23,7 +23,7 @@ import { ledgerNow } from './ledger-now.ts'
 import { loansOfClient } from './loans-of-client.ts'
 
 const place = (shapes: readonly Shape[]) =>
-  Type.Optional(Type.String({ pattern: cursorPattern([...shapes]) }))
+  Type.Optional(Type.String({ pattern: cursorPattern(shapes) }))
 
 const schema = {
   // The name that the event has, even if no loan can have it.

@@ -10,7 +10,7 @@ const SHAPES = {
 }
 export type Shape = keyof typeof SHAPES
 
-export function cursorPattern(shapes: Shape[]): string {
+export function cursorPattern(shapes: readonly Shape[]): string {
   return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
@@ -20,8 +20,13 @@ export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) =
   return { page, next_cursor: rows.length > limit && last ? sortValues(last).join('.') : null }
 }
 
-export function decodeCursor(cursor: string, shapes: Shape[]): string[] {
+/** A text as a value of a cursor: it may contain the dot that separates values. */
+export const hex = (text: string) => Buffer.from(text).toString('hex')
+
+export function decodeCursor(cursor: string | undefined, shapes: readonly Shape[]): string[] {
+  if (cursor === undefined) return []
   if (!new RegExp(cursorPattern(shapes)).test(cursor))
     throw invalidField('/cursor', 'is not a cursor of this list', 'INVALID_QUERY')
-  return cursor.split('.')
+  const textOf = (value: string) => Buffer.from(value, 'hex').toString()
+  return cursor.split('.').map((value, n) => (shapes[n] === 'text' ? textOf(value) : value))
 }

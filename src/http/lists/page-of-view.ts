@@ -12,7 +12,7 @@ export async function pageOfView<Row extends object>(
   select: RawBuilder<Row>,
   wanted: RawBuilder<unknown> = sql`true`,
 ) {
-  const [last] = cursor === undefined ? [] : decodeCursor(cursor, ['uuid'])
+  const [last] = decodeCursor(cursor, ['uuid'])
   const before = last === undefined ? sql`true` : sql`${sql.ref(key)} < ${last}`
   const { rows } = await sql<Row>`
     ${select} where (${wanted}) and ${before}

@@ -38,11 +38,11 @@ export async function findOperation(
 type ListQuery = OperationFilter & { limit: number; cursor?: string }
 
 export async function listOperations(db: Database, { limit, cursor, ...filter }: ListQuery) {
-  const before = cursor === undefined ? null : (decodeCursor(cursor, ['bigint'])[0] ?? null)
+  const [before] = decodeCursor(cursor, ['bigint'])
   type Row = OperationRow & { seq: string } & ListColumns
   const newestOf = (part: OperationFilter) => sql`
     (select * from loanops.operation o
-      where ${matchingOperations(part)} and ${before === null ? sql`true` : sql`o.seq < ${before}`}
+      where ${matchingOperations(part)} and ${before === undefined ? sql`true` : sql`o.seq < ${before}`}
       order by ${orderOf(part)} desc limit ${limit + 1})`
   const { rows } = await sql<Row>`
     select o.seq, ${recordColumns}, ${listColumns}

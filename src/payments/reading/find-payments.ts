@@ -24,7 +24,7 @@ const IN_PROGRESS = ['waiting', 'posting']
 export async function findPayments(db: Database, query: PaymentQuery, timeZone: string) {
   const { state = '', limit, cursor } = query
   const ofDays = isOfDays(query)
-  const last = cursor === undefined ? undefined : decodeCursor(cursor, ['uuid'])[0]
+  const [last] = decodeCursor(cursor, ['uuid'])
   const before = ofDays
     ? sql`(p.paid_at, p.id) < ((select paid_at from core.transaction where id = ${last}), ${last}::uuid)`
     : sql`p.id < ${last}`
