@@ -1,8 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
+import { Time } from '../http/fields/day-fields.ts'
 import { NullableText, nullable, oneOf } from '../http/fields/schemas.ts'
+import { WITHOUT_NUL } from '../http/fields/text-fields.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
+
+export const callbackFilters = {
+  state: Type.Optional(oneOf(CALLBACK_STATES)),
+  type: Type.Optional(oneOf(CALLBACK_TYPES)),
+  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
+  from: Type.Optional(Time),
+  to: Type.Optional(Time),
+}
 
 const columns = {
   callback_id: Type.String({ description: 'the webhook-id of each attempt' }),

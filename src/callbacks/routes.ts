@@ -4,36 +4,24 @@ import { askerOf } from '../accounts/access/actor.ts'
 import { operate, read } from '../accounts/access/needs.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
-import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
 import { Time } from '../http/fields/day-fields.ts'
-import { closed, oneOf, optional } from '../http/fields/schemas.ts'
-import { Id, WITHOUT_NUL } from '../http/fields/text-fields.ts'
+import { closed, optional } from '../http/fields/schemas.ts'
+import { Id } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
-import { CALLBACK_STATES, CallbackItem, CallbackWithAttempts } from './callback-record.ts'
+import { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
 import { findCallback, listCallbacks } from './find-callbacks.ts'
 import { replayCall } from './replay-call.ts'
 import { resendCallback, resumeCallbacks } from './replay-callbacks.ts'
 
 const tags = ['callbacks']
 const params = Type.Object({ id: Id })
-const State = oneOf(CALLBACK_STATES)
-const CallbackType = oneOf(CALLBACK_TYPES)
+const { state, type } = CallbackItem.properties
 
 const listSchema = {
   operationId: 'listCallbacks',
   tags,
   summary: 'Lists callbacks, newest first',
-  querystring: Type.Object(
-    {
-      state: Type.Optional(State),
-      type: Type.Optional(CallbackType),
-      subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
-      from: Type.Optional(Time),
-      to: Type.Optional(Time),
-      ...listQuery('bigint'),
-    },
-    closed,
-  ),
+  querystring: Type.Object({ ...callbackFilters, ...listQuery('bigint') }, closed),
   response: listAnswer('callbacks', CallbackItem, 'CallbackList'),
 }
 const itemSchema = {
@@ -58,8 +46,8 @@ const replaySchema = {
     {
       from: Time,
       to: Time,
-      state: optional(State),
-      type: optional(CallbackType),
+      state: optional(state),
+      type: optional(type),
       dry_run: optional(Type.Boolean({ description: 'true or false' })),
     },
     { ...closed, title: 'ReplayCallbacksRequest' },

@@ -3,16 +3,15 @@ import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
-import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
   replayCallbacks,
   resendCallback,
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
-import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
 import { Time } from '../../http/fields/day-fields.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
@@ -21,15 +20,8 @@ import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 
-const Replay = Type.Object(
-  {
-    from: Time,
-    to: Time,
-    state: Type.Optional(oneOf(CALLBACK_STATES)),
-    type: Type.Optional(oneOf(CALLBACK_TYPES)),
-  },
-  closed,
-)
+const { state, type } = callbackFilters
+const Replay = Type.Object({ from: Time, to: Time, state, type }, closed)
 const resendSchema = { params: IdParams }
 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {

@@ -1,12 +1,7 @@
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks.ts'
-import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
-import { Time } from '../../http/fields/day-fields.ts'
-import { oneOf } from '../../http/fields/schemas.ts'
-import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import type { Html } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
@@ -17,14 +12,6 @@ import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
 import { subjectOf } from './subject-of.ts'
 
-const filters = {
-  state: Type.Optional(oneOf(CALLBACK_STATES)),
-  type: Type.Optional(oneOf(CALLBACK_TYPES)),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
-  from: Type.Optional(Time),
-  to: Type.Optional(Time),
-}
-
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
 
 export const callbacksPage = (context: PageContext) => listRoutes(context.db, callbackList(context))
@@ -34,12 +21,12 @@ export function callbackState(state: string): Html {
   return html`<span class="${look}">${state}</span>`
 }
 
-function callbackList(context: PageContext): List<typeof filters, CallbackRow> {
+function callbackList(context: PageContext): List<typeof callbackFilters, CallbackRow> {
   const { db } = context
   return {
     path: '/callbacks',
     title: 'Callbacks',
-    filters,
+    filters: callbackFilters,
     cursor: ['bigint'],
     empty: 'No callback matches. If CALLBACK_URL is set, callbacks to the LOS appear here.',
     columns: callbackColumns(context),
