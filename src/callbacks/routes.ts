@@ -93,9 +93,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
     app.post(
       '/callbacks/replay',
       { schema: replaySchema, config: forReplay },
-      async (request, reply) => {
-        return answerAct(context, replayCall, request.body, reply)
-      },
+      async (request, reply) => answerAct(context, replayCall, request.body, reply),
     )
 
     app.post(

@@ -61,9 +61,8 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.delete(
       '/migration/:id',
       { schema: discardSchema, config: operate('portfolio.discard') },
-      async (request, reply) => {
-        return answerAct(context, portfolio.calls.discardCall, request.params, reply)
-      },
+      async (request, reply) =>
+        answerAct(context, portfolio.calls.discardCall, request.params, reply),
     )
   }
 }

@@ -118,9 +118,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.delete(
       '/gateways/:gateway/statements/:id',
       { schema: withdrawSchema, config: operate('statement.withdraw') },
-      async (request, reply) => {
-        return answerAct(context, withdrawCall, request.params, reply)
-      },
+      async (request, reply) => answerAct(context, withdrawCall, request.params, reply),
     )
   }
 }

@@ -114,9 +114,7 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
     app.post(
       '/ledger/operations/:tracking_id/cancel',
       { schema: cancelSchema, config: operate('operation.cancel') },
-      async (request, reply) => {
-        return answerAct(context, cancelCall, request.params, reply)
-      },
+      async (request, reply) => answerAct(context, cancelCall, request.params, reply),
     )
   }
 }
