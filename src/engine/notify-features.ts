@@ -6,10 +6,13 @@ export function notifyFeatures(features: Feature[], metrics: Metrics): OnFinal {
   return {
     origins: features.flatMap(({ onFinal }) => onFinal?.origins ?? []),
     async record(trx, final) {
-      const counts: ((() => void) | undefined)[] = []
-      for (const { onFinal } of features) counts.push(await onFinal?.record(trx, final, metrics))
+      const counts: (() => void)[] = []
+      for (const { onFinal } of features) {
+        const own = final.filter(({ claim }) => onFinal?.origins.includes(claim.origin))
+        if (onFinal && own.length > 0) counts.push(await onFinal.record(trx, own, metrics))
+      }
       return () => {
-        for (const count of counts) count?.()
+        for (const count of counts) count()
       }
     },
     note(final) {

@@ -28,7 +28,7 @@ const ASK_AGAIN_MS = 60_000
 const STUCK_KEY_MS = 10 * 60_000
 /** The ledger’s answer while a call under the same key still runs. */
 export const TOO_EARLY = 425
-/** How soon work continues after a pause, while unknown outcomes are looked up during it. */
+/** When an attempt that a pause stopped is tried again. */
 const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */
@@ -113,7 +113,7 @@ export function decideRefusal(
   }
 }
 
-/** After `moved_on`, only the key shows whether our write came first: only a failure stored under it ends its use. */
+/** After `moved_on`, only the key can show whether the ledger applied our write, so the key stays until the ledger has stored a failure under it. */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.

@@ -7,19 +7,17 @@ type RowState = 'done' | 'failed' | 'stopped'
 
 /** Operations waiting behind a refused row or client are removed before anyone can claim them. */
 export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState, number>> {
-  const ours = ended.filter(({ claim }) => claim.origin === 'migration')
-  const counts = new Map<RowState, number>()
-  if (ours.length === 0) return counts
-  const ids = ours
+  const ids = ended
     .filter(({ decision }) => decision.status === 'failed')
     .map(({ claim }) => claim.id)
   await lockRunsOf(trx, ids)
-  const finished = await recordResults(trx, ours)
+  const finished = await recordResults(trx, ended)
   if (finished.some(({ state }) => state === 'failed')) {
     finished.push(...(await stopOthers(trx, ids)))
     await removeWaiting(trx, finished)
   }
   await count(trx, finished)
+  const counts = new Map<RowState, number>()
   for (const { state } of finished) counts.set(state, (counts.get(state) ?? 0) + 1)
   return counts
 }
@@ -38,8 +36,8 @@ async function lockRunsOf(trx: Trx, operationIds: string[]): Promise<void> {
 
 type FinishedRow = { migrationId: string; line: number; state: RowState }
 
-async function recordResults(trx: Trx, ours: Final[]): Promise<FinishedRow[]> {
-  const ends = ours.map(({ claim, decision }) => ({
+async function recordResults(trx: Trx, ended: Final[]): Promise<FinishedRow[]> {
+  const ends = ended.map(({ claim, decision }) => ({
     id: claim.id,
     error: decision.status === 'failed' ? decision.errorMessage : null,
   }))
