@@ -1,4 +1,4 @@
-/** From so many letters on, two typing errors are likelier than another word. */
+/** In a word with at least this many letters, two typing errors are more likely than another word. */
 const LONG_NAME = 8
 
 /** Whether the name may be a misspelling of the other one. */

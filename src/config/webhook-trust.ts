@@ -5,7 +5,7 @@ import type { GatewayTrust, Lender, SharedSecrets } from './lenders.ts'
 type Known = { gateways: readonly SharedSecrets[]; lenders: ReadonlyMap<string, Lender> }
 type Pair = { lender: string; gateway: Gateway }
 
-/** The pairs for which nothing shows who sent a webhook event, and which take it nevertheless without having said so. */
+/** Pairs that accept webhook events without any proof of their sender, although no setting says that they may. */
 export function unprovenPairs({ gateways, lenders }: Known): Pair[] {
   return gateways.flatMap(({ name: gateway }) =>
     [...lenders.values()]
@@ -36,6 +36,6 @@ export function howToProve(known: Known, accounts: GatewayAccount[]): string | u
     'WEBHOOK_TRUST is required, but nothing proves the webhook events of these lenders and gateways. Write into LENDERS_FILE, for example:',
     ...lines,
     ...settings,
-    'Instead of these members, "allowedCidrs": ["203.0.113.0/24"] proves them too, "confirm": true has the gateway asked, and "trust": "unverified" takes them unproven. LENDERS_DEFAULT applies to all of these pairs. Example: LENDERS_DEFAULT={"confirm": true}',
+    'Or write "allowedCidrs": ["203.0.113.0/24"] to accept events from these networks only, "confirm": true to have the gateway confirm each event, or "trust": "unverified" to accept events without proof. LENDERS_DEFAULT applies to all of these pairs. Example: LENDERS_DEFAULT={"confirm": true}',
   ].join('\n')
 }

@@ -53,7 +53,7 @@ const DAMAGES: Record<keyof IdColumns, Damage[]> = {
   ids: [shortened, ...asNumber, ...spaced],
 }
 
-/** The errors of damaged ids. One would book a payment that is already booked under its own id. */
+/** The errors of ids that a spreadsheet damaged. Under a damaged id, a payment that is already booked would be booked again. */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
   for (const kind of ['externalIds', 'telephones', 'ids'] as const)

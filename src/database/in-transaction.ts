@@ -2,12 +2,11 @@ import type { Database, Trx } from './database.ts'
 import { retried } from './retried.ts'
 import { isDeadlock } from './transient.ts'
 
-/** A page of the console must be answered within four seconds. */
+/** A page of the console must be loaded within four seconds. */
 const WITHIN_MS = 2_500
 
 /**
- * Works in the transaction, or in one of its own, which is begun again where it and another transaction have waited for each
- * other.
+ * Runs `work` in the given transaction. Given none, it begins one, and begins again after a deadlock.
  */
 export function inTransaction<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Trx)

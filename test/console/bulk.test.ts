@@ -69,7 +69,7 @@ type Service = Awaited<ReturnType<typeof withUntried>>
 const ENDINGS = {
   'is disabled': ({ admin }: Service) =>
     admin(`/console/accounts/${OPERATOR.username}/disable`, {}),
-  'is viewer now': ({ db }: Service) =>
+  'is now a viewer': ({ db }: Service) =>
     sql`update loanops.account set role = 'viewer' where username = ${OPERATOR.username}`.execute(
       db,
     ),

@@ -92,7 +92,7 @@ t.test('events are read again and counted although others have been deleted', as
   )
 })
 
-t.test('nobody deletes events by other means, nor young ones by this one', async t => {
+t.test('only the purge deletes events, and only old ones', async t => {
   const service = await serviceWithSource(t)
   await makeOld(service)
   const ours = openDatabase(service.databaseUrl, { max: 1, name: 'test', onError() {} })

@@ -6,7 +6,7 @@ import { startLoop } from '../../queue/loop.ts'
 import { auditHead } from './audit-head.ts'
 
 const EVERY_MS = 60_000
-/** Even on a busy machine so many rows take less than the time that a statement has. */
+/** Few enough that sealing them ends before the statement timeout, even on a busy machine. */
 const ROWS_PER_STATEMENT = 500
 
 /** Seals the audit. Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */

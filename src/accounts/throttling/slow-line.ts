@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { TooManyAttempts } from './too-many-attempts.ts'
 
-/** At this rate, a name that a whole network attacks is tried 86,000 times a day and process. */
+/** However many addresses attack a name, each process tries at most 86,400 passwords a day for it. */
 const APART_MS = 1_000
 /** The last in line waits as long as a page of the console may take. */
 const MAX_WAITING = 3

@@ -66,7 +66,7 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
 async function nextItem(trx: Trx): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
     select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId", b.approval,
-           (select case when a.disabled_at is not null then 'disabled' else a.role || ' now' end from loanops.account a
+           (select case when a.disabled_at is not null then 'disabled' else 'now a ' || a.role end from loanops.account a
              where lower(a.username) = lower(b.actor) and (a.disabled_at is not null or a.role = 'viewer')) as standing
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null

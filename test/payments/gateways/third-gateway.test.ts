@@ -174,7 +174,7 @@ t.test('its payments are fetched, for the lender that they name', async t => {
   t.same(rows, [{ gateway: 'gateway_c', lender: 'LENDER_03', amount: '1000.50', source: 'api' }])
 })
 
-t.test('it confirms the events of a lender that has it asked', async t => {
+t.test('it confirms the events of a lender with `confirm`', async t => {
   const lenders = { LENDER_06: { gateway_c: { confirm: true } } }
   const service = await withApiOfC(t, [paid('c3')], lenders)
   await service.loan('L-1', { product: 6 })

@@ -70,7 +70,7 @@ t.test(
   },
 )
 
-t.test('a failed refund is failed, also of a payment that was never captured', async t => {
+t.test('a failed refund ends as failed, even if its payment was never captured', async t => {
   const { id: of } = ownIds()
   const id = `rfnd_${of}`
   const payment = { status: 'authorized', payment: { captured: false } }

@@ -34,7 +34,7 @@ t.test(
 )
 
 t.test(
-  'nor while a proxy lost the ledger during its call, until an operator says that it failed',
+  'a refusal is not believed once a proxy lost the ledger during the call, until an operator says that it failed',
   async t => {
     const behind = await behindProxy(t)
     const { service, proxy } = behind
@@ -47,7 +47,7 @@ t.test(
   },
 )
 
-t.test('nor once an operator has it tried again while its call still runs', async t => {
+t.test('an operator’s retry does not refuse a payment whose first call still runs', async t => {
   const behind = await behindProxy(t)
   const { service, proxy } = behind
   const answer = await callHeld(t, behind)

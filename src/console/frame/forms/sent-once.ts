@@ -20,7 +20,7 @@ declare module 'fastify' {
 }
 
 const AGAIN_MS = 50
-/** A page must be answered within four seconds, and showing the form again takes some of them. */
+/** A page must be loaded within four seconds, and showing the form again takes some of them. */
 const PATIENCE_MS = 3_000
 
 const StillUnknown = createError(

@@ -4,7 +4,7 @@ import { shape } from '../items/shape.ts'
 import { eventOf, orderPath, part } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
-/** Of the types of rows, also of those by which the money came back, perhaps long after. */
+/** The kind of each type of row. The money of a `_REVERSAL` row came back to us, perhaps long after. */
 const REVERSALS: Record<string, ApiReversal['kind']> = {
   REFUND: 'refund',
   REFUND_REVERSAL: 'refund',
