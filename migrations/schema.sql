@@ -231,6 +231,20 @@ create table core.loan_product (
   constraint loan_product_pkey PRIMARY KEY (external_loan_id)
 );
 
+create table core.lost_part (
+  gateway text not null,
+  settlement_id text not null,
+  kind text not null,
+  id text not null,
+  lender text,
+  settled_at timestamp with time zone,
+  utr text,
+  files uuid[] not null,
+  constraint lost_part_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
+);
+CREATE INDEX lost_part_settled ON core.lost_part USING btree (settled_at);
+CREATE INDEX lost_part_utr ON core.lost_part USING btree (utr) WHERE (utr IS NOT NULL);
+
 create table core.pending_event (
   source text not null,
   raw_id uuid not null,
@@ -334,6 +348,7 @@ create table core.settlement_row (
   tax numeric not null,
   paid_out numeric,
   statement_id uuid,
+  earlier_files uuid[] default '{}'::uuid[] not null,
   constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text]))),
   constraint settlement_row_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
 );
@@ -368,6 +383,7 @@ create table core.statement (
   source text not null,
   statement_id uuid,
   has_replaced boolean default false not null,
+  earlier_files uuid[] default '{}'::uuid[] not null,
   constraint statement_pkey PRIMARY KEY (gateway_payment_id, gateway),
   constraint statement_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text]))),
   constraint statement_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'refunded'::text, 'failed'::text])))

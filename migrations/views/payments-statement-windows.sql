@@ -1,4 +1,5 @@
--- Which days the statements cover: from fetches, and from uploaded files, which may be withdrawn.
+-- Which days the statements cover: from fetches, with what these could not read, and from uploaded files, which may be
+-- withdrawn.
 
 -- Saves that a fetch covers a period, merged with the periods that it touches.
 create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
@@ -37,6 +38,23 @@ create or replace function core.note_file(wanted_file uuid, days date[], partial
                  from given group by is_partial) g
    cross join unnest(g.runs) run
    where f.id = wanted_file
+$$;
+
+-- Saves which parts of settlements the rows of a file state that other files state too.
+create or replace function core.note_lost_parts(wanted_file uuid) returns void language sql volatile as $$
+  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+  select distinct on (p.settlement_id, p.gateway, p.kind, p.id)
+         p.gateway, p.settlement_id, p.kind, p.id, coalesce(s.lender, t.lender, p.lender), p.settled_at, p.utr, p.earlier_files
+    from (select gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, earlier_files
+            from core.settlement_row where statement_id = wanted_file
+          union all
+          select gateway, settlement_id, 'payment', gateway_payment_id, gateway_payment_id, lender, settled_at, utr, earlier_files
+            from core.statement where statement_id = wanted_file and settlement_id is not null) p
+    left join core.statement s on s.gateway_payment_id = p.payment_id and s.gateway = p.gateway
+    left join core.transaction t on t.gateway_payment_id = p.payment_id and t.gateway = p.gateway and t.kind = 'payment'
+   where p.earlier_files <> '{}'
+   order by p.settlement_id, p.gateway, p.kind, p.id
+  on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files
 $$;
 
 -- Withdraws a file, whose rows are then to be deleted. The rows that they replaced do not come back: no statement of
@@ -82,6 +100,7 @@ begin
   select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
          tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
     from replaced;
+  perform core.note_lost_parts(wanted_file);
   return query select true;
 end
 $$;
@@ -107,4 +126,60 @@ begin
   get diagnostics deleted = row_count;
   return deleted = most;
 end
+$$;
+
+-- Saves what a fetch met and could not read. Returns the keys that no fetch met before.
+create or replace function core.set_aside(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
+  returns setof text language sql volatile as $$
+  with given as (
+    select * from jsonb_to_recordset(said) as n (key text, id text, reason text, is_payment boolean, "from" timestamptz, "to" timestamptz)
+  ), known as materialized (
+    select u.key from core.unreadable_item u
+      join given using (key)
+     where u.gateway = wanted_gateway and u.lender is not distinct from wanted_lender
+  ), noted as (
+    insert into core.unreadable_item as u (gateway, lender, key, id, reason, is_payment, times, backfill_id)
+    select wanted_gateway, wanted_lender, key, id, reason, is_payment, tstzrange("from", "to", '[]'), wanted_backfill
+      from given order by key
+    on conflict (gateway, lender, key) do update
+       set reason = excluded.reason, is_payment = excluded.is_payment, times = excluded.times, backfill_id = excluded.backfill_id
+     -- What the list of payments says comes first.
+     where not (u.is_payment and u.backfill_id = excluded.backfill_id)
+    returning u.is_payment, u.times
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(times)) + plus
+      from noted cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
+     where is_payment
+  )
+  select key from given where key not in (select key from known)
+$$;
+
+-- Deletes the unreadable items that this fetch could read, and describes those that it could not; null if there are none.
+create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
+  returns text language sql volatile as $$
+  with gone as (
+    delete from core.unreadable_item u
+     where u.gateway = wanted_gateway and u.times <@ fetched and u.backfill_id <> wanted_backfill
+       and (u.lender is not distinct from wanted_lender or wanted_lender is null
+            and not exists (select from core.gateway_account a where a.gateway = u.gateway and a.account = u.lender))
+    returning u.is_payment, u.times
+  ), news as (
+    insert into core.changed_day (day)
+    select distinct core.day_of(lower(times)) + plus
+      from gone cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
+     where is_payment
+  ), met as (
+    select u.*, count(*) over () as items from core.unreadable_item u
+     where u.backfill_id = wanted_backfill
+     order by lower(u.times), u.key
+     limit 3
+  )
+  select max(items) || case max(items) when 1 then ' item' else ' items' end || ' could not be read and '
+           || case max(items) when 1 then 'was' else 'were' end || ' set aside: '
+           || string_agg(core.day_of(lower(times)) || ' ' || coalesce(id, 'without an id') || ' (' || reason || ')', ', '
+                order by lower(times), key)
+           || case when max(items) > 3 then ', …' else '' end
+    from met
+  having count(*) > 0
 $$;

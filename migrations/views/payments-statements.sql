@@ -14,8 +14,8 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. If the gateway gives
--- no account of its payout, a payment adds up once its fee and tax are known. A part that is neither payment nor refund
--- is an adjustment, of the lender of the settlement's payments if they have one.
+-- no account of its payout, a payment adds up once its fee and tax are known; with a part that was lost, nothing does. A
+-- part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
        is_known and is_agreed and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
@@ -51,7 +51,10 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                  where s.settlement_id is not null
                    and not exists (select from core.current_settlement_row r
                                     where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
-                                      and r.id = s.gateway_payment_id)) listed
+                                      and r.id = s.gateway_payment_id)
+                union all
+                select gateway, settlement_id, lender, settled_at, utr, 'lost', 0, 0, 0, null, 0
+                  from core.current_lost_part) listed
             window whole as (partition by gateway, settlement_id)) part
          group by gateway, settlement_id, lender) summed) settlement;
 comment on view ops.settlement is 'What the gateways paid out, of which payments, and whether the parts add up to the paisa';
@@ -233,7 +236,9 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
          settlement_id = coalesce(excluded.settlement_id, s.settlement_id),
          settled_at = coalesce(excluded.settled_at, s.settled_at), utr = coalesce(excluded.utr, s.utr),
          fetched_at = now(), source = excluded.source, statement_id = excluded.statement_id,
-         has_replaced = excluded.source = 'file'
+         has_replaced = excluded.source = 'file',
+         earlier_files = case when s.settlement_id = coalesce(excluded.settlement_id, s.settlement_id)
+                              then array_remove(s.earlier_files || s.statement_id, excluded.statement_id) else '{}' end
    where (s.source, excluded.source) = ('file', 'file')
       or array_position(array['failed', 'captured', 'refunded'], excluded.status)
            >= array_position(array['failed', 'captured', 'refunded'], s.status);
@@ -241,60 +246,4 @@ create or replace function core.keep_statements(wanted_gateway text, wanted_sour
   update core.statement s set has_replaced = true from jsonb_to_recordset(said) as n (id text)
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
      and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
-$$;
-
--- Saves what a fetch met and could not read. Returns the keys that no fetch met before.
-create or replace function core.set_aside(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
-  returns setof text language sql volatile as $$
-  with given as (
-    select * from jsonb_to_recordset(said) as n (key text, id text, reason text, is_payment boolean, "from" timestamptz, "to" timestamptz)
-  ), known as materialized (
-    select u.key from core.unreadable_item u
-      join given using (key)
-     where u.gateway = wanted_gateway and u.lender is not distinct from wanted_lender
-  ), noted as (
-    insert into core.unreadable_item as u (gateway, lender, key, id, reason, is_payment, times, backfill_id)
-    select wanted_gateway, wanted_lender, key, id, reason, is_payment, tstzrange("from", "to", '[]'), wanted_backfill
-      from given order by key
-    on conflict (gateway, lender, key) do update
-       set reason = excluded.reason, is_payment = excluded.is_payment, times = excluded.times, backfill_id = excluded.backfill_id
-     -- What the list of payments says comes first.
-     where not (u.is_payment and u.backfill_id = excluded.backfill_id)
-    returning u.is_payment, u.times
-  ), news as (
-    insert into core.changed_day (day)
-    select distinct core.day_of(lower(times)) + plus
-      from noted cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
-     where is_payment
-  )
-  select key from given where key not in (select key from known)
-$$;
-
--- Deletes the unreadable items that this fetch could read, and describes those that it could not; null if there are none.
-create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
-  returns text language sql volatile as $$
-  with gone as (
-    delete from core.unreadable_item u
-     where u.gateway = wanted_gateway and u.times <@ fetched and u.backfill_id <> wanted_backfill
-       and (u.lender is not distinct from wanted_lender or wanted_lender is null
-            and not exists (select from core.gateway_account a where a.gateway = u.gateway and a.account = u.lender))
-    returning u.is_payment, u.times
-  ), news as (
-    insert into core.changed_day (day)
-    select distinct core.day_of(lower(times)) + plus
-      from gone cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
-     where is_payment
-  ), met as (
-    select u.*, count(*) over () as items from core.unreadable_item u
-     where u.backfill_id = wanted_backfill
-     order by lower(u.times), u.key
-     limit 3
-  )
-  select max(items) || case max(items) when 1 then ' item' else ' items' end || ' could not be read and '
-           || case max(items) when 1 then 'was' else 'were' end || ' set aside: '
-           || string_agg(core.day_of(lower(times)) || ' ' || coalesce(id, 'without an id') || ' (' || reason || ')', ', '
-                order by lower(times), key)
-           || case when max(items) > 3 then ', …' else '' end
-    from met
-  having count(*) > 0
 $$;

@@ -111,8 +111,20 @@ export interface CoreConfirming {
   proved_by: string[];
 }
 
+export interface CoreCurrentLostPart {
+  files: string[] | null;
+  gateway: string | null;
+  id: string | null;
+  kind: string | null;
+  lender: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string | null;
+  utr: string | null;
+}
+
 export interface CoreCurrentSettlementRow {
   amount: Numeric | null;
+  earlier_files: string[] | null;
   fee: Numeric | null;
   gateway: string | null;
   id: string | null;
@@ -131,6 +143,7 @@ export interface CoreCurrentStatement {
   amount: Numeric | null;
   captured_at: Timestamp | null;
   currency: string | null;
+  earlier_files: string[] | null;
   fee: Numeric | null;
   fetched_at: Timestamp | null;
   gateway: string | null;
@@ -251,6 +264,17 @@ export interface CoreLoanProduct {
   product: string;
 }
 
+export interface CoreLostPart {
+  files: string[];
+  gateway: string;
+  id: string;
+  kind: string;
+  lender: string | null;
+  settled_at: Timestamp | null;
+  settlement_id: string;
+  utr: string | null;
+}
+
 export interface CorePaymentHere {
   amount: Numeric | null;
   bucket: string | null;
@@ -336,6 +360,7 @@ export interface CoreReversing {
 
 export interface CoreSettlementRow {
   amount: Numeric;
+  earlier_files: Generated<string[]>;
   fee: Numeric;
   gateway: string;
   id: string;
@@ -363,6 +388,7 @@ export interface CoreStatement {
   amount: Numeric;
   captured_at: Timestamp;
   currency: string;
+  earlier_files: Generated<string[]>;
   fee: Numeric | null;
   fetched_at: Generated<Timestamp>;
   gateway: string;
@@ -834,6 +860,7 @@ export interface DB {
   "core.changed_day": CoreChangedDay;
   "core.changed_reference": CoreChangedReference;
   "core.confirming": CoreConfirming;
+  "core.current_lost_part": CoreCurrentLostPart;
   "core.current_settlement_row": CoreCurrentSettlementRow;
   "core.current_statement": CoreCurrentStatement;
   "core.day_figure": CoreDayFigure;
@@ -848,6 +875,7 @@ export interface DB {
   "core.lender": CoreLender;
   "core.link_event": CoreLinkEvent;
   "core.loan_product": CoreLoanProduct;
+  "core.lost_part": CoreLostPart;
   "core.payment_here": CorePaymentHere;
   "core.pending_event": CorePendingEvent;
   "core.posting": CorePosting;

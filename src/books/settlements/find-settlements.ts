@@ -30,7 +30,9 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
              coalesce(max((extract(epoch from settled_at) * 1000000)::bigint), 0) as sorted_at
         from (select settlement_id, gateway, settled_at from core.current_settlement_row where ${wanted}
               union all
-              select settlement_id, gateway, settled_at from core.current_statement where ${wanted}) n
+              select settlement_id, gateway, settled_at from core.current_statement where ${wanted}
+              union all
+              select settlement_id, gateway, settled_at from core.current_lost_part where ${wanted}) n
        group by settlement_id, gateway
     ), next as (
       select * from named

@@ -58,6 +58,7 @@ async function keepSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled:
      order by n.settlement_id, n.kind, n.id
     on conflict (settlement_id, gateway, kind, id) do update
        set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
-           tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id
+           tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
+           earlier_files = array_remove(r.earlier_files || r.statement_id, excluded.statement_id)
      where r.statement_id is not null`.execute(trx)
 }

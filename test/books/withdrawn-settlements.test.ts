@@ -1,0 +1,75 @@
+import t from 'tap'
+import { sweepWithdrawn } from '../../src/books/statements/sweep-withdrawn.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const REPORT =
+  'transaction_entity,entity_id,amount,currency,fee (exclusive tax),tax,debit,credit,entity_created_at,settlement_id,settled_at,settlement_utr'
+const part = (id: string) =>
+  `payment,${id},10.00,INR,1.00,0.18,0.0,8.82,2026-02-05T10:00:00,setl_1,2026-02-07T12:00:00,UTR1`
+const refund =
+  'refund,rfnd_1,5.0,INR,0.0,0.0,5.0,0.0,2026-02-06T10:00:00,setl_1,2026-02-07T12:00:00,UTR1'
+const row = (id: string) =>
+  `${id},10.00,INR,captured,2026-02-05T10:00:00+05:30,1.00,0.18,setl_1,2026-02-07T12:00:00+05:30,UTR1`
+
+async function upload({ url }: TestService, ...lines: string[]): Promise<string> {
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { status, body } = await uploadStatement(url, path, lines.join('\n'))
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return body.statement_id
+}
+
+async function withdraw({ call, db }: TestService, id: string) {
+  await call('DELETE', `/api/gateways/gateway_a/statements/${id}`)
+  await sweepWithdrawn(db)
+}
+
+const settlements = async ({ call }: TestService) =>
+  (await call('GET', '/api/settlements?utr=UTR1')).body.settlements
+
+const LOST = { off_by: null, adds_up: false }
+const WHOLE = { payments: 2, gross: '20.00', off_by: '0.00', adds_up: true }
+
+for (const [name, ...lines] of [
+  ['report', REPORT, part('pay_1'), part('pay_2'), refund],
+  ['statement', STATEMENT_HEADER, row('pay_1'), row('pay_2')],
+] as const) {
+  t.test(`a settlement lacks what a withdrawn ${name} took over from a valid one`, async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const [header, ...rows] = lines
+    const first = await upload(service, ...lines)
+    const second = await upload(service, header, ...rows.slice(1))
+    t.match(await settlements(service), [WHOLE])
+    await withdraw(service, second)
+    t.match(await settlements(service), [{ payments: 1, gross: '10.00', ...LOST }])
+
+    const third = await upload(service, header, ...rows.slice(1))
+    t.match(await settlements(service), [WHOLE])
+    await withdraw(service, third)
+    t.match(await settlements(service), [{ payments: 1, ...LOST }])
+
+    const again = await upload(service, ...lines)
+    await withdraw(service, first)
+    t.match(await settlements(service), [WHOLE])
+    await withdraw(service, again)
+    t.same(await settlements(service), [])
+  })
+}
+
+t.test('a settlement whose parts were all lost is still found', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  await upload(service, REPORT, part('pay_1'))
+  await withdraw(service, await upload(service, REPORT, part('pay_1')))
+  const expected = { settlement_id: 'setl_1', lender: 'LENDER_02', payments: 0, ...LOST }
+  t.match(await settlements(service), [expected])
+  t.match((await service.call('GET', '/api/settlements?from=2026-02-07&to=2026-02-07')).body, {
+    settlements: [expected],
+  })
+})
+
+t.test('a withdrawn report takes nothing from a settlement that no other file states', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await withdraw(service, await upload(service, STATEMENT_HEADER, row('pay_2')))
+  t.match(await settlements(service), [{ payments: 1, adds_up: true }])
+})
