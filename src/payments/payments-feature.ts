@@ -25,7 +25,12 @@ export const paymentsFeature: Feature = {
   ],
   counters: paymentCounters,
   report: webhookReport,
-  crashPoints: [...PAYMENT_CRASH_POINTS, ...FEE_CRASH_POINTS, ...REVERSAL_CRASH_POINTS],
+  crashPoints: [
+    ...PAYMENT_CRASH_POINTS,
+    ...FEE_CRASH_POINTS,
+    ...REVERSAL_CRASH_POINTS,
+    'reference.saved',
+  ],
   async onPurge(db, { RAW_RETENTION_DAYS: days }) {
     return days === 0 ? {} : { events: await purgeEvents(db, days) }
   },

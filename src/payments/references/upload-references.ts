@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import { askerOf } from '../../accounts/access/actor.ts'
-import { type Asker, auditAlone } from '../../accounts/audit.ts'
+import { askerOf, INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
+import { requirePerson } from '../../accounts/approvals/person.ts'
+import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
+import { crashPoint } from '../../crash-point.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadPlace, type UploadRow } from '../../csv/reading/read-upload.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Trx } from '../../database/database.ts'
 import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
@@ -40,33 +42,33 @@ export function uploadReferences(
 async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, asker: Asker) {
   const counts = { rows: 0, valid_rows: 0, invalid_rows: 0 }
   const errors: { line: number; reason: string }[] = []
-  try {
-    await readUpload(file.bytes, place, {
-      async rows(batch) {
-        const refused = await saveValid(db, batch, asker.actor)
+  const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
+  await readUpload(file.bytes, place, {
+    async rows(batch) {
+      const refused = await db.transaction().execute(async trx => {
+        if (asker.actor !== INTERNAL_TOKEN_ACTOR) await requirePerson(trx, asker, 'reference.write')
+        const refused = await saveValid(trx, batch, asker.actor)
         counts.rows += batch.length
         counts.valid_rows += batch.length - refused.length
         counts.invalid_rows += refused.length
-        errors.push(...refused.slice(0, MAX_LISTED - errors.length))
-      },
-    })
-  } finally {
-    // The rows before an interruption of a file are saved, too.
-    const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
-    if (counts.valid_rows > 0) await auditAlone(db, { ...entry, detail: counts })
-  }
+        // Counts up to here: the rows before an interruption of a file are saved, too.
+        if (counts.valid_rows > 0) await audit(trx, { ...entry, detail: counts })
+        return refused
+      })
+      crashPoint('reference.saved')
+      errors.push(...refused.slice(0, MAX_LISTED - errors.length))
+    },
+  })
   return { ...counts, errors }
 }
 
 /** Other changes wait for it, some 50 ms. @returns the other rows, in their order */
-async function saveValid(db: Database, batch: UploadRow[], actor: string) {
+async function saveValid(trx: Trx, batch: UploadRow[], actor: string) {
   const checked = batch.map(checkRow)
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)
-  const outcomes = await db.transaction().execute(async trx => {
-    await lockAllReferences(trx)
-    return saveReferences(trx, references, actor)
-  })
+  await lockAllReferences(trx)
+  const outcomes = await saveReferences(trx, references, actor)
   for (const [i, { refusal }] of outcomes.entries())
     if (refusal !== null) valid[i]?.errors.push(refusal)
   return checked.flatMap(({ line, errors }) =>
