@@ -28,3 +28,19 @@ create or replace function loanops.end_due_approvals() returns void language sql
                            where due.state = 'proposed' and shown.state <> 'proposed'
                              for update of due skip locked))
 $$;
+
+-- Deletes some of the approvals that ended more than those days ago. Ids start with the time of the proposal.
+create or replace function loanops.purge_approvals(days integer, most integer) returns integer language plpgsql volatile
+  security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  purged integer;
+begin
+  delete from loanops.approval
+   where id = any(array(select id from loanops.approval
+                         where state <> 'proposed' and id < core.first_id_at(now() - days * interval '1 day')
+                           and decided_at < now() - days * interval '1 day'
+                         order by id limit most for update skip locked));
+  get diagnostics purged = row_count;
+  return purged;
+end
+$$;

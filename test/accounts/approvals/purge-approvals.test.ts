@@ -1,0 +1,21 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { purgeApprovals } from '../../../src/accounts/approvals/purge-approvals.ts'
+import { openDatabase } from '../../../src/database/database.ts'
+import { workerUrl } from '../../support/database/template.ts'
+import { startTestService } from '../../support/service.ts'
+
+t.test('a worker that cannot read approvals deletes those that ended long ago', async t => {
+  const { db, databaseUrl } = await startTestService(t, { ROLE: 'api' })
+  await sql`
+    insert into loanops.approval (id, call, act, subject, request, facts, fingerprint, state, proposed_by, decided_at, expires_at)
+    select raw.id_at(now() - interval '3 days' + n * interval '1 second'), 'call', 'act', subject, '{}', '{}', '', state, 'asha', decided_at, now()
+      from (values (1, 'old', 'approved', now() - interval '25 hours'), (2, 'recent', 'rejected', now() - interval '23 hours'),
+                   (3, 'open', 'proposed', null)) a (n, subject, state, decided_at)`.execute(db)
+  const worker = openDatabase(workerUrl(databaseUrl), { max: 1, name: 'test-worker', onError() {} })
+  t.teardown(() => worker.destroy())
+  t.same(await purgeApprovals(worker, { OPERATION_RETENTION_DAYS: 0 }), {})
+  t.same(await purgeApprovals(worker, { OPERATION_RETENTION_DAYS: 1 }), { approvals: 1 })
+  const { rows } = await sql`select subject from loanops.approval order by 1`.execute(db)
+  t.same(rows, [{ subject: 'open' }, { subject: 'recent' }])
+})
