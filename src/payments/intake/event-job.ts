@@ -5,9 +5,11 @@ import { paymentCounters } from '../payment-signals.ts'
 import { copyNetworks } from './copy-networks.ts'
 import { workEvents } from './save-events.ts'
 
-export async function runEvents({ db, boss, config, metrics, log }: WorkerContext): Promise<Job> {
-  await copyNetworks(db, config.lenders)
-  await copyConfirmation(db, config)
+export async function runEvents(context: WorkerContext): Promise<Job> {
+  const { db, patient, boss, config, metrics, log } = context
+  // A changed setting marks all events that it concerns.
+  await copyNetworks(patient, config.lenders)
+  await copyConfirmation(patient, config)
   const { repeatedEvents } = metrics.of(paymentCounters)
   return workEvents(db, boss, {
     onRepeats: (gateway, repeats) => repeatedEvents.inc({ gateway }, repeats),

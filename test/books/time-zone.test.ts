@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+
+const MANY = 3_000
+
+t.test('another time zone marks each day of it, without reading every payment', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`update core.day_zone set time_zone = 'Asia/Kolkata'`.execute(db)
+  await sql`
+    insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
+    select 'gateway_a', n::text, 'LENDER_02', 1, 'INR', 'captured', at::timestamptz + n * interval '1 second', 'file'
+      from generate_series(1, ${MANY}::integer) n,
+           lateral (values ('2026-02-01T23:00Z', 0), ('2026-02-05T10:00Z', 1)) day (at, part) where n % 2 = part`.execute(
+    db,
+  )
+  await sql`
+    insert into core.transaction (gateway, gateway_payment_id, kind, lender, is_captured, is_verified, state, source, raw_id, received_at, paid_at)
+    select 'gateway_a', id, 'payment', 'LENDER_02', true, true, 'waiting', 's', gen_random_uuid(), at, case when is_dated then at end
+      from (values ('old', '1999-12-31T23:59:59Z'::timestamptz, true), ('undated', '2026-03-01T00:00Z', false)) p (id, at, is_dated)`.execute(
+    db,
+  )
+  await sql`analyze core.statement`.execute(db)
+  await sql`delete from core.changed_day`.execute(db)
+  const days = await db.transaction().execute(async trx => {
+    await sql`select core.use_time_zone('UTC')`.execute(trx)
+    const { rows: reads } = await sql<{ rows: number }>`
+      select sum(seq_tup_read + idx_tup_fetch)::integer as rows
+        from pg_stat_xact_user_tables where relid in ('core.statement'::regclass, 'core.transaction'::regclass)`.execute(
+      trx,
+    )
+    t.ok((reads[0]?.rows ?? MANY) < 100)
+    const { rows } = await sql<{ day: string }>`
+      select distinct day::text as day from core.changed_day order by 1`.execute(trx)
+    return rows.map(({ day }) => day)
+  })
+  t.same(days, ['1999-12-31', '2026-02-01', '2026-02-05', '2026-03-01'])
+})
