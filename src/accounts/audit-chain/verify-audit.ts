@@ -5,6 +5,8 @@ import type { AuditHead } from './audit-head.ts'
 /** No more rows are read at once, however long the audit is. */
 const ROWS_PER_STATEMENT = 10_000
 
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+
 const WRONG = {
   follows: 'does not follow from the row before it: it was changed or inserted, or others were',
   after: 'comes after a row that was removed',
@@ -68,19 +70,39 @@ async function readPage(db: Database, before: Page | undefined): Promise<Page | 
   return rows[0]
 }
 
+type Unsealed = Wrong & Pick<Verified, 'unsealed'> & { last: string | null }
+
 async function readUnsealed(db: Database): Promise<Wrong & Pick<Verified, 'unsealed'>> {
-  const { rows } = await sql<Wrong & Pick<Verified, 'unsealed'>>`
-    with judged as (
-      select id, case when a.id is null then 'last' when u.id is null then 'unsealed'
-                      when a.at <> u.inserted_at then 'past' end as wrong
-        from loanops.audit_unsealed u
-        full join (select * from loanops.audit
-                    where not exists (select from loanops.audit_seal where audit_id = audit.id)) a using (id)
+  let unsealed = 0
+  for (let after = BEFORE_ALL; ; ) {
+    const page = await readUnsealedAfter(db, after)
+    unsealed += page.unsealed
+    if (page.wrong || page.last === null) return { ...page, unsealed }
+    after = page.last
+  }
+}
+
+async function readUnsealedAfter(db: Database, after: string): Promise<Unsealed> {
+  const { rows } = await sql<Unsealed>`
+    with page as (
+      (select id from loanops.audit where id > ${after} order by id limit ${ROWS_PER_STATEMENT})
+      union
+      (select id from loanops.audit_unsealed where id > ${after} order by id limit ${ROWS_PER_STATEMENT})
+      order by id limit ${ROWS_PER_STATEMENT}
+    ), judged as (
+      select id, s.audit_id is null as is_unsealed,
+             case when a.id is null then 'last' when s.audit_id is not null then null when u.id is null then 'unsealed'
+                  when a.at <> u.inserted_at then 'past' end as wrong
+        from page
+        left join loanops.audit a using (id)
+        left join loanops.audit_unsealed u using (id)
+        left join loanops.audit_seal s on s.audit_id = page.id
     )
-    select count(*)::integer as unsealed, min(id::text) filter (where wrong is not null) as "wrongId",
+    select count(*) filter (where is_unsealed)::integer as unsealed, (array_agg(id order by id desc))[1] as last,
+           (array_agg(id order by id) filter (where wrong is not null))[1] as "wrongId",
            (array_agg(wrong order by id) filter (where wrong is not null))[1] as wrong
       from judged`.execute(db)
-  return rows[0] ?? { unsealed: 0, wrongId: null, wrong: null }
+  return rows[0] ?? { unsealed: 0, last: null, wrongId: null, wrong: null }
 }
 
 async function wrongHead(db: Database, { id, chain }: AuditHead): Promise<string | undefined> {
