@@ -113,6 +113,16 @@ test('a denied payment is asked about again until the gateway has it', async t =
   t.same(await stateOf('28'), ['posted', null, null])
 })
 
+test('a payment that is denied in two batches counts as suspended in the first', async t => {
+  await webhook(B, paidB('271'), SEVEN)
+  await batch()
+  const before = (await asked('order_271')).length
+  await batch()
+  t.ok((await asked('order_271')).length > before)
+  const { body } = await service.call('GET', '/api/payments/batches?limit=2')
+  t.match(body.batches, [{ suspended: 0 }, { suspended: 1 }])
+})
+
 test('a genuine event beside a forged one is posted', async t => {
   await has(B, '29')
   await webhook(B, paidB('29', { amount: 1000.01 }), SEVEN)
