@@ -85,7 +85,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
     retried(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
       withinMs: OUTAGE_MS,
       everyMs: ASK_AGAIN_MS,
-      mayPass: error => error instanceof Unavailable,
+      mayPass: error => error instanceof TryAgainLater,
     }),
   )
   if (wanted.isDryRun) await reportDryRun(call, file, ended)
@@ -130,7 +130,7 @@ type Call = {
 }
 
 /** A later call may be answered. */
-class Unavailable extends Error {}
+class TryAgainLater extends Error {}
 
 function caller(env: NodeJS.ProcessEnv): Call {
   const { url, token = keptToken() } = readClientSettings(env)
@@ -156,7 +156,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
     // A redirect would be followed with the token, and with GET in place of POST.
     const sent = fetch(base + path, { ...init, dispatcher, redirect: 'manual' })
     const response = await sent.catch(error => {
-      throw new Unavailable(
+      throw new TryAgainLater(
         `${base} does not answer (${error.cause?.code ?? error.message}): is the service running?`,
         { cause: error },
       )
@@ -167,7 +167,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
       throw new Error(`${base} redirects to ${headers.get('location')}: correct LOANOPS_URL`)
     const problem = (await response.json().catch(() => ({}))) as { detail?: string }
     const detail = problem.detail ?? `${base}${path} answered ${status}`
-    throw status === 429 || status >= 500 ? new Unavailable(detail) : new Error(detail)
+    throw status === 429 || status >= 500 ? new TryAgainLater(detail) : new Error(detail)
   }
 }
 
