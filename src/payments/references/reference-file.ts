@@ -37,11 +37,14 @@ const Row = TypeCompiler.Compile(
   Type.Object({ ...NewReference.properties, valid_from: day, valid_until: day }, closed),
 )
 
+/** Before the 28 of 31-Dec-28. Unlike the days of other files, these lie ahead as well, and none before 2000. */
+const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
+
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow({ line, fields, misfit }: UploadRow) {
   const { reason: _, ...row } = fields
   for (const name of ['valid_from', 'valid_until']) {
-    const day = dayOf(row[name] ?? '')
+    const day = dayOf((row[name] ?? '').replace(SHORT_YEAR, '20'))
     if (day !== undefined) row[name] = day.iso
   }
   const reference = row as NewReference

@@ -72,6 +72,21 @@ t.test('a file’s valid rows are stored, and its invalid ones named with their 
   t.match(rows, [{ subject: 'references.csv', detail: { rows: 11, valid_rows: 5 } }])
 })
 
+t.test('a year of two digits is in this century, however far ahead', async t => {
+  const { upload, stored } = await withUpload(t)
+  const { body } = await upload(
+    'gateway_a,mandate,token_1,L-1,5-Feb-26,31-Dec-99',
+    'gateway_a,mandate,token_2,L-1,,05/MAR/31',
+    'gateway_a,mandate,token_3,L-1,1 January 2026,29 February 28',
+  )
+  t.same(body.errors, [])
+  t.same(await stored(), [
+    'mandate token_1 L-1 2026-02-05 2099-12-31',
+    'mandate token_2 L-1 2031-03-05',
+    'mandate token_3 L-1 2026-01-01 2028-02-29',
+  ])
+})
+
 t.test(
   'the template can be uploaded as it is, and a file of something else is refused',
   async t => {
