@@ -32,7 +32,7 @@ import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs/docs.ts'
 import { measureRequests } from './ops/measure-requests.ts'
-import { keepApart } from './ops/ops-port.ts'
+import { serveApart } from './ops/ops-port.ts'
 import { opsRoutes } from './ops/routes.ts'
 import { batchRoutes } from './payments/batch/batch-routes.ts'
 import { assignRoutes } from './payments/decisions/assign-routes.ts'
@@ -88,7 +88,7 @@ export async function buildApi(
   app.addHook('onSend', (request, { statusCode }) => refused.note(request, statusCode))
   services.traces.watch(app)
   await sendSafeHeaders(app)
-  if (config.OPS_PORT !== undefined) app.addHook('onRequest', keepApart(config.OPS_PORT))
+  if (config.OPS_PORT !== undefined) app.addHook('onRequest', serveApart(config.OPS_PORT))
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
   const refuseOtherMethods = otherMethods(app)
 

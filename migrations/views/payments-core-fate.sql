@@ -95,7 +95,7 @@ create or replace function core.fate_of(
 $$;
 
 -- What the events of a refund or chargeback state, even after an operator has decided about it.
-create or replace function core.said_of_refund(r core.transaction, is_payment_captured boolean)
+create or replace function core.refund_outcome(r core.transaction, is_payment_captured boolean)
   returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
   language sql stable as $$
   select count(*) = 0,
@@ -113,7 +113,7 @@ create or replace function core.said_of_refund(r core.transaction, is_payment_ca
              -- Likewise, only the gateway's own answer proves that a refund which failed was made after all.
              and (r.kind = 'refund' and max(e.received_at) filter (where e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api')
                     > max(e.received_at) filter (where e.status = 'undone')) is not true,
-         bool_or(e.status = 'never_captured') is true or said_of_refund.is_payment_captured is false,
+         bool_or(e.status = 'never_captured') is true or refund_outcome.is_payment_captured is false,
          coalesce(bool_and(e.verified_by is not null), r.is_verified)
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
    cross join lateral (select core.phase_of(e.hints)) o (phase)
@@ -129,7 +129,7 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
            case when r.kind = 'chargeback' and s.is_done then 'lost' end),
          r.cleared_facts
     from core.transaction r
-   cross join lateral core.said_of_refund(r, p.is_captured) s
+   cross join lateral core.refund_outcome(r, p.is_captured) s
    where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
      -- A refund that is booked, or about to be, takes nothing more back.
      and r.returned_amount is null and r.state <> 'posting'
@@ -146,7 +146,7 @@ $$;
 create or replace function core.facts_against_booked(r core.transaction) returns table (objection text, fact text)
   language sql stable as $$
   select objection, fact
-    from (select 'taken_back', 'taken_back' from core.said_of_refund(r, null) s where s.is_undone
+    from (select 'taken_back', 'taken_back' from core.refund_outcome(r, null) s where s.is_undone
           union all
           select 'events_disagree', concat_ws(' ', 'events_disagree', trim_scale(e.amount), e.currency, e.of_payment_id)
             from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e

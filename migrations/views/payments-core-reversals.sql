@@ -1,5 +1,5 @@
 -- How much of the payment stands at its loan, or will once it is posted.
-create or replace function core.stands(t core.transaction) returns numeric language sql immutable parallel safe as $$
+create or replace function core.posted_amount(t core.transaction) returns numeric language sql immutable parallel safe as $$
   select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
 $$;
 
@@ -11,8 +11,8 @@ create or replace function core.is_in_currency_of(r core.transaction, p core.tra
 $$;
 
 -- Whether an operator may have this refund or chargeback taken out of its payment as it stands.
-create or replace function core.fits(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
-  select (r.amount > 0 and r.amount <= core.stands(p) and core.is_in_currency_of(r, p)) is true
+create or replace function core.can_reverse(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (r.amount > 0 and r.amount <= core.posted_amount(p) and core.is_in_currency_of(r, p)) is true
 $$;
 
 -- Whether the settings of the loan's lender let this refund or chargeback be booked, and each event of it that counts is proved
@@ -54,7 +54,7 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and (p.state = 'posted'
                or p.state in ('waiting', 'suspense') and p.decision is null and p.unconfirmed is null and p.disagreement is null
                   and (p.problem is null or p.problem = 'awaiting_review'))
-          and core.fits(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
+          and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;
 
 -- When the last event arrived that says that this refund or chargeback was made.
@@ -77,7 +77,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
     select r.id, f.state, f.reason, f.objection, n.loan
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-     cross join lateral core.said_of_refund(r, p.is_captured) e
+     cross join lateral core.refund_outcome(r, p.is_captured) e
      cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
      -- The last of them in the alphabet, taken_back, is the one with a remedy.
@@ -114,7 +114,7 @@ begin
      order by r.received_at, r.id
   loop
     update core.transaction p set returned_amount = coalesce(p.returned_amount, 0) + due.amount
-     where p.id = due.payment and core.stands(p) >= due.amount;
+     where p.id = due.payment and core.posted_amount(p) >= due.amount;
     if found then
       update core.transaction set state = 'returned', returned_amount = due.amount, decision = null where id = due.id;
       has_any := true;
@@ -174,7 +174,7 @@ $$;
 
 -- Copies from the settings whose refunds are booked automatically. If that has changed, the refunds concerned are settled
 -- again.
-create or replace function core.take_reversing(settings jsonb) returns void language plpgsql as $$
+create or replace function core.copy_reversing(settings jsonb) returns void language plpgsql as $$
 begin
   if core.copy_settings('core.reversing', settings) is not null then
     insert into core.unjudged_payment (gateway, gateway_payment_id)

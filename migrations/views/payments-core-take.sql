@@ -91,8 +91,7 @@ begin
 end
 $$;
 
--- Records a row as unreadable.
-create or replace function core.put_aside(wanted_source text, row_id uuid, error text,
+create or replace function core.save_unread(wanted_source text, row_id uuid, error text,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
 declare
   again boolean;

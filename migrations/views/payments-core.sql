@@ -205,7 +205,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
        present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
        unconfirmed => p.unconfirmed, objection => o.objection, suggested_loan => p.suggested_loan,
-       is_returned => p.returned_amount is not null and core.stands(p) <= 0) f
+       is_returned => p.returned_amount is not null and core.posted_amount(p) <= 0) f
      where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )

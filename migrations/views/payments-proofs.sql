@@ -165,7 +165,7 @@ end
 $$;
 
 -- Saves what an account answered, and settles the payments that it did not confirm.
-create or replace function core.keep_answers(wanted_gateway text, wanted_account text, batch uuid, answers jsonb) returns void
+create or replace function core.save_answers(wanted_gateway text, wanted_account text, batch uuid, answers jsonb) returns void
   language plpgsql volatile set enable_seqscan = off as $$
 declare
   denied text[];
@@ -190,7 +190,7 @@ $$;
 
 -- Copies from the settings which lenders' events must be confirmed. If that has changed, the events concerned are settled
 -- again.
-create or replace function core.take_confirming(settings jsonb) returns void language plpgsql as $$
+create or replace function core.copy_confirming(settings jsonb) returns void language plpgsql as $$
 declare
   gone jsonb := core.copy_settings('core.confirming', settings);
 begin

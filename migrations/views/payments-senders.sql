@@ -163,7 +163,7 @@ $$;
 
 -- Copies the networks from the settings. If they have changed, everything whose events were or may now be outside them is
 -- settled again.
-create or replace function core.allow_networks(networks jsonb) returns void language plpgsql as $$
+create or replace function core.copy_networks(networks jsonb) returns void language plpgsql as $$
 begin
   if core.copy_settings('core.allowed_network', networks) is null then
     return;

@@ -129,7 +129,7 @@ end
 $$;
 
 -- Saves what a fetch met and could not read. Returns the keys that no fetch met before.
-create or replace function core.set_aside(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
+create or replace function core.save_unreadable(wanted_gateway text, wanted_lender text, wanted_backfill uuid, said jsonb)
   returns setof text language sql volatile as $$
   with given as (
     select * from jsonb_to_recordset(said) as n (key text, id text, reason text, is_payment boolean, "from" timestamptz, "to" timestamptz)
@@ -156,7 +156,7 @@ create or replace function core.set_aside(wanted_gateway text, wanted_lender tex
 $$;
 
 -- Deletes the unreadable items that this fetch could read, and describes those that it could not; null if there are none.
-create or replace function core.still_aside(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
+create or replace function core.update_unreadable(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
   returns text language sql volatile as $$
   with gone as (
     delete from core.unreadable_item u

@@ -11,7 +11,7 @@ export type Secrets = Record<
 >
 
 export function secretsIn(file: string): Secrets {
-  if (existsSync(file)) return kept(file)
+  if (existsSync(file)) return savedIn(file)
   const generated = {
     INTERNAL_TOKEN: secret(),
     JWT_SECRET: secret() + secret(),
@@ -25,7 +25,7 @@ export function secretsIn(file: string): Secrets {
   return generated
 }
 
-function kept(file: string): Secrets {
+function savedIn(file: string): Secrets {
   const text = readFileSync(file, 'utf8')
   try {
     return JSON.parse(text)

@@ -71,7 +71,7 @@ export async function startEmbedded(
     await close()
     throw error
   }
-  keepForExamples(files, settings)
+  saveForExamples(files, settings)
   return { env: settings, folder: files.folder, controls, close }
 }
 
@@ -107,7 +107,7 @@ async function startGateways(port: number): Promise<Part> {
 }
 
 /** The docs' examples read the secrets from these files. */
-function keepForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): void {
+function saveForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): void {
   const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
   writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL ?? '', {

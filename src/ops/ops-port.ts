@@ -11,7 +11,7 @@ const HEALTH = ['/healthz', '/readyz']
 const FOR_OPERATORS = /^\/(metrics|openapi(-3\.0)?\.json|docs(\/.*)?)$/
 
 /** An onRequest hook: the routes for operators are served on their port alone, and their port serves nothing else. */
-export function keepApart(opsPort: number) {
+export function serveApart(opsPort: number) {
   return async (request: FastifyRequest) => {
     const { url = '' } = request.routeOptions
     if (HEALTH.includes(url) || FOR_OPERATORS.test(url) === isOnPort(request, opsPort)) return

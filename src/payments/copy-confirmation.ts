@@ -12,9 +12,9 @@ export async function copyConfirmation(
 ): Promise<void> {
   const all = [...lenders.values()]
   const confirming = settingsOf(trust => trust.confirm)
-  await sql`select core.take_confirming(${JSON.stringify(confirming)}::jsonb)`.execute(db)
+  await sql`select core.copy_confirming(${JSON.stringify(confirming)}::jsonb)`.execute(db)
   const reversing = settingsOf(trust => trust.reversals === 'automatic')
-  await sql`select core.take_reversing(${JSON.stringify(reversing)}::jsonb)`.execute(db)
+  await sql`select core.copy_reversing(${JSON.stringify(reversing)}::jsonb)`.execute(db)
 
   function settingsOf(isWanted: (trust: GatewayTrust) => boolean) {
     return gateways.flatMap(({ name: gateway }) =>

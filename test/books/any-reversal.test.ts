@@ -237,7 +237,7 @@ async function comeToRest(): Promise<void> {
 
 async function postedHere(): Promise<Record<string, string>> {
   const { rows } = await sql<{ loan: string; amount: string }>`
-    select external_loan_id as loan, sum(core.stands(t))::numeric(20, 2)::text as amount from core.transaction t
+    select external_loan_id as loan, sum(core.posted_amount(t))::numeric(20, 2)::text as amount from core.transaction t
      where kind = 'payment' and state = 'posted' group by 1 order by 1`.execute(service.db)
   return Object.fromEntries(rows.map(({ loan, amount }) => [loan, amount]))
 }

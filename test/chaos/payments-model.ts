@@ -143,7 +143,7 @@ async function unreversed(db: Database): Promise<number> {
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-    cross join lateral core.said_of_refund(r, p.is_captured) s
+    cross join lateral core.refund_outcome(r, p.is_captured) s
      where r.kind <> 'payment' and r.state = 'suspense' and r.reason = r.kind and p.state = 'posted'
        and core.is_due(r, p, s.is_undone)`.execute(db)
   return rows[0]?.count as number

@@ -38,7 +38,7 @@ export async function judgeReturns(db: Database, sent: SentPayment[]): Promise<R
   const { rows } = await sql<Row>`
     select t.gateway, t.gateway_payment_id as id, t.kind, t.state, t.reason, t.objection,
            t.kind <> 'payment' and t.returned_amount is not null as "isTaken",
-           (core.stands(t) * 100)::float8 as "standingPaise",
+           (core.posted_amount(t) * 100)::float8 as "standingPaise",
            exists (select from loanops.audit a
                     where a.subject = t.gateway || '/' || t.gateway_payment_id and a.action <> 'payment.note') as "isDecided"
       from core.transaction t`.execute(db)

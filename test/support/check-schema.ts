@@ -13,8 +13,8 @@ rmSync(folder, { recursive: true, force: true })
 const postgres = await startPostgres({ folder, password: 'check' })
 try {
   await migrate(postgres.url, allQueues)
-  keep('src/database/database.types.ts', generatedTypes(postgres.url))
-  keep('migrations/schema.sql', await dumpSchema(postgres.url))
+  save('src/database/database.types.ts', generatedTypes(postgres.url))
+  save('migrations/schema.sql', await dumpSchema(postgres.url))
 } finally {
   await postgres.close()
 }
@@ -36,7 +36,7 @@ function generatedTypes(url: string): string {
 }
 
 /** With --write, updates the file; otherwise a difference fails the check. */
-function keep(file: string, wanted: string): void {
+function save(file: string, wanted: string): void {
   if (process.argv.includes('--write')) writeFileSync(file, wanted)
   else if (readFileSync(file, 'utf8') !== wanted) {
     console.error(`${file} does not match the migrations: run "npm run types"`)

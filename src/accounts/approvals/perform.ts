@@ -30,8 +30,8 @@ export async function perform<Request extends object, Looked, Result>(
   const own = call.db ?? db
   const acts = call.actsOf(request)
   const looked = (await call.look?.(request, asker, signal)) as Looked
-  const isFree = !rules.some(({ act }) => acts.includes(act))
-  const performed = isFree
+  const isNotCovered = !rules.some(({ act }) => acts.includes(act))
+  const performed = isNotCovered
     ? { result: await call.act(own, asker, request, looked) }
     : await inTransaction(own, proposeOrDo)
   if ('result' in performed) await call.finish?.(request, performed.result)

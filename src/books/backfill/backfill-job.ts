@@ -19,7 +19,7 @@ import { runBackfill } from './run-backfill.ts'
 export async function runBackfills(context: WorkerContext): Promise<Job> {
   const { db, boss, config, log } = context
   const accounts = config.gatewayAccounts
-  await noteAccounts(db, accounts)
+  await copyAccounts(db, accounts)
   if (accounts.length === 0) {
     await boss.unschedule(backfillQueue.name)
     return { stop() {} }
@@ -78,7 +78,7 @@ async function fetchOnce(
   }
 }
 
-async function noteAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {
+async function copyAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {
   const gateways = accounts.map(({ gateway }) => gateway)
   const names = accounts.map(nameOf)
   await db.transaction().execute(async trx => {

@@ -62,7 +62,7 @@ async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<voi
     await sql`
       update core.backfill
          set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
-             last_error = ${`${title}: `}::text || core.still_aside(${claim.id}, ${name}, ${claim.lender}, ${range})
+             last_error = ${`${title}: `}::text || core.update_unreadable(${claim.id}, ${name}, ${claim.lender}, ${range})
        where id = ${claim.id}`.execute(trx)
     await forgetPending(trx, claim.id)
     await sql`

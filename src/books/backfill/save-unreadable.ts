@@ -33,7 +33,7 @@ export async function saveUnreadable(
     return { key, id, reason, is_payment: mayBeMoney && kind === 'payment', ...times }
   })
   const { rows } = await sql<{ key: string }>`
-    select key from core.set_aside(${account.gateway}, ${claim.lender}, ${claim.id}, ${storableJson(said)}::jsonb) key`.execute(
+    select key from core.save_unreadable(${account.gateway}, ${claim.lender}, ${claim.id}, ${storableJson(said)}::jsonb) key`.execute(
     trx,
   )
   const events = rows.map(({ key }) => {

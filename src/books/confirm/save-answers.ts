@@ -43,7 +43,7 @@ export async function saveAnswers(
     if (rows.length === 0) throw new RunLeft()
     await saveEvents(trx, events)
     await sql`
-      select core.keep_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${answers})`.execute(
+      select core.save_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${answers})`.execute(
       trx,
     )
   })

@@ -23,10 +23,10 @@ type Placed = {
 type Use = {
   withStatuses(rows: Placed[]): Promise<WithStatus<Placed>[]>
   /** Saves rows, and returns their days. */
-  keep(valid: ReadRow[], count: Count): Promise<string[]>
+  save(valid: ReadRow[], count: Count): Promise<string[]>
 }
 
-export function statementReader(place: Place, { withStatuses, keep }: Use) {
+export function statementReader(place: Place, { withStatuses, save }: Use) {
   const layout = rowLayout(place)
   const repeats = repeatFinder()
   const refused: Refused = { times: new Set(), isUndated: false }
@@ -44,7 +44,7 @@ export function statementReader(place: Place, { withStatuses, keep }: Use) {
       const valid = (await withStatuses(placed)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
-      for (const day of await keep(valid, result)) result.days.add(day)
+      for (const day of await save(valid, result)) result.days.add(day)
     },
   }
 

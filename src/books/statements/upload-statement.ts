@@ -43,7 +43,7 @@ export async function uploadStatement(
   const open = { id: statement_id, gateway, lender, fileName: file.name, by: asker.actor }
   const read = statementReader(of, {
     withStatuses: rows => withStatuses(db, gateway, rows),
-    keep: (rows, count) => saveRows(db, open, rows, count),
+    save: (rows, count) => saveRows(db, open, rows, count),
   })
   await readCsv(decode(file.bytes), read)
   const { rows, valid, days, refused, errors, ignored } = read.result

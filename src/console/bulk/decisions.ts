@@ -23,7 +23,7 @@ type PaymentItem = {
 }
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
 /** `afterCommit` takes what must happen only if the decision stands. */
-type Made = { note: string | null; asker: Asker; afterCommit(work: () => void): void }
+type DecisionContext = { note: string | null; asker: Asker; afterCommit(work: () => void): void }
 
 type Decision = {
   act: Act
@@ -31,7 +31,7 @@ type Decision = {
   label: string
   effect: string
   needsNote?: boolean
-  decide(context: Context, item: Item, made: Made): Promise<unknown>
+  decide(context: Context, item: Item, made: DecisionContext): Promise<unknown>
 }
 
 /** Each item is decided as if it were the only one. */
@@ -96,12 +96,12 @@ export const DECISIONS: Record<DecisionName, Decision> = decisions
 export const DECISION_NAMES = Object.keys(decisions) as DecisionName[]
 
 function resolveAs(outcome: Resolution) {
-  return ({ db, boss }: Context, { tracking_id }: OperationItem, { asker }: Made) =>
+  return ({ db, boss }: Context, { tracking_id }: OperationItem, { asker }: DecisionContext) =>
     resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker)
 }
 
 function settleAs(outcome: 'handled' | 'dismiss') {
-  return (context: Context, { gateway, id, kind, version }: PaymentItem, made: Made) => {
+  return (context: Context, { gateway, id, kind, version }: PaymentItem, made: DecisionContext) => {
     const resolution = { outcome, note: made.note ?? '' }
     const name = { gateway, paymentId: id, kind }
     return resolve(context, name, resolution, made.asker, seenAs(version))

@@ -7,7 +7,7 @@ import { type FieldError, problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { answerPage } from './answer.ts'
-import { keepEndedForm } from './forms/ended-form.ts'
+import { saveEndedForm } from './forms/ended-form.ts'
 import { reasonOf } from './forms/field-error.ts'
 import { typedInto, withRefusedForm } from './forms/refused-form.ts'
 import { type Content, type Html, nothing } from './html.ts'
@@ -50,7 +50,7 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
   const page = isForm || isPart(request) ? placeBefore(request) : request.url
-  if (isForm && request.routeOptions.config.needs !== 'own') await keepEndedForm(request, reply)
+  if (isForm && request.routeOptions.config.needs !== 'own') await saveEndedForm(request, reply)
   const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
   return leadTo(login, request, reply)
 }

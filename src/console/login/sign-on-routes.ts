@@ -52,7 +52,7 @@ export function signOnRoutes(
       async (request, reply) => {
         const { url, started } = await signOn.begin(callbackUrl(request).href)
         const { next = '/console' } = request.query
-        signOnCookie.keep(request, reply, JSON.stringify({ ...started, next } satisfies Kept))
+        signOnCookie.set(request, reply, JSON.stringify({ ...started, next } satisfies Kept))
         return reply.redirect(url.href, 303)
       },
     )

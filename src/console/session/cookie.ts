@@ -12,7 +12,7 @@ export function tokenIn(request: FastifyRequest): string | undefined {
 }
 
 /** The cookie is Lax, because links in alerts must open while logged in; no other site's form sends it. */
-export function keepToken(request: FastifyRequest, reply: FastifyReply, token: string): void {
+export function setToken(request: FastifyRequest, reply: FastifyReply, token: string): void {
   reply.setCookie(nameFor(request), token, options(request))
 }
 
@@ -33,7 +33,7 @@ function signedCookie(suffix: string, maxAge: number) {
       const { valid, value } = request.unsignCookie(request.cookies[nameOf(request)] ?? '')
       return valid ? value : undefined
     },
-    keep(request: FastifyRequest, reply: FastifyReply, content: string): void {
+    set(request: FastifyRequest, reply: FastifyReply, content: string): void {
       reply.setCookie(nameOf(request), content, { ...options(request), maxAge, signed: true })
     },
     drop(request: FastifyRequest, reply: FastifyReply): void {

@@ -9,7 +9,7 @@ import { accessTokens, type Claims } from '../../accounts/tokens/access-token.ts
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { newId } from '../../ids.ts'
-import { keepToken, tokenIn } from './cookie.ts'
+import { setToken, tokenIn } from './cookie.ts'
 
 const IDLE_SECONDS = 1_800
 /** Even a session in constant use ends after a working day. */
@@ -40,7 +40,7 @@ export function beginSession(request: FastifyRequest, reply: FastifyReply, accou
   const { id: sub, username: name, role, tokenGeneration: gen } = account
   // The answer is for this account, not for that of a session that it replaces.
   request.user = { sub, name, role, gen, jti: newId(), began: nowSeconds() }
-  keepToken(request, reply, request.server.jwt.sign(request.user))
+  setToken(request, reply, request.server.jwt.sign(request.user))
 }
 
 /**
@@ -71,7 +71,7 @@ export async function requireSession(
   const isWorn = iat + ttl - nowSeconds() < ttl * RENEW_BELOW
   if (!isWorn || nowSeconds() - began > MAX_SECONDS) return
   const { sub, name, role, gen, jti } = claims
-  keepToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
+  setToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
 }
 
 /**

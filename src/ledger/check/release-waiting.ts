@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { inSteps } from '../../database/in-steps.ts'
-import { CORRECTED_WITHIN_MS } from '../reference/kept.ts'
+import { CORRECTED_WITHIN_MS } from '../reference/cached.ts'
 
 /** A worker that finishes or claims one of these operations meanwhile waits for a few milliseconds at most. */
 const ROWS_AT_ONCE = 1_000

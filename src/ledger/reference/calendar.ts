@@ -4,14 +4,14 @@ import type { Reader } from '../calls/client.ts'
 import { ifReadable } from '../calls/if-readable.ts'
 import { ledgerPath } from '../calls/path.ts'
 import { today } from '../day-format.ts'
+import { cached } from './cached.ts'
 import { CONFIGURATIONS, type Configurations, configurationIn } from './configurations.ts'
-import { kept } from './kept.ts'
 
 /**
- * The dates are kept for a short time, because a dry run may follow soon after a change at the ledger, but long
+ * The dates are cached for a short time, because a dry run may follow soon after a change at the ledger, but long
  * enough for many rows.
  */
-const KEPT_MS = 10_000
+const CACHED_MS = 10_000
 
 /** Days as `yyyy-MM-dd`. */
 export type Calendar = {
@@ -25,8 +25,8 @@ export function openCalendar(
   ledger: Reader,
   { LEDGER_OFFICE_ID, LEDGER_TIMEZONE }: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_TIMEZONE'>,
 ): Calendar {
-  const businessDate = kept(KEPT_MS, () => readBusinessDate(ledger))
-  const office = kept(KEPT_MS, (id: number) =>
+  const businessDate = cached(CACHED_MS, () => readBusinessDate(ledger))
+  const office = cached(CACHED_MS, (id: number) =>
     ifReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
   )
   return {

@@ -4,9 +4,9 @@ import { inOneSentence, noPaymentType, noProduct } from '../answers/remedy.ts'
 import type { Ledger } from '../calls/client.ts'
 import { type LedgerPath, ledgerPath } from '../calls/path.ts'
 import type { LoanProduct, ProductWithTerms } from '../loans/product.ts'
+import { CORRECTED_WITHIN_MS } from './cached.ts'
+import { openProducts } from './cached-products.ts'
 import { type Calendar, openCalendar } from './calendar.ts'
-import { CORRECTED_WITHIN_MS } from './kept.ts'
-import { openProducts } from './kept-products.ts'
 
 type PaymentType = { id: number; name: string }
 const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
@@ -26,7 +26,7 @@ export type Reference = Calendar & {
 }
 
 /** No list is used longer, counted from when its read began: a product may have been replaced by another of its name. */
-const KEPT_MS = 60_000
+const CACHED_MS = 60_000
 /** After this time a newer list is read, so that under load no operation waits for it. */
 const READ_AGAIN_MS = 30_000
 
@@ -34,8 +34,8 @@ export function openReference(
   ledger: Ledger,
   settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
 ): Reference {
-  const products = keptList<LoanProduct>(ledger, PRODUCTS)
-  const paymentTypes = keptList<PaymentType>(ledger, PAYMENT_TYPES)
+  const products = cachedList<LoanProduct>(ledger, PRODUCTS)
+  const paymentTypes = cachedList<PaymentType>(ledger, PAYMENT_TYPES)
   const paymentType = () => paymentTypes(settings.LEDGER_PAYMENT_TYPE)
   return {
     ...openCalendar(ledger, settings),
@@ -61,18 +61,18 @@ export function openReference(
 }
 
 /** A name that is not in the list causes a new read. */
-function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
-  let kept = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
+function cachedList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
+  let cached = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    if (isOlderThan(kept.list.has(name) ? KEPT_MS : CORRECTED_WITHIN_MS)) await read()
+    if (isOlderThan(cached.list.has(name) ? CACHED_MS : CORRECTED_WITHIN_MS)) await read()
     else if (isOlderThan(READ_AGAIN_MS)) read().catch(() => undefined)
-    return kept.list.get(name)
+    return cached.list.get(name)
   }
 
   function isOlderThan(ms: number): boolean {
-    return performance.now() - kept.readAt > ms
+    return performance.now() - cached.readAt > ms
   }
 
   /** Reads the list, one read at a time. If that fails, the list stays as it was, and the next caller tries again. */
@@ -81,7 +81,7 @@ function keptList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) 
     reading ??= ledger
       .read(path)
       .then(({ body }) => {
-        kept = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
+        cached = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
       })
       .finally(() => {
         reading = undefined

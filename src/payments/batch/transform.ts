@@ -76,7 +76,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
     if (isDataError(error) || isTimeout(error))
       return counted(
         batch,
-        sql`core.put_aside(${name}, ${id}, ${publicError(error as Error).message})`,
+        sql`core.save_unread(${name}, ${id}, ${publicError(error as Error).message})`,
       )
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
     batch.log.error(

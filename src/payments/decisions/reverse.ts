@@ -54,7 +54,7 @@ type PaymentOfIt = {
  */
 async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
   const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
-    select p.id, p.state, core.exceeds(r) as excess, core.fits(r, p) as "isFit",
+    select p.id, p.state, core.exceeds(r) as excess, core.can_reverse(r, p) as "isFit",
            core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay"
       from core.transaction r
       join core.transaction p

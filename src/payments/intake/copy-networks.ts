@@ -15,7 +15,7 @@ export async function copyNetworks(
         ),
       ),
   )
-  await sql`select core.allow_networks(${JSON.stringify(networks)}::jsonb)`.execute(db)
+  await sql`select core.copy_networks(${JSON.stringify(networks)}::jsonb)`.execute(db)
 }
 
 /** PostgreSQL accepts no zone id in an address, and no leading zero in a prefix length. */

@@ -16,9 +16,9 @@ import type { PaymentEvent } from '../payment-event.ts'
 import { paymentCounters } from '../payment-signals.ts'
 import { checkSignature } from './check-signature.ts'
 import { enqueueEvents } from './enqueue-events.ts'
-import { keptHeaders, keptText } from './kept-text.ts'
 import { lenderOf } from './lender-of.ts'
 import { limitEvents } from './limit-events.ts'
+import { shortText, storableHeaders } from './storable-parts.ts'
 import { showUnproven } from './unproven-webhooks.ts'
 import type { WebhookCalls } from './webhook-calls.ts'
 import { whyUnsigned } from './why-unsigned.ts'
@@ -76,7 +76,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     })
     const { isRefused, verifiedBy } = checkSignature(lenders, gateway, lender, body, headers)
     const labels = { gateway: gateway.name, lender }
-    const known = { lender, eventType: keptText(gateway.eventType(event)) }
+    const known = { lender, eventType: shortText(gateway.eventType(event)) }
     calls.learn(request, known)
     if (verifiedBy === null)
       await limit({ address: addressOf(request), gateway: gateway.name, lender })
@@ -112,10 +112,10 @@ function eventOf(
   return {
     gateway: gateway.name,
     receivedAt: new Date().toISOString(),
-    eventId: keptText(gateway.eventId(headers)),
-    eventType: keptText(gateway.eventType(event)),
+    eventId: shortText(gateway.eventId(headers)),
+    eventType: shortText(gateway.eventType(event)),
     body: (request.body as Buffer).toString('base64'),
-    headers: keptHeaders(headers),
+    headers: storableHeaders(headers),
     address: addressOf(request),
   }
 }

@@ -41,7 +41,6 @@ async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {
   return factsAbout('reference.write', subject, { periods }, periods)
 }
 
-/** Deletes a reference with all its periods. */
 export function deleteReference(db: Database, name: ReferenceName, asker: Asker): Promise<void> {
   return inTransaction(db, async trx => {
     const periods = await lockedPeriods(trx, name)

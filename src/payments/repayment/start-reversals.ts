@@ -27,7 +27,7 @@ export async function dueReversals(trx: Trx, batch: string, most: number): Promi
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      where r.state = 'waiting' and r.unconfirmed is null and r.kind <> 'payment' and r.batch_id is distinct from ${batch}
-       and p.state = 'posted' and core.fits(r, p) and not core.is_being_reversed(p)
+       and p.state = 'posted' and core.can_reverse(r, p) and not core.is_being_reversed(p)
      order by r.paid_at, r.received_at, r.id
      limit ${most} for update of r, p skip locked`.execute(trx)
   return [...new Map(rows.toReversed().map(({ id, payment }) => [payment, id])).values()]
@@ -46,8 +46,8 @@ export async function startReversals(
   if (ids.length === 0) return 0
   const { rows } = await sql<Standing>`
     select r.id, p.external_loan_id as loan, p.gateway, coalesce(p.booked_as, p.gateway_payment_id) as "paymentId",
-           p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.stands(p))::text as stands,
-           trim_scale(nullif(core.stands(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0))::text as left
+           p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.posted_amount(p))::text as stands,
+           trim_scale(nullif(core.posted_amount(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0))::text as left
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'

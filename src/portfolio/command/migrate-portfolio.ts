@@ -133,7 +133,7 @@ type Call = {
 class TryAgainLater extends Error {}
 
 function caller(env: NodeJS.ProcessEnv): Call {
-  const { url, token = keptToken() } = readClientSettings(env)
+  const { url, token = savedToken() } = readClientSettings(env)
   const base = `${url.replace(/\/+$/, '')}/api`
   const headers = { 'x-internal-token': token }
   // By default, undici ends a call after five minutes.
@@ -171,7 +171,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
   }
 }
 
-function keptToken(): string {
+function savedToken(): string {
   if (existsSync(TOKEN_FILE)) return readFileSync(TOKEN_FILE, 'utf8').trim()
   throw new Error('INTERNAL_TOKEN is not set, and "npm start" has not been run in this folder')
 }

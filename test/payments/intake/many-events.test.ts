@@ -38,7 +38,7 @@ async function withSource(t: Test) {
     },
     transform: () => transformAll(db),
     allow: (network: string) =>
-      sql`select core.allow_networks(${JSON.stringify([{ ...NETWORK, network }])}::jsonb)`.execute(
+      sql`select core.copy_networks(${JSON.stringify([{ ...NETWORK, network }])}::jsonb)`.execute(
         db,
       ),
     async fate(id: string) {

@@ -13,42 +13,42 @@ export const FORM_TOKEN = 'form_token'
 
 const MAX_TYPED_BYTES = 16_384
 /** Browsers reject a cookie above 4,096 bytes, with its name and its signature. */
-const MAX_KEPT_BYTES = 3_800
+const MAX_SAVED_BYTES = 3_800
 
 /** `account` is the id of who typed it, `typed` the fields and their values. */
 type EndedForm = { account: string | null; action: string; typed: Fields | null }
 type Fields = [name: string, value: string][]
 
 /** Reads the body itself, because the session is checked before bodies are read. */
-export async function keepEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function saveEndedForm(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const account = (await sessionIn(request))?.sub ?? null
-  keep(request, reply, account, account === null ? null : await typedIn(request))
+  save(request, reply, account, account === null ? null : await typedIn(request))
 }
 
-/** Keeps a form for the account that filled it in, while another account is logged in. */
-export function keepFormOf(request: FastifyRequest, reply: FastifyReply, account: string): void {
+/** Saves a form for the account that filled it in, while another account is logged in. */
+export function saveFormOf(request: FastifyRequest, reply: FastifyReply, account: string): void {
   const isForm = request.body !== null && typeof request.body === 'object'
-  keep(request, reply, account, isForm ? storable(Object.entries(request.body as object)) : null)
+  save(request, reply, account, isForm ? storable(Object.entries(request.body as object)) : null)
   // The form is not shown to the other account either.
   request.body = undefined
 }
 
-function keep(
+function save(
   request: FastifyRequest,
   reply: FastifyReply,
   account: string | null,
   typed: Fields | null,
 ) {
   const form = { account, action: request.url, typed }
-  const kept = encoded(form)
-  const isTooLong = kept.length > MAX_KEPT_BYTES
-  formCookie.keep(request, reply, isTooLong ? encoded({ ...form, typed: null }) : kept)
+  const saved = encoded(form)
+  const isTooLong = saved.length > MAX_SAVED_BYTES
+  formCookie.set(request, reply, isTooLong ? encoded({ ...form, typed: null }) : saved)
 }
 
 export function endedFormIn(request: FastifyRequest): EndedForm | undefined {
   try {
-    const kept = Buffer.from(formCookie.read(request) ?? '', 'base64url')
-    const text = inflateRawSync(kept, { maxOutputLength: 4 * MAX_TYPED_BYTES }).toString()
+    const saved = Buffer.from(formCookie.read(request) ?? '', 'base64url')
+    const text = inflateRawSync(saved, { maxOutputLength: 4 * MAX_TYPED_BYTES }).toString()
     return JSON.parse(text) as EndedForm
   } catch {
     return undefined

@@ -37,7 +37,7 @@ export function withRefusedForm(
     return root.toString()
   }
   for (const control of controlsOf(form)) fill(control, values[control.getAttribute('name') ?? ''])
-  if (refusal.isOpen) keepToken(form, request.formToken)
+  if (refusal.isOpen) setToken(form, request.formToken)
   const left = refusal.fields?.filter(field => !mark(form, field))
   const isBeside = refusal.fields !== undefined && left?.length === 0
   const shown = isBeside
@@ -87,7 +87,7 @@ function fill(control: HTMLElement, value: string | undefined): void {
 }
 
 /** The form keeps its token: sent again from here, it is the same form, and has no second effect. */
-function keepToken(form: HTMLElement, token: string | null): void {
+function setToken(form: HTMLElement, token: string | null): void {
   form.querySelector(`[name=${FORM_TOKEN}]`)?.setAttribute('value', String(token))
   const action = new URL(form.getAttribute('action') ?? '', 'http://console')
   if (!action.searchParams.has(FORM_TOKEN)) return

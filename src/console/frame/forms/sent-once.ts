@@ -7,7 +7,7 @@ import type { Database } from '../../../database/database.ts'
 import { isUuid } from '../../../ids.ts'
 import { isSafe } from '../../session/cross-origin.ts'
 import { placeBefore } from '../url.ts'
-import { FORM_TOKEN as FIELD, keepFormOf } from './ended-form.ts'
+import { FORM_TOKEN as FIELD, saveFormOf } from './ended-form.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,7 +46,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     const account = request.formToken?.split('/')[1]
     // This runs before the validation, whose refusal would show what was typed.
     if (account === undefined || user === null || account === user.sub) return
-    keepFormOf(request, reply, account)
+    saveFormOf(request, reply, account)
     throw new OtherAccount()
   })
   app.addHook('preHandler', async (request, reply) => {

@@ -11,12 +11,12 @@ const SECRET_HEADERS = new Set([
   'x-internal-token',
 ])
 
-export function keptText(value: unknown): string | null {
+export function shortText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null
   return storableText(value.slice(0, MAX_CHARACTERS))
 }
 
-export function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+export function storableHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !SECRET_HEADERS.has(name))

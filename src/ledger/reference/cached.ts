@@ -4,17 +4,17 @@
  */
 export const CORRECTED_WITHIN_MS = 2_000
 
-type Kept<Value> = { value: Promise<Value>; readAt: number }
+type Cached<Value> = { value: Promise<Value>; readAt: number }
 
 /**
- * One read serves all callers that need it at the time. A read that failed is not kept.
+ * One read serves all callers that need it at the time. A read that failed is not cached.
  * @param ms how long a read serves, counted from when it began
  */
-export function kept<Key, Value>(
+export function cached<Key, Value>(
   ms: number,
   read: (key: Key) => Promise<Value>,
 ): (key: Key) => Promise<Value> {
-  const known = new Map<Key, Kept<Value>>()
+  const known = new Map<Key, Cached<Value>>()
 
   return key => {
     const before = known.get(key)

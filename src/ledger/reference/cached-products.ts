@@ -2,11 +2,11 @@ import { misconfigured } from '../answers/misconfigured.ts'
 import type { Ledger } from '../calls/client.ts'
 import { ledgerPath } from '../calls/path.ts'
 import type { ProductWithTerms } from '../loans/product.ts'
-import { CORRECTED_WITHIN_MS, kept } from './kept.ts'
+import { CORRECTED_WITHIN_MS, cached } from './cached.ts'
 
 /** A charge among its terms may be what makes operations wait. */
 export function openProducts(ledger: Pick<Ledger, 'read'>) {
-  return kept(CORRECTED_WITHIN_MS, async (id: number): Promise<ProductWithTerms> => {
+  return cached(CORRECTED_WITHIN_MS, async (id: number): Promise<ProductWithTerms> => {
     const path = ledgerPath(['loanproducts', id])
     const answer = await ledger.read<ProductWithTerms>(path)
     if (answer.outcome === 'done') return answer.body
