@@ -5,7 +5,7 @@
  */
 export const LOCKS = {
   migration: 7_405_313,
-  /** This number is also the class of the locks by name. */
+  /** The class of the locks by name. */
   intake: 7_405_314,
   portfolioStarts: 7_405_317,
   backfillClaims: 7_405_320,

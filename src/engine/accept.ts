@@ -117,9 +117,7 @@ async function insertQuietly(
     with hashes as (
       select distinct hashtext(name) as hash from unnest((select ${names}::text[])) as locked (name) order by hash
     ), intake as materialized (
-      -- A process of an earlier version takes this lock alone, for itself.
-      select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.intake)}),
-             (select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes)
+      select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes
     ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)})
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
       request_sha256, actor, caller, address, request_id, traceparent, ignored)

@@ -28,7 +28,6 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
 
 function workWakes(boss: PgBoss, queue: Queue<Wake>, lane: Lane, runner: Runner): Promise<Job> {
   return work(boss, queue, async jobs => {
-    // A wake-up of an earlier version names no subjects: the sweep finds its subject.
-    await runner.work([...new Set(jobs.flatMap(({ data }) => data.subjects ?? []))], lane)
+    await runner.work([...new Set(jobs.flatMap(({ data }) => data.subjects))], lane)
   })
 }
