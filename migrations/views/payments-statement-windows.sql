@@ -1,6 +1,11 @@
 -- Which days the statements cover: from fetches, with what these could not read, and from uploaded files, which may be
 -- withdrawn.
 
+create or replace function core.days_in(times tstzrange) returns setof date language sql stable as $$
+  select core.day_of(lower(times)) + plus
+    from generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
+$$;
+
 -- Saves that a fetch covers a period, merged with the periods that it touches.
 create or replace function core.note_window(wanted_gateway text, wanted_lender text, wanted_source text, covered tstzrange)
   returns void language sql volatile as $$
@@ -11,10 +16,9 @@ create or replace function core.note_window(wanted_gateway text, wanted_lender t
     returning w.covers
   ), news as (
     insert into core.changed_day (day)
-    select distinct core.day_of(lower(r)) + plus
+    select distinct core.days_in(r)
       from (select covered::tstzmultirange - coalesce(range_agg(g.covers), '{}') as times from gone g) n
      cross join unnest(n.times) r
-     cross join generate_series(0, core.day_of(upper(r)) - core.day_of(lower(r))) plus
   )
   insert into core.gateway_window (gateway, lender, source, covers)
   select wanted_gateway, wanted_lender, wanted_source, coalesce(range_merge(range_agg(g.covers) + covered::tstzmultirange), covered)
@@ -74,8 +78,7 @@ begin
     delete from core.gateway_window w where w.statement_id = wanted_file returning w.covers
   )
   insert into core.changed_day (day)
-  select core.day_of(lower(covers)) + plus
-    from gone cross join generate_series(0, core.day_of(upper(covers)) - core.day_of(lower(covers))) plus
+  select core.days_in(covers) from gone
   union
   -- A call of core.day_of for each row would take seconds.
   select (s.captured_at at time zone z.time_zone)::date
@@ -147,10 +150,7 @@ create or replace function core.save_unreadable(wanted_gateway text, wanted_lend
      where not (u.is_payment and u.backfill_id = excluded.backfill_id)
     returning u.is_payment, u.times
   ), news as (
-    insert into core.changed_day (day)
-    select distinct core.day_of(lower(times)) + plus
-      from noted cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
-     where is_payment
+    insert into core.changed_day (day) select distinct core.days_in(times) from noted where is_payment
   )
   select key from given where key not in (select key from known)
 $$;
@@ -165,10 +165,7 @@ create or replace function core.update_unreadable(wanted_backfill uuid, wanted_g
             and not exists (select from core.gateway_account a where a.gateway = u.gateway and a.account = u.lender))
     returning u.is_payment, u.times
   ), news as (
-    insert into core.changed_day (day)
-    select distinct core.day_of(lower(times)) + plus
-      from gone cross join generate_series(0, core.day_of(upper(times)) - core.day_of(lower(times))) plus
-     where is_payment
+    insert into core.changed_day (day) select distinct core.days_in(times) from gone where is_payment
   ), met as (
     select u.*, count(*) over () as items from core.unreadable_item u
      where u.backfill_id = wanted_backfill
