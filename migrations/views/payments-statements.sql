@@ -214,7 +214,7 @@ $$;
 -- Saves what a gateway says. A captured payment stays captured, whatever an earlier response says; only a later file
 -- takes back what a file says, and nothing is left of what a withdrawn file says. The rows are locked against settling of
 -- the same payments: each would miss the day that the other is about to give them.
-create or replace function core.keep_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
+create or replace function core.save_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
   delete from core.statement s

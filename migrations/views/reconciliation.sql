@@ -246,7 +246,7 @@ create or replace function core.days_of_books() returns setof date language sql 
   select day from dated where day is not null
 $$;
 
-create or replace function core.use_time_zone(wanted text) returns void language plpgsql volatile as $$
+create or replace function core.copy_time_zone(wanted text) returns void language plpgsql volatile as $$
 begin
   update core.day_zone set time_zone = wanted where time_zone <> wanted;
   if not found then

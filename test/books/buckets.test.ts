@@ -256,7 +256,7 @@ t.test(
       ],
       ['a payment less', sql`delete from core.transaction where state = 'suspense'`],
       ['another account', sql`insert into core.gateway_account values ('gateway_a', 'LENDER_02')`],
-      ['another time zone', sql`select core.use_time_zone('Pacific/Auckland')`],
+      ['another time zone', sql`select core.copy_time_zone('Pacific/Auckland')`],
     ]
     for (const [name, [said, ours]] of Object.entries(CASES)) await store(db, name, said, ours)
     for (const [name, move] of moves) {

@@ -23,7 +23,7 @@ t.test('another time zone marks each day of it, without reading every payment', 
   await sql`analyze core.statement`.execute(db)
   await sql`delete from core.changed_day`.execute(db)
   const days = await db.transaction().execute(async trx => {
-    await sql`select core.use_time_zone('UTC')`.execute(trx)
+    await sql`select core.copy_time_zone('UTC')`.execute(trx)
     const { rows: reads } = await sql<{ rows: number }>`
       select sum(seq_tup_read + idx_tup_fetch)::integer as rows
         from pg_stat_xact_user_tables where relid in ('core.statement'::regclass, 'core.transaction'::regclass)`.execute(

@@ -10,7 +10,7 @@ import { fetchAhead } from './fetch-ahead.ts'
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
 const DAYS_AT_ONCE = 1
 
-type Keeper = {
+type Saver = {
   check(): void
   pages(pages: ApiPage[], count: number): Promise<void>
   settlements(page: SettlementPage): Promise<void>
@@ -27,18 +27,18 @@ export async function fetchWindow(
   api: GatewayApi,
   window: Window,
   count: number,
-  keep: Keeper,
+  saver: Saver,
 ): Promise<void> {
   const counter = paymentCounter(count)
   for await (const steps of fetchAhead(stepsOf(api, window)))
     for (const group of groupsOf(steps)) {
-      keep.check()
+      saver.check()
       const [first] = group
-      if (first.kind === 'settlements') await keep.settlements(first.page)
-      else if (first.kind === 'end') await keep.end(first.part, counter.endPart())
+      if (first.kind === 'settlements') await saver.settlements(first.page)
+      else if (first.kind === 'end') await saver.end(first.part, counter.endPart())
       else {
         const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
-        await keep.pages(pages, counter.add(pages))
+        await saver.pages(pages, counter.add(pages))
       }
     }
 }

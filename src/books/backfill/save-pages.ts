@@ -108,7 +108,7 @@ async function saveStatements(
       fee,
       tax,
     }))
-  await sql`select core.keep_statements(${fetch.account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
+  await sql`select core.save_statements(${fetch.account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
     trx,
   )
 }

@@ -37,8 +37,8 @@ export function saveRows(
       on conflict (id) do update set rows = excluded.rows, valid_rows = excluded.valid_rows where f.withdrawn_at is null
       returning id`.execute(trx)
     if (open.length === 0) throw new Withdrawn()
-    await sql`select core.keep_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
-    if (settled.length > 0) await keepSettled(trx, file, settled)
+    await sql`select core.save_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
+    if (settled.length > 0) await saveSettled(trx, file, settled)
     const { rows: days } = await sql<{ day: string }>`
       select distinct core.day_of(captured_at)::text as day
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)
@@ -47,7 +47,7 @@ export function saveRows(
 }
 
 /** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */
-async function keepSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
+async function saveSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
   await sql`
     insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee,
       tax, paid_out, statement_id)
