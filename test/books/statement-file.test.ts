@@ -226,7 +226,7 @@ t.test('an uploaded row does not take back a capture that the gateway reported',
   t.same(rows, [{ status: 'captured', source: 'api' }])
 })
 
-t.test('the template is a valid statement', async t => {
+t.test('the template of a statement is a valid statement', async t => {
   const template = await textOf(service, '/api/gateways/statement-template.csv')
   t.equal(template.split('\r\n', 1)[0], HEADER)
   t.match(await upload(service.url, 'gateway_b/statement?lender=LENDER_02', template), {

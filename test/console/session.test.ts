@@ -231,7 +231,7 @@ t.test('a reset password leads to its change, and from there on', async t => {
   t.equal((await browse('/console')).status, 200)
 })
 
-t.test('one ends all other sessions and tokens of one’s account', async t => {
+t.test('a person ends all other sessions and tokens of their account', async t => {
   const credentials = { username: 'ender', password: 'a pass phrase in two places' }
   await admin('/console/accounts', { ...credentials, role: 'operator' })
   const [here, there] = [await loggedIn(url, credentials), await loggedIn(url, credentials)]

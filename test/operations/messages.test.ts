@@ -64,7 +64,7 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
   loanTermFrequencyType: [['decades', 'must be one of days, weeks, months, years']],
 }
 
-t.test('the refusal of a value says what is wrong with this one', async t => {
+t.test('the refusal of a value says what is wrong with this value', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const base = {
     CLIENT_CREATE: clientData('C-1'),
@@ -105,7 +105,7 @@ t.test('the refusal of a body says what and where it is', async t => {
     }
 })
 
-t.test('a compressed body is refused as such', async t => {
+t.test('a compressed body is refused because it is compressed', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   const answer = await fetch(`${url}/api/ledger/operate`, {
     method: 'POST',

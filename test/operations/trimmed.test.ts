@@ -18,7 +18,7 @@ t.test('a joiner that belongs to the last letter of a name stays', async t => {
   t.equal(trimmed('\u200dक्\u200d\u200b '), 'क्\u200d')
 })
 
-t.test('the loan in a payment’s notes is taken without them too', async t => {
+t.test('the loan in a payment’s notes is taken without the blanks at its ends', async t => {
   const { db } = await freshDatabase(t)
   const isBlank = new RegExp(`[\\s${BLANK}]`)
   const codes = Array.from({ length: 0x10000 }, (_, code) => code)

@@ -64,7 +64,7 @@ t.test('a payment that matches again meanwhile is not decided without a second p
   t.same((await sql`select from loanops.bulk`.execute(db)).rows, [])
 })
 
-t.test('a pause that comes while one is approved waits for it', async t => {
+t.test('a pause that begins while a decision is approved waits for its end', async t => {
   const request = { reason: 'close of business', until: null }
   const id = await proposed(pauseCall, 'ledger.pause', request)
   const other = { reason: 'an audit', until: null }

@@ -156,7 +156,7 @@ async function withApiOfC(t: Test, payments: object[], lenders: object = {}) {
   return paymentService(t, settings, { gateways: [...gateways, gatewayC], prepare: addGatewayC })
 }
 
-t.test('its payments are fetched, for the lender that they name', async t => {
+t.test('a third gateway’s payments are fetched, for the lender that they name', async t => {
   const service = await withApiOfC(t, [
     paid('c2', { notes: { loan_id: 'L-3', lender: 'LENDER_03' } }),
   ])
@@ -174,7 +174,7 @@ t.test('its payments are fetched, for the lender that they name', async t => {
   t.same(rows, [{ gateway: 'gateway_c', lender: 'LENDER_03', amount: '1000.50', source: 'api' }])
 })
 
-t.test('it confirms the events of a lender with `confirm`', async t => {
+t.test('a third gateway confirms the events of a lender with `confirm`', async t => {
   const lenders = { LENDER_06: { gateway_c: { confirm: true } } }
   const service = await withApiOfC(t, [paid('c3')], lenders)
   await service.loan('L-1', { product: 6 })
@@ -188,7 +188,7 @@ t.test('it confirms the events of a lender with `confirm`', async t => {
   t.not((await stateOf('forged')).state, 'posted')
 })
 
-t.test('its report is recognised, and refused as that of another gateway', async t => {
+t.test('a third gateway’s report is recognised, and refused as another gateway’s', async t => {
   const service = await withApiOfC(t, [])
   const csv = 'C id,C amount,C at\nc4,17.00,2026-02-05T10:00:00+05:30\n'
   const to = (gateway: string) =>
@@ -214,7 +214,7 @@ function complaints(changes: NodeJS.ProcessEnv, third: Gateway = gatewayC): stri
   }
 }
 
-t.test('its missing and wrong settings stop the start, each with an example', async t => {
+t.test('a third gateway’s missing or wrong settings stop the start with an example', async t => {
   const GATEWAY_C_API_URL = 'https://api.example/c'
   matchEach(t, complaints({ GATEWAY_C_API_URL }), [
     /^GATEWAY_C_API_KEY is missing: the key for gateway C’s API. Example: GATEWAY_C_API_KEY=/,

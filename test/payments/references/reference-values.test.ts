@@ -125,7 +125,7 @@ t.test('a value that a spreadsheet has changed is refused', async t => {
   t.same(await stored(), [])
 })
 
-t.test('a call refuses such a value too, and removes one that is registered', async t => {
+t.test('a call refuses a value changed by a spreadsheet, and can remove it', async t => {
   const { put, call, stored, db } = await withValues(t)
   for (const { value, why } of CHANGED) {
     const { status, body } = await put(encodeURIComponent(value))
