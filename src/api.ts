@@ -1,20 +1,20 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { requireNeeds } from './accounts/access/access.ts'
 import { forCallers } from './accounts/access/for-callers.ts'
+import { accountRoutes } from './accounts/account-routes.ts'
 import { adminRoutes } from './accounts/admin-routes.ts'
-import { approvalRoutes } from './accounts/approvals/routes.ts'
-import { auditRoutes } from './accounts/audit-chain/routes.ts'
-import { accountRoutes } from './accounts/routes.ts'
+import { approvalRoutes } from './accounts/approvals/approval-routes.ts'
+import { auditRoutes } from './accounts/audit-chain/audit-routes.ts'
 import { openRefusedCalls } from './accounts/throttling/refused-calls.ts'
 import { requireInternalToken } from './accounts/tokens/internal-token.ts'
 import { apiContext, type Routes, type Services } from './api-context.ts'
-import { backfillRoutes } from './books/backfill/routes.ts'
-import { checkRoutes } from './books/readback/check-routes.ts'
-import { reconciliationRoutes } from './books/reconciliation/routes.ts'
-import { settlementRoutes } from './books/settlements/routes.ts'
-import { statementRoutes } from './books/statements/routes.ts'
+import { gatewayRoutes } from './books/backfill/gateway-routes.ts'
+import { paymentCheckRoutes } from './books/readback/payment-check-routes.ts'
+import { reconciliationRoutes } from './books/reconciliation/reconciliation-routes.ts'
+import { settlementRoutes } from './books/settlements/settlement-routes.ts'
+import { statementRoutes } from './books/statements/statement-routes.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
-import { callbackRoutes } from './callbacks/routes.ts'
+import { callbackRoutes } from './callbacks/callback-routes.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.ts'
 import { acceptFiles } from './http/body/multipart.ts'
@@ -25,24 +25,24 @@ import { registerFeatures } from './http/register-features.ts'
 import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
-import { ledgerCheckRoutes } from './ledger/check/routes.ts'
+import { ledgerCheckRoutes } from './ledger/check/ledger-check-routes.ts'
 import { operationControlRoutes } from './operations/control/control-routes.ts'
+import { operationRoutes } from './operations/operation-routes.ts'
 import { pauseRoutes } from './operations/pause/pause-routes.ts'
-import { operationRoutes } from './operations/routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs/docs.ts'
 import { measureRequests } from './ops/measure-requests.ts'
 import { serveApart } from './ops/ops-port.ts'
-import { opsRoutes } from './ops/routes.ts'
+import { opsRoutes } from './ops/ops-routes.ts'
 import { batchRoutes } from './payments/batch/batch-routes.ts'
 import { assignRoutes } from './payments/decisions/assign-routes.ts'
 import { resolveRoutes } from './payments/decisions/resolve-routes.ts'
 import { webhookCheckRoutes } from './payments/intake/webhook-check-routes.ts'
 import { webhookRoutes } from './payments/intake/webhook-routes.ts'
-import { paymentRoutes } from './payments/reading/routes.ts'
-import { referenceRoutes } from './payments/references/routes.ts'
+import { paymentRoutes } from './payments/reading/payment-routes.ts'
+import { referenceRoutes } from './payments/references/reference-routes.ts'
 import { downloadRoutes } from './portfolio/download-routes.ts'
-import { migrationRoutes } from './portfolio/routes.ts'
+import { migrationRoutes } from './portfolio/migration-routes.ts'
 import { runRoutes } from './portfolio/run-routes.ts'
 import { uploadRoutes } from './portfolio/upload-routes.ts'
 
@@ -61,7 +61,13 @@ const ROUTES = {
       referenceRoutes,
       webhookCheckRoutes,
     ],
-    books: [backfillRoutes, statementRoutes, reconciliationRoutes, settlementRoutes, checkRoutes],
+    books: [
+      gatewayRoutes,
+      statementRoutes,
+      reconciliationRoutes,
+      settlementRoutes,
+      paymentCheckRoutes,
+    ],
     callbacks: [callbackRoutes],
   },
   gateways: { payments: [webhookRoutes] },

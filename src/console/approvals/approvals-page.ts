@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
+import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
-import { approvalFilters } from '../../accounts/approvals/routes.ts'
 import { subjectLink } from '../audit/subject-link.ts'
 import { amount } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'

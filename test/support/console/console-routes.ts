@@ -1,6 +1,6 @@
 import { fastify, type RouteOptions } from 'fastify'
 import { openFormats } from '../../../src/console/frame/formats.ts'
-import { sessionRoutes } from '../../../src/console/login/routes.ts'
+import { sessionRoutes } from '../../../src/console/login/login-routes.ts'
 import type { PageContext } from '../../../src/console/page-context.ts'
 import { PAGES } from '../../../src/console/pages.ts'
 

@@ -14,7 +14,7 @@ const checkSchema = {
   response: { 200: Payment },
 }
 
-export function checkRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
+export function paymentCheckRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',

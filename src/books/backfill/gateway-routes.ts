@@ -62,7 +62,7 @@ const itemSchema = {
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-export function backfillRoutes(context: Context): FastifyPluginAsyncTypebox {
+export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, config } = context
   const schema = requestSchema([...config.lenders.keys()])
   return async app => {
