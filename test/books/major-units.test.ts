@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { readMinorUnits } from '../../src/payments/read-minor-units.ts'
+import { readMinorUnits } from '../../src/books/apis/read-minor-units.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 t.test('an amount has the decimals of its currency’s minor unit', async t => {

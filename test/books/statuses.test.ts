@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { withStatuses } from '../../src/books/apis/with-statuses.ts'
 import type { PayloadFields } from '../../src/payments/gateways/gateway.ts'
 import { gatewayA } from '../../src/payments/gateways/gateway-a/gateway-a.ts'
 import type { ApiPayment, CallGateway } from '../../src/payments/gateways/gateway-api.ts'
 import { gatewayB } from '../../src/payments/gateways/gateway-b/gateway-b.ts'
 import { parseExact } from '../../src/payments/gateways/items/exact-json.ts'
 import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
-import { withStatuses } from '../../src/payments/with-statuses.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const PAID_AT = '2026-02-05T10:00:00+05:30'

@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t from 'tap'
-import { sharedLoad } from '../../src/console/frame/shared-load.ts'
+import { sharedLoad } from '../../src/console/lists/shared-load.ts'
 
 const FRESH_MS = 2_000
 const MAX_AGE_MS = 10_000

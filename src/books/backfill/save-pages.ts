@@ -5,7 +5,7 @@ import type { ApiPage, ApiPayment, Fetched } from '../../payments/gateways/gatew
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
-import { type WithStatus, withStatuses } from '../../payments/with-statuses.ts'
+import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes } from './fetched-event.ts'

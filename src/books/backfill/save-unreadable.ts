@@ -4,7 +4,7 @@ import { storableJson } from '../../database/storable.ts'
 import type { Unreadable } from '../../payments/gateways/gateway-api.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
-import { withStatuses } from '../../payments/with-statuses.ts'
+import { withStatuses } from '../apis/with-statuses.ts'
 import type { Fetch } from './fetch.ts'
 import { eventOfApi, lenderInNotes } from './fetched-event.ts'
 

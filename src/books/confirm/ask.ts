@@ -6,8 +6,8 @@ import type { ApiPayment, Fetched, GatewayApi } from '../../payments/gateways/ga
 import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import { withStatuses } from '../../payments/with-statuses.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
+import { withStatuses } from '../apis/with-statuses.ts'
 import { fetchedEvent } from '../backfill/fetched-event.ts'
 import { unreportedOf } from '../backfill/unreported-of.ts'
 

@@ -17,10 +17,10 @@ import { amount, type Formats } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { approvalPath, paymentPath } from '../frame/paths.ts'
-import { actInWords, words } from '../frame/words.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
+import { actInWords, words } from '../text/words.ts'
 import { type ApprovalItem, approvalState, subjectOf } from './approvals-page.ts'
 
 const pageSchema = { params: IdParams, querystring: Type.Object({ done: DoneQuery }, closed) }

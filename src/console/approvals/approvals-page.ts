@@ -5,11 +5,11 @@ import { subjectLink } from '../audit/subject-link.ts'
 import { amount } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
-import { actInWords } from '../frame/words.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { actInWords } from '../text/words.ts'
 
 export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'][number]
 

@@ -2,10 +2,10 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
-import { firstOf } from '../frame/first-of.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { actInWords } from '../frame/words.ts'
+import { firstOf } from '../lists/first-of.ts'
+import { actInWords } from '../text/words.ts'
 import { detailOf } from './audit-page.ts'
 
 const MAX_SHOWN = 50

@@ -3,9 +3,9 @@ import { BUCKETS, type Bucket } from '../../books/reconciliation/buckets.ts'
 import type { findDays } from '../../books/reconciliation/find-days.ts'
 import { amount, count } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { words } from '../frame/words.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { ListColumn } from '../lists/list.ts'
+import { words } from '../text/words.ts'
 
 type BookDay = Awaited<ReturnType<typeof findDays>>[number]
 

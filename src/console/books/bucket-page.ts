@@ -7,12 +7,12 @@ import type { PaymentKind } from '../../payments/payment-record.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { paymentPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { amountColumn, loanColumn } from '../payments/payment-columns.ts'
+import { words } from '../text/words.ts'
 
 const { lender, gateway } = paymentFilter
 const filters = { day: Type.Optional(IsoDay), bucket: Type.Optional(bucketName), lender, gateway }

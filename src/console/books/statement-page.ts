@@ -16,9 +16,9 @@ import { performForm } from '../frame/forms/perform-form.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 
 const params = Type.Object({ id: Id })
 const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }

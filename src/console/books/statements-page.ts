@@ -3,11 +3,11 @@ import { findStatements } from '../../books/statements/find-statements.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import { statementPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 
 const filters = { gateway: paymentFilter.gateway }
 

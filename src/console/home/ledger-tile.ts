@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { words } from '../frame/words.ts'
+import { words } from '../text/words.ts'
 import type { State } from './state.ts'
 
 export function ledgerTile({ pause, readiness }: State, formats: Formats): Html {

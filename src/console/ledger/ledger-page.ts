@@ -11,10 +11,10 @@ import type { Finding } from '../../ledger/check/finding.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
-import { words } from '../frame/words.ts'
 import type { ListColumn } from '../lists/list.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 
 const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
 const title = 'The ledger’s set-up'

@@ -1,7 +1,7 @@
 import { OptionalKind, type TProperties, type TSchema } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { type Html, nothing } from '../frame/html.ts'
-import { words } from '../frame/words.ts'
+import { words } from '../text/words.ts'
 
 type Values = Record<string, unknown>
 

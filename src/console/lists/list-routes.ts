@@ -14,12 +14,12 @@ import { count as inDigits } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { live, refreshLink } from '../frame/live.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
-import { sharedLoad } from '../frame/shared-load.ts'
 import { urlWith } from '../frame/url.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
 import type { Filter, List, Range } from './list.ts'
+import { sharedLoad } from './shared-load.ts'
 import { table } from './table.ts'
 
 /** A page is made at most once per interval and role, however many people look at it. */

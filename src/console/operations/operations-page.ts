@@ -4,13 +4,13 @@ import type { OperationFilter } from '../../operations/reading/operation-filter.
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 import { failuresByReason } from './failures.ts'
 
 type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]

@@ -5,7 +5,7 @@ import { facts } from '../frame/facts.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { urlWith } from '../frame/url.ts'
-import { words } from '../frame/words.ts'
+import { words } from '../text/words.ts'
 
 type Events = Awaited<ReturnType<typeof findEvents>>
 type Shown = { withBodies: boolean; url: string }

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts'
 import type { PaymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { words } from '../frame/words.ts'
+import { words } from '../text/words.ts'
 
 type Sum = {
   reason: string

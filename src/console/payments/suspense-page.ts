@@ -6,10 +6,10 @@ import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amount } from '../frame/formats.ts'
 import { paymentPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { words } from '../text/words.ts'
 
 const MAX_SHOWN = 50
 

@@ -3,11 +3,11 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
-import { firstOf } from '../frame/first-of.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, migrationPath } from '../frame/paths.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
+import { firstOf } from '../lists/first-of.ts'
 import { table } from '../lists/table.ts'
 
 const MAX_ROWS_SHOWN = 100

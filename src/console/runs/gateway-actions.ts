@@ -10,10 +10,10 @@ import { acceptFiles, takeFile } from '../../http/body/multipart.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
-import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
+import { localTime } from '../text/local-time.ts'
 
 const TEMPLATE = '/statements/template.csv'
 const text = Type.String({ maxLength: 40 })

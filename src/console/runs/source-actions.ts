@@ -7,9 +7,9 @@ import { audit } from '../../accounts/audit.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { NotFound } from '../../http/problem.ts'
-import { localTime } from '../frame/local-time.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
+import { localTime } from '../text/local-time.ts'
 
 const name = Type.String({ pattern: '^[a-z0-9_-]{1,100}$' })
 const redriveSchema = { body: Type.Object({ queue: name }, closed) }

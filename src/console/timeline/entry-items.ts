@@ -6,11 +6,11 @@ import { callbackState } from '../callbacks/callbacks-page.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { callbackPath, operationPath, paymentPath } from '../frame/paths.ts'
-import { words } from '../frame/words.ts'
 import { statusOf } from '../operations/operations-page.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
 import { stateOf } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
+import { words } from '../text/words.ts'
 import type { ActionEntry, CallbackEntry, Entry, OperationEntry, PaymentEntry } from './entries.ts'
 
 export function entryItem(entry: Entry, role: Role, formats: Formats): Html {

@@ -2,9 +2,9 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { clientSubject } from '../../engine/operation.ts'
-import { firstOf } from '../frame/first-of.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { loanPath } from '../frame/paths.ts'
+import { firstOf } from '../lists/first-of.ts'
 import { table } from '../lists/table.ts'
 
 /** A client has far fewer loans than this. */

@@ -4,9 +4,9 @@ import { html } from 'hono/html'
 import { formCookie } from '../../session/cookie.ts'
 import { nextPath } from '../../session/next-path.ts'
 import { sessionIn } from '../../session/session.ts'
+import { words } from '../../text/words.ts'
 import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
-import { words } from '../words.ts'
 
 /** Every form that changes something has a field of this name. */
 export const FORM_TOKEN = 'form_token'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { FieldError } from '../../../http/problem.ts'
+import { words } from '../../text/words.ts'
 import type { Content } from '../html.ts'
-import { words } from '../words.ts'
 
 /** The path of a template, with which one of our own sentences may end. What comes before may be a stranger's text. */
 const TEMPLATE = /^(.*)(\/console\/[a-z/-]+\.csv)$/s

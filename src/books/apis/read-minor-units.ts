@@ -1,6 +1,10 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { type MajorUnits, type MinorUnits, majorUnits } from './gateways/items/major-units.ts'
+import type { Database } from '../../database/database.ts'
+import {
+  type MajorUnits,
+  type MinorUnits,
+  majorUnits,
+} from '../../payments/gateways/items/major-units.ts'
 
 export async function readMinorUnits(db: Database): Promise<MajorUnits> {
   const { rows } = await sql<{ units: MinorUnits }>`select base.minor_units() as units`.execute(db)

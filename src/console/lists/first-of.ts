@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { count } from './formats.ts'
-import { type Html, nothing } from './html.ts'
+import { count } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
 
 /** The first rows of those of which one more was read than is shown, so that no list ends unnoticed. */
 export function firstOf<Row>(rows: Row[], max: number): { shown: Row[]; rest: Html } {
