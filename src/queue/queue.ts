@@ -51,7 +51,7 @@ type BossOptions = { name: string; onError: (error: Error) => void }
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
   const { isWorker, name, onError } = options
   const boss = new PgBoss({
-    ...poolConfig(url, { max: BOSS_POOL_MAX, name }),
+    ...poolConfig(url, { max: BOSS_POOL_MAX, name, keepsPlans: true, avoidsScans: true }),
     migrate: false,
     createSchema: false,
     useListenNotify: isWorker,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import type { Origin } from '../origin.ts'
 import { clientsUnfinished } from './heads.ts'
 import { mayRun } from './may-run.ts'
@@ -15,10 +16,11 @@ export type SubjectPage = {
 }
 
 export const overdueSubjects = headsWhere(
+  'overdue_subjects',
   sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
 )
 
-export const expiredSubjects = headsWhere(sql`claimed_until < now()`)
+export const expiredSubjects = headsWhere('expired_subjects', sql`claimed_until < now()`)
 
 /**
  * The subjects whose heads can end without a write: past their deadline with nothing sent, or marked failed by an
@@ -26,6 +28,7 @@ export const expiredSubjects = headsWhere(sql`claimed_until < now()`)
  */
 export const endableSubjects = (deadlineSeconds: number) =>
   headsWhere(
+    'endable_subjects',
     sql`claimed_by is null and next_try_at <= now() and ${mayRun('head')}
         and (resolution = 'failed'
              or accepted_at < now() - make_interval(secs => ${deadlineSeconds})
@@ -36,11 +39,11 @@ export const endableSubjects = (deadlineSeconds: number) =>
 const SUBJECTS_PER_PAGE = 5_000
 
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
-function headsWhere(condition: RawBuilder<unknown>) {
+function headsWhere(name: string, condition: RawBuilder<unknown>) {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
     look_first, waiting_for, resolution`
   return async (db: Database, origins: readonly Origin[], limit: number, after = '') => {
-    const { rows } = await sql<SubjectPage>`
+    const { rows } = await sql<SubjectPage>`${prepared(name)}
       with recursive head as (
         (select ${columns} from loanops.operation
           where status = 'processing' and subject > ${after} order by subject, seq limit 1)
