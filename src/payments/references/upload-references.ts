@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { askerOf, INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
 import { requirePerson } from '../../accounts/approvals/person.ts'
-import { type Asker, audit } from '../../accounts/audit.ts'
+import { type Asker, audit, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
@@ -42,23 +42,36 @@ export function uploadReferences(
 async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, asker: Asker) {
   const counts = { rows: 0, valid_rows: 0, invalid_rows: 0 }
   const errors: { line: number; reason: string }[] = []
-  const entry = { ...asker, action: 'reference.upload', subject: file.name ?? 'file' }
-  await readUpload(file.bytes, place, {
-    async rows(batch) {
-      const refused = await db.transaction().execute(async trx => {
-        if (asker.actor !== INTERNAL_TOKEN_ACTOR) await requirePerson(trx, asker, 'reference.write')
-        const refused = await saveValid(trx, batch, asker.actor)
-        counts.rows += batch.length
-        counts.valid_rows += batch.length - refused.length
-        counts.invalid_rows += refused.length
-        // Counts up to here: the rows before an interruption of a file are saved, too.
-        if (counts.valid_rows > 0) await audit(trx, { ...entry, detail: counts })
-        return refused
-      })
-      crashPoint('reference.saved')
-      errors.push(...refused.slice(0, MAX_LISTED - errors.length))
-    },
-  })
+  const entry = {
+    ...asker,
+    action: 'reference.upload',
+    subject: file.name ?? 'file',
+    detail: counts,
+  }
+  let audited = 0
+  try {
+    await readUpload(file.bytes, place, {
+      async rows(batch) {
+        const refused = await db.transaction().execute(async trx => {
+          if (asker.actor !== INTERNAL_TOKEN_ACTOR)
+            await requirePerson(trx, asker, 'reference.write')
+          const refused = await saveValid(trx, batch, asker.actor)
+          counts.rows += batch.length
+          counts.valid_rows += batch.length - refused.length
+          counts.invalid_rows += refused.length
+          // With the first rows: even if the process dies, the audit has who uploaded the file.
+          if (audited === 0 && counts.valid_rows > 0) await audit(trx, entry)
+          return refused
+        })
+        audited ||= counts.valid_rows
+        crashPoint('reference.saved')
+        errors.push(...refused.slice(0, MAX_LISTED - errors.length))
+      },
+    })
+  } finally {
+    // The rows before an interruption of a file are saved, too.
+    if (counts.valid_rows > audited) await auditAlone(db, entry)
+  }
   return { ...counts, errors }
 }
 
