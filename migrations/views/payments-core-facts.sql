@@ -99,11 +99,17 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
   with event as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
            core.is_trusted(wanted_gateway, null, e.address) as is_inside,
-           core.is_trusted(wanted_gateway, e.verified_by, e.address) as is_trusted
+           core.is_trusted(wanted_gateway, e.verified_by, e.address) as is_trusted,
+           -- The gateway's own answer about a refund may be the same as before, after it was another one.
+           case when e.kind = 'refund' and e.verified_by = 'gateway_api' then
+             case e.status when 'undone' then count(*) filter (where e.status <> 'undone' and e.verified_by is not null) over earlier
+                           else count(*) filter (where e.status = 'undone' and e.verified_by = 'gateway_api') over earlier end
+           end as turn
       from core.event e
      where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
+    window earlier as (partition by e.kind, e.gateway_payment_id order by e.received_at, e.raw_id)
   ), compared as (
-    select *, row_number() over (partition by kind, gateway_payment_id, statement, address
+    select *, row_number() over (partition by kind, gateway_payment_id, statement, address, turn
                                      order by received_at, raw_id, source) > 1 as is_repeat
       from event
   ), copied as (

@@ -184,15 +184,31 @@ begin
                -- A dispute that was decided may be claimed, and decided, again in its next phase.
                and core.phase_of(e.hints) >= core.phase_of(f.hints)
                and (f.kind <> 'refund' or f.status <> 'undone' or e.verified_by = 'gateway_api')
-               -- A refund that failed may be made after all.
-               and (f.kind <> 'refund' or f.status = 'undone'
+               -- A refund that failed may be made after all, and fail again.
+               and (f.kind <> 'refund'
                     or (select true
                           from core.event u
-                         where u.gateway_payment_id = f.payment_id and u.gateway = $1 and u.kind = 'refund' and u.status = 'undone'
-                           and u.verified_by = 'gateway_api' and u.received_at > e.received_at
+                         where u.gateway_payment_id = f.payment_id and u.gateway = $1 and u.kind = 'refund'
+                           and case when f.status = 'undone' then u.status in ('done', 'never_captured') and u.verified_by is not null
+                                    else u.status = 'undone' and u.verified_by = 'gateway_api' end
+                           and not u.is_outside and u.received_at > e.received_at
                          limit 1) is null)
              limit 1) is null$sql$,
     wanted_gateway) using wanted_gateway, bodies;
+end
+$$;
+
+-- How often the gateway's own answers have told about the refund or chargeback in this body, in base64.
+create or replace function core.times_answered(wanted_gateway text, body text) returns bigint language plpgsql stable as $$
+declare
+  times bigint;
+begin
+  execute format($sql$
+    select count(*)
+      from base.%I(decode($1, 'base64')) f
+      join core.event e on e.gateway_payment_id = f.payment_id and e.gateway = $2 and e.kind = f.kind
+     where e.verified_by = 'gateway_api'$sql$, wanted_gateway) into times using body, wanted_gateway;
+  return times;
 end
 $$;
 

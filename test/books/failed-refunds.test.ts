@@ -30,6 +30,7 @@ async function withFailedRefund(t: Test) {
   }
   return {
     gateways,
+    service,
     send: async (...events: object[]) => {
       for (const event of events) await sendSigned(service, SECRET, event)
     },
@@ -69,6 +70,25 @@ t.test('a refund that failed is known as made once the gateway’s API says so',
   await refundAs('processed')
   await fetch()
   t.same(await fates(), ['posted ', 'suspense refund'])
+})
+
+t.test('a refund of which only the API tells is held or released as the API says last', async t => {
+  const { service, send, fetch, fates, refundAs } = await withFailedRefund(t)
+  await send(capturedA({ loan: 'L-1' }))
+  for (const [status, expected] of [
+    ['processed', HELD],
+    ['failed', RELEASED],
+    ['processed', ['posted ', 'suspense refund']],
+    ['failed', RELEASED],
+    ['processed', ['posted ', 'suspense refund']],
+  ] as const) {
+    await refundAs(status)
+    // A second fetch finds nothing new.
+    for (const _ of [1, 2]) await fetch()
+    t.same(await fates(), expected)
+  }
+  const { events } = (await service.call('GET', '/api/payments/gateway_a/rfnd_1')).body
+  t.equal(events.length, 5)
 })
 
 t.test(

@@ -10,9 +10,12 @@ export async function unreportedOf(
 ): Promise<PaymentEvent[]> {
   if (events.length === 0) return []
   const bodies = events.map(({ body }) => body)
-  const { rows } = await sql<{ place: string }>`
-    select place from core.unreported(${gateway}, ${bodies}::text[]) place order by place`.execute(
-    db,
-  )
-  return rows.map(({ place }) => events[Number(place) - 1] as PaymentEvent)
+  const { rows } = await sql<{ place: string; times: string }>`
+    select place, core.times_answered(${gateway}, (${bodies}::text[])[place]) as times
+      from core.unreported(${gateway}, ${bodies}::text[]) place order by place`.execute(db)
+  return rows.map(({ place, times }) => {
+    const event = events[Number(place) - 1] as PaymentEvent
+    // The gateway may say again what it said before it said otherwise: an equal body alone would count as a repeat.
+    return times === '0' ? event : { ...event, eventId: `loanops-${times}` }
+  })
 }
