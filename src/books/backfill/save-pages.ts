@@ -5,6 +5,7 @@ import type { ApiPage, ApiPayment, Fetched } from '../../payments/gateways/gatew
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
+import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
@@ -60,13 +61,9 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   return { missing: those(false), unverified: those(true) }
 }
 
-/** If the item names no loan, its order may. */
 async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
   const events: PaymentEvent[] = []
-  for (const { item, hasTags, orderId } of payments) {
-    const order = hasTags || orderId === null ? undefined : await fetch.api.order(orderId)
-    events.push(event(fetch, { kind: 'payment', item, order }))
-  }
+  for (const payment of payments) events.push(event(fetch, await withNames(fetch.api, payment)))
   return events
 }
 

@@ -7,6 +7,7 @@ import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.t
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
+import { withNames } from '../apis/with-names.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { fetchedEvent } from '../backfill/fetched-event.ts'
 import { unreportedOf } from '../backfill/unreported-of.ts'
@@ -102,9 +103,7 @@ async function lookForPayment(
   const [stated] = await withStatuses(db, gateway.name, [payment])
   if (stated?.status !== 'captured' && stated?.status !== 'refunded')
     return 'the gateway has not captured it'
-  const { item, hasTags, orderId: itsOrder } = payment
-  const order = hasTags || itsOrder === null ? undefined : await api.order(itsOrder)
-  return { fetched: { kind: 'payment', item, order }, payment }
+  return { fetched: await withNames(api, payment), payment }
 }
 
 /** The webhooks of the payment's refunds may be lost, and the batch is about to post the payment. */

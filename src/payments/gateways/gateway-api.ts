@@ -51,6 +51,7 @@ export type Fetched = {
   kind: 'payment' | 'refund' | 'dispute'
   item: unknown
   order?: unknown
+  transfer?: unknown
   payment?: unknown
 }
 
@@ -95,6 +96,8 @@ export type GatewayReads = {
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
+  /** The transfer by which a payment came, where only that names the virtual account. */
+  transfer?(payment: ApiPayment): Promise<unknown>
   settled(window: Window): AsyncGenerator<SettlementPage>
 }
 

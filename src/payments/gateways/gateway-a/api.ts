@@ -51,6 +51,10 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     refundsOf: payment => refundsOf(payment, collection),
     ...reversalsOfA(find, () => collection('/disputes?')),
     order: orderId => find(`/orders/${encodeURIComponent(orderId)}`),
+    transfer: async ({ id, statusFields }) =>
+      statusFields.method === 'bank_transfer'
+        ? find(`/payments/${encodeURIComponent(id)}/bank_transfer`)
+        : undefined,
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`

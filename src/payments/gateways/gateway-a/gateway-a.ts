@@ -26,12 +26,13 @@ export const gatewayA = {
       authorization: `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`,
     }),
     reads: readsOfA,
-    body: ({ kind, item, order, payment }) => ({
+    body: ({ kind, item, order, transfer, payment }) => ({
       event: 'loanops.backfill',
       payload: {
         ...(payment === undefined ? {} : { payment: { entity: payment } }),
         [kind]: { entity: item },
         ...(order === undefined ? {} : { order: { entity: order } }),
+        ...(transfer === undefined ? {} : { bank_transfer: { entity: transfer } }),
       },
     }),
   },

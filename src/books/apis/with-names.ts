@@ -1,0 +1,10 @@
+import type { ApiPayment, Fetched, GatewayReads } from '../../payments/gateways/gateway-api.ts'
+
+/** If the item names no loan, its order or the account that it was paid into may. */
+export async function withNames(api: GatewayReads, payment: ApiPayment): Promise<Fetched> {
+  const { item, hasTags, orderId } = payment
+  if (hasTags) return { kind: 'payment', item }
+  const order = orderId === null ? undefined : await api.order(orderId)
+  const transfer = await api.transfer?.(payment)
+  return { kind: 'payment', item, order, transfer }
+}

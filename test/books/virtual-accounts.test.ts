@@ -1,0 +1,46 @@
+import t, { type Test } from 'tap'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { ALL_DAY } from '../support/books/reconciliation.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+
+/** Gateway A's API has one transfer into the account va_1, which a reference gives to L-1. */
+async function withTransfer(test: Test, changes: NodeJS.ProcessEnv = {}) {
+  const item = itemOfA('pay_1', { method: 'bank_transfer', notes: [] })
+  const answers: Record<string, object> = {
+    '/v1/payments': { items: [item] },
+    '/v1/payments/pay_1': item,
+    '/v1/payments/pay_1/bank_transfer': {
+      entity: 'bank_transfer',
+      payment_id: 'pay_1',
+      virtual_account_id: 'va_1',
+    },
+  }
+  const { settings } = await oddGateway(test, ({ path }) => answers[path])
+  const service = await paymentService(test, { ...settings, ...changes })
+  await service.loan('L-1')
+  const path = '/api/references/gateway_a/virtual_account/va_1'
+  await service.call('PUT', path, { external_loan_id: 'L-1' })
+  return service
+}
+
+const POSTED = { state: 'posted', external_loan_id: 'L-1', matched_by: 'virtual_account' }
+
+t.test('a fetched transfer finds its loan by the virtual account that it came into', async t => {
+  const service = await withTransfer(t)
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, POSTED)
+})
+
+t.test('a confirmed transfer finds its loan by the virtual account too', async t => {
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { gateway_a: { confirm: true, validateSignature: false } },
+  })
+  const service = await withTransfer(t, { LENDERS_FILE })
+  await service.webhook('gateway_a', capturedA({ id: 'pay_1' }), { lender: 'LENDER_02' })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, POSTED)
+})
