@@ -59,7 +59,7 @@ const FEATURES: Feature[] = [
   { ...readbackFeature, queues: [readbackQueue], jobs: [runReadbacks, runWithdrawals] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
-  { prepare: copyTimeZone, jobs: [runReconciliation] },
+  { prepare: copyTimeZone, jobs: [runReconciliation], crashPoints: ['statement.saved'] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },

@@ -1,11 +1,19 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
+import { type Asker, audit } from '../../accounts/audit.ts'
+import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { ReadRow, Settled } from '../../payments/gateways/report-format.ts'
 import { useLedgerZone } from './statement-days.ts'
 
-type OpenFile = { id: string; gateway: string; lender: string; fileName: string | null; by: string }
+type OpenFile = {
+  id: string
+  gateway: string
+  lender: string
+  fileName: string | null
+  asker: Asker
+}
 
 export const Withdrawn = createError(
   'CONFLICT',
@@ -14,13 +22,13 @@ export const Withdrawn = createError(
 )
 
 /** Saves rows together with the file's own row, so that all of them can be withdrawn. @returns the days of the payments */
-export function saveRows(
+export async function saveRows(
   db: Database,
   file: OpenFile,
   rows: ReadRow[],
   count: { rows: number; valid: number },
 ): Promise<string[]> {
-  const { id, gateway, lender, fileName, by } = file
+  const { id, gateway, lender, fileName, asker } = file
   const said = JSON.stringify(
     rows.flatMap(({ said }) => {
       if (said === null) return []
@@ -29,14 +37,18 @@ export function saveRows(
     }),
   )
   const settled = rows.flatMap(({ settled }) => settled ?? [])
-  return inTransaction(db, async trx => {
+  const days = await inTransaction(db, async trx => {
     await useLedgerZone(trx)
-    const { rows: open } = await sql`
+    const { rows: open } = await sql<{ isNew: boolean }>`
       insert into core.statement_file as f (id, gateway, lender, file_name, rows, valid_rows, uploaded_by)
-      values (${id}, ${gateway}, ${lender}, ${fileName}, ${count.rows}, ${count.valid}, ${by})
+      values (${id}, ${gateway}, ${lender}, ${fileName}, ${count.rows}, ${count.valid}, ${asker.actor})
       on conflict (id) do update set rows = excluded.rows, valid_rows = excluded.valid_rows where f.withdrawn_at is null
-      returning id`.execute(trx)
+      returning xmax = 0 as "isNew"`.execute(trx)
     if (open.length === 0) throw new Withdrawn()
+    // The upload may be interrupted, and its rows count all the same.
+    const entry = { ...asker, action: 'statement.begin', subject: id }
+    if (open[0]?.isNew)
+      await audit(trx, { ...entry, detail: { gateway, lender, file_name: fileName } })
     await sql`select core.save_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
     if (settled.length > 0) await saveSettled(trx, file, settled)
     const { rows: days } = await sql<{ day: string }>`
@@ -44,6 +56,8 @@ export function saveRows(
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)
     return days.map(({ day }) => day)
   })
+  crashPoint('statement.saved')
+  return days
 }
 
 /** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */

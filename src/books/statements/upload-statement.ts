@@ -40,7 +40,7 @@ export async function uploadStatement(
 ): Promise<Uploaded> {
   const statement_id = newId()
   const { gateway, lender } = of
-  const open = { id: statement_id, gateway, lender, fileName: file.name, by: asker.actor }
+  const open = { id: statement_id, gateway, lender, fileName: file.name, asker }
   const read = statementReader(of, {
     withStatuses: rows => withStatuses(db, gateway, rows),
     save: (rows, count) => saveRows(db, open, rows, count),

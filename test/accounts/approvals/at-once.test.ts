@@ -3,11 +3,11 @@ import t from 'tap'
 import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/crash-points.ts'
 import { endDue } from '../../../src/accounts/approvals/end-due.ts'
 import { openDatabase } from '../../../src/database/database.ts'
-import { freePort } from '../../../src/embedded/free-port.ts'
 import { withApprovals } from '../../support/accounts/approvals.ts'
 import { workerUrl } from '../../support/database/template.ts'
-import { crashPointsIn, startProcessFor } from '../../support/process.ts'
-import { caller, testEnv } from '../../support/service.ts'
+import { startDoomedApi } from '../../support/doomed-api.ts'
+import { crashPointsIn } from '../../support/process.ts'
+import { caller } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const RULES = 'payment.dismiss,account.register,account.reset,portfolio.discard,ledger.pause'
@@ -45,25 +45,8 @@ t.test('a process that dies in an approval has done all of it, or nothing', asyn
   for (const [i, point] of APPROVAL_CRASH_POINTS.entries()) {
     const paymentId = `pay_crash_${i}`
     const id = await proposed(paymentId)
-    const port = String(await freePort(0))
-    const doomed = startProcessFor(
-      t,
-      'api',
-      testEnv(service.databaseUrl, service.ledger.url, {
-        APPROVALS: RULES,
-        PORT: port,
-        LOANOPS_CRASH_AT: point,
-      }),
-    )
-    const other = caller(`http://127.0.0.1:${port}`)
-    await until(
-      () =>
-        other('GET', '/healthz').then(
-          ({ status }) => status === 200,
-          () => false,
-        ),
-      'it answers',
-    )
+    const doomed = await startDoomedApi(t, service, point, { APPROVALS: RULES })
+    const other = caller(doomed.url)
     await other('POST', `/api/approvals/${id}/approve`, {}, ravi.headers).catch(() => undefined)
     await doomed.ended
     t.same(crashPointsIn(doomed.said), [point])
