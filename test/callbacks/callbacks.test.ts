@@ -112,6 +112,39 @@ t.test('the states of a payment are reported as they become true, each once', as
   )
 })
 
+t.test(
+  'what is said of a payment arrives in order, also once it has a loan, or another one',
+  async t => {
+    const receiver = await callbackReceiver(t)
+    const service = await paymentService(t, receiver.settings)
+    receiver.respond((response, { body }) =>
+      response.writeHead(body.type === 'payment.suspended' ? 503 : 200).end(),
+    )
+    await service.loan('L-1')
+    await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), LENDER)
+    await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: '' }), LENDER)
+    await service.batch()
+    await receiver.attempts(2)
+    for (const id of ['pay_1', 'pay_2']) await service.assign(id, 'L-1')
+    await service.batch()
+    await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-2')))
+    await until(async () => receiver.received.some(({ body }) => body.data.external_id === 'C-2'))
+    receiver.respond(response => response.end())
+    await sql`update loanops.callback set next_try_at = now() where state = 'pending'`.execute(
+      service.db,
+    )
+    await until(async () => (await states(service)).every(state => state === 'delivered'))
+    const said = receiver.received.map(
+      ({ body: { type, data } }) => `${data.gateway_payment_id} ${type}`,
+    )
+    for (const id of ['pay_1', 'pay_2'])
+      t.same(
+        said.filter(one => one.startsWith(id)),
+        [`${id} payment.suspended`, `${id} payment.suspended`, `${id} payment.posted`],
+      )
+  },
+)
+
 t.test('every secret in rotation signs, and types that are not wanted create no row', async t => {
   const receiver = await callbackReceiver(t)
   const service = await paymentService(t, {

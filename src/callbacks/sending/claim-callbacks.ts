@@ -16,7 +16,15 @@ export type ClaimedCallback = {
 }
 
 const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
-const waiting = sql`state = 'pending' and is_next`
+/** What was said of a payment while it had no loan, or another one, has another subject, and goes first all the same. */
+const isBehind = sql`c.type like 'payment.%' and exists (
+  select from core.transaction t
+    join loanops.callback e
+      on e.subject in ('payment:' || t.gateway || '/' || t.gateway_payment_id, 'payment:' || t.gateway || '/' || t.raw_id,
+                       -- The line of its own loan is not read.
+                       nullif('loan:' || t.named_loan_id, c.subject))
+   where t.id = c.about and e.about = t.id and e.subject <> c.subject and e.state = 'pending' and e.seq < c.seq)`
+const waiting = sql`c.state = 'pending' and c.is_next and not (${isBehind})`
 
 /** Claims due callbacks: one at a time, as a probe, while the receiver is down; none after it answered 410. */
 export async function claimCallbacks(db: Database, max: number): Promise<ClaimedCallback[]> {
@@ -30,7 +38,7 @@ export async function claimCallbacks(db: Database, max: number): Promise<Claimed
 /** Half of the first attempts are the newest: new callbacks do not wait for a backlog. */
 function claimDue(db: Database, max: number): Promise<ClaimedCallback[]> {
   const due = (attempts: '= 0' | '> 0', order: string, limit: RawBuilder<unknown>) => sql`
-    select id, next_try_at from loanops.callback
+    select id, next_try_at from loanops.callback c
      where ${waiting} and attempts ${sql.raw(attempts)} and next_try_at <= now()
      order by next_try_at ${sql.raw(order)} limit ${limit} for update skip locked`
   return claim(
@@ -50,7 +58,7 @@ function claimProbe(db: Database): Promise<ClaimedCallback[]> {
           update loanops.callback_receiver set next_probe_at = ${lease} where next_probe_at <= now() and stopped_at is null
           returning 1),
         chosen as (
-          select id, next_try_at from loanops.callback
+          select id, next_try_at from loanops.callback c
            where ${waiting} and exists (select from probe)
            order by next_try_at > now(), attempts > 0, next_try_at limit 1 for update skip locked)`,
   )
