@@ -7,6 +7,7 @@ import { migrate } from '../../src/database/migrate/migrate.ts'
 import { matchAgain } from '../../src/payments/batch/match-again.ts'
 import { putReference } from '../../src/payments/references/put-reference.ts'
 import { allQueues } from '../../src/worker.ts'
+import { upload } from '../support/http/upload.ts'
 import { TOKEN } from '../support/service.ts'
 import { openBenchDatabase } from './bench-database.ts'
 import { cpuTimeMs } from './cpu-time.ts'
@@ -162,16 +163,10 @@ async function benchUpload(run: number) {
   let text = 'gateway,kind,value,external_loan_id,valid_from,valid_until\r\n'
   for (let i = 0; i < UPLOADED; i++)
     text += `gateway_a,virtual_account,va_${run}_${i},L-${i % 50_000},2026-01-01,\r\n`
-  const form = new FormData()
-  form.set('file', new Blob([text]), 'references.csv')
+  const file = { name: 'references.csv', content: new Blob([text]) }
   const before = service.cpuMs()
   const start = performance.now()
-  const response = await fetch(`${service.url}/api/references/upload`, {
-    method: 'POST',
-    body: form,
-    headers: { 'x-internal-token': TOKEN },
-  })
-  const body = (await response.json()) as { valid_rows: number }
+  const { body } = await upload(`${service.url}/api/references/upload`, file)
   const seconds = (performance.now() - start) / 1_000
   if (body.valid_rows !== UPLOADED) throw new Error(JSON.stringify(body).slice(0, 500))
   const after = service.cpuMs()

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
@@ -16,6 +14,7 @@ import { ending, submit } from '../support/engine/operations.ts'
 import { approval, atLedger, clientData, disbursal, loanData } from '../support/ledger/loans.ts'
 import { MAIN } from '../support/main.ts'
 import { runBatch } from '../support/payments/payments.ts'
+import { outputOf } from '../support/process.ts'
 import { type Call, caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -55,12 +54,7 @@ async function command(env: NodeJS.ProcessEnv, ...args: string[]) {
     env: { ...env, PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [printed, said, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return { printed, said, code }
+  return outputOf(child)
 }
 
 async function start(t: Test) {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startTestService, TOKEN } from '../support/service.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { startTestService } from '../support/service.ts'
 
 /** What PostgreSQL's client says when it loses its connection. */
 const TEXTS = [
@@ -38,19 +39,8 @@ t.test('a caller’s text that a refusal quotes does not change its status', asy
 
   await t.test('a column that is named so makes the file invalid', async t => {
     for (const text of TEXTS) {
-      const form = new FormData()
-      form.set('type', 'loans')
-      form.set('file', new Blob([`${text}\nx\n`]), 'loans.csv')
-      const answer = await fetch(`${url}/api/migration/upload`, {
-        method: 'POST',
-        headers: { 'x-internal-token': TOKEN },
-        body: form,
-      })
-      const body = await answer.json()
-      t.match(
-        { status: answer.status, body },
-        { status: 400, body: { detail: new RegExp(text, 'i') } },
-      )
+      const answer = await uploadCsv({ url }, 'loans', `${text}\nx\n`)
+      t.match(answer, { status: 400, body: { detail: new RegExp(text, 'i') } })
     }
   })
 })

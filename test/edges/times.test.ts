@@ -1,6 +1,7 @@
 import t from 'tap'
 import { gatewaySandbox } from '../support/books/gateways.ts'
-import { startTestService, TOKEN } from '../support/service.ts'
+import { uploadStatement } from '../support/books/statements.ts'
+import { startTestService } from '../support/service.ts'
 
 /** PostgreSQL reads none of them. */
 const UNREADABLE = [
@@ -29,15 +30,10 @@ t.test('a time that the database cannot read is refused wherever a time is given
 t.test('a row of a statement with such a time is reported, and the others are kept', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']
-  const form = new FormData()
   const rows = times.map((time, n) => `pay_${n},100.00,INR,captured,${time}`)
   const header = 'gateway_payment_id,amount,currency,status,captured_at'
-  form.set('file', new Blob([[header, ...rows].join('\n')]), 'statement.csv')
-  const response = await fetch(`${service.url}/api/gateways/gateway_a/statement?lender=LENDER_02`, {
-    method: 'POST',
-    headers: { 'x-internal-token': TOKEN },
-    body: form,
-  })
-  t.equal(response.status, 201)
-  t.match(await response.json(), { rows: 4, valid_rows: 1, invalid_rows: 3 })
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { status, body } = await uploadStatement(service.url, path, [header, ...rows].join('\n'))
+  t.equal(status, 201)
+  t.match(body, { rows: 4, valid_rows: 1, invalid_rows: 3 })
 })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { claimHeads, recordSendings } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
+import { isWaitingForLock } from '../support/database/locks.ts'
 import { ending, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
@@ -122,7 +123,7 @@ t.test('an attempt that is recorded while the cancel waits for the row counts', 
   const cancelled = await api.db.transaction().execute(async trx => {
     await sql`update loanops.operation set last_error = 'busy' where id = ${uuid}`.execute(trx)
     const answer = cancel(api.call, id)
-    await until(() => isWaitingForRow(api), 'the cancel waits')
+    await until(() => isWaitingForLock(api.db), 'the cancel waits')
     await sql`
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
       values (${uuid}, 1, now(), now(), 'not_now')`.execute(trx)
@@ -138,10 +139,3 @@ t.test('cancelling an unknown tracking id is a 404, and a malformed one a 400', 
   const malformed = await cancel(call, 'LOAN_APPROVE')
   t.same([malformed.status, malformed.body.code], [400, 'INVALID_TRACKING_ID'])
 })
-
-async function isWaitingForRow({ db }: TestService): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_locks l join pg_stat_activity a using (pid)
-     where not l.granted and a.datname = current_database()`.execute(db)
-  return rows.length > 0
-}

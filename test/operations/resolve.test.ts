@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { attemptsOf, enoughToTakeItForDown, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
@@ -9,24 +9,17 @@ import {
   givenLoan,
   ledgerLoan,
 } from '../support/ledger/loans.ts'
-import { startProxy } from '../support/ledger/proxy.ts'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const resolvePath = (trackingId: string) =>
   `/api/ledger/operations/${encodeURIComponent(trackingId)}/resolve`
 const trackPath = (trackingId: string) =>
   `/api/ledger/track/${encodeURIComponent(trackingId)}?wait=20`
-
-async function throughProxy(t: Test) {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
-  return { proxy, service }
-}
 
 async function faults({ ledger }: TestService, rules: object[]) {
   await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { readLedgerSettings } from '../../src/config/ledger-settings.ts'
@@ -8,6 +7,7 @@ import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
 import { MAIN } from '../support/main.ts'
+import { outputOf } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -93,13 +93,7 @@ function started(url: string, args: string[], answer: string) {
 }
 
 async function command(url: string, args: string[], answer: string) {
-  const child = started(url, args, answer)
-  const [printed, said, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ])
-  return { printed, said, code }
+  return outputOf(started(url, args, answer))
 }
 
 t.test('the command writes only with the tenant repeated, and once somebody says yes', async t => {

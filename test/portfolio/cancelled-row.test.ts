@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { lockRun } from '../../src/portfolio/run/run-lock.ts'
-import { startProxy } from '../support/ledger/proxy.ts'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { booksOf } from '../support/portfolio/books.ts'
 import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
@@ -118,9 +118,7 @@ async function waiting({ db }: TestService): Promise<number> {
 }
 
 async function behindProxy(t: Test) {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
+  const { proxy, service } = await throughProxy(t)
   return { service, proxy, answer: Promise.withResolvers<void>() }
 }
 

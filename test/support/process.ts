@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { MAIN } from './main.ts'
 
@@ -58,6 +60,16 @@ export function startProcessFor(
   const service = startProcess(role, env)
   t.teardown(() => service.kill('SIGKILL'))
   return service
+}
+
+/** What a command prints, says on standard error, and ends with. */
+export async function outputOf(child: ChildProcess) {
+  const [printed, said, [code]] = await Promise.all([
+    text(child.stdout as Readable),
+    text(child.stderr as Readable),
+    once(child, 'close'),
+  ])
+  return { printed, said, code }
 }
 
 /** Makes a process take its clock for that much ahead. */

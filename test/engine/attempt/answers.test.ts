@@ -14,6 +14,7 @@ import {
   ledgerBody,
   startProxy,
 } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -83,9 +84,7 @@ const CASES: Case[] = [
 ]
 
 /** For all tests but the first one: each has loans or clients of its own. */
-const proxy = await startProxy(t)
-const service = await startTestService(t, { LEDGER_URL: proxy.url })
-proxy.target = service.ledger.url
+const { proxy, service } = await throughProxy(t)
 
 t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {
   const proxy = await startProxy(t)

@@ -15,7 +15,8 @@ import {
   submit,
 } from '../../support/engine/operations.ts'
 import { clientData, control, newName } from '../../support/ledger/loans.ts'
-import { containerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { containerBody } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -27,9 +28,7 @@ t.jobs = 3
 t.test(
   'a ledger that answers only with a container’s error page is reported, left alone, and soon used again',
   async t => {
-    const proxy = await startProxy(t)
-    const service = await startTestService(t, { LEDGER_URL: proxy.url })
-    proxy.target = service.ledger.url
+    const { proxy, service } = await throughProxy(t)
     const page = { of: '', status: 500, body: containerBody(500) }
     proxy.interferences = [
       { ...page, on: 'writes' },

@@ -28,6 +28,7 @@ import {
   newName,
 } from '../../support/ledger/loans.ts'
 import { type Interference, startProxy } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -322,13 +323,6 @@ t.test('a key is kept while only the key can show who came first', async t => {
   t.equal(new Set(keys).size, 1)
   t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
 })
-
-async function throughProxy(t: Test) {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
-  return { proxy, service }
-}
 
 /** Makes every look fail, but not the read that precedes a write. */
 const blind = (of: string, status: string): Interference => ({

@@ -12,13 +12,11 @@ import {
   writesOn,
 } from '../../support/ledger/loans.ts'
 import { containerBody, ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
-import { startTestService } from '../../support/service.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { until } from '../../support/until.ts'
 
 /** A service whose calls pass through something that is not the ledger: for all tests but the one with a console. */
-const proxy = await startProxy(t)
-const service = await startTestService(t, { LEDGER_URL: proxy.url })
-proxy.target = service.ledger.url
+const { proxy, service } = await throughProxy(t)
 
 t.test('a delete that was applied but answered by the container succeeds', async t => {
   const loan = await ledgerLoan(service)

@@ -3,6 +3,7 @@ import t from 'tap'
 import { freePort } from '../../../src/embedded/free-port.ts'
 import { claimHeads } from '../../../src/engine/claim/claim.ts'
 import { newId } from '../../../src/ids.ts'
+import { isWaitingForLock } from '../../support/database/locks.ts'
 import { endClaims, expireLeases } from '../../support/engine/leases.ts'
 import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
 import { clientData, control, type LoggedWrite, newName } from '../../support/ledger/loans.ts'
@@ -67,7 +68,7 @@ t.test('a write waits until its start is recorded', async t => {
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${uuidOf(waiting)} for update`.execute(trx)
     await until(
-      () => isWaitingForRow(service),
+      () => isWaitingForLock(service.db),
       'it has a slot, and its start is waiting for our lock',
     )
     t.equal(await writesSent(service), SLOTS)
@@ -141,13 +142,6 @@ async function claimedWithoutSlot({ db }: TestService): Promise<string | undefin
     db,
   )
   return rows[0]?.id
-}
-
-async function isWaitingForRow({ db }: TestService): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_locks l join pg_stat_activity a using (pid)
-     where not l.granted and a.datname = current_database()`.execute(db)
-  return rows.length > 0
 }
 
 /** The tracking ids of operations whose outcome is unknown, in the order of acceptance. */

@@ -14,7 +14,7 @@ import {
   newName,
   writesOn,
 } from '../../support/ledger/loans.ts'
-import { startProxy } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -87,9 +87,7 @@ t.test('an operation whose outcome is unknown does not fail past its deadline', 
 t.test(
   'outcome_unknown stays the reason to wait even if the look that would decide it fails',
   async t => {
-    const proxy = await startProxy(t)
-    const service = await startTestService(t, { LEDGER_URL: proxy.url })
-    proxy.target = service.ledger.url
+    const { proxy, service } = await throughProxy(t)
     const loan = await ledgerLoan(service, 'approved')
     proxy.interferences = [
       { of: loan, on: 'writes', afterwards: true },
@@ -105,9 +103,7 @@ t.test(
 )
 
 t.test('a write’s 500 counts as missing credentials if the next read says so', async t => {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
+  const { proxy, service } = await throughProxy(t)
   const loan = await ledgerLoan(service, 'approved')
   proxy.interferences = [
     { of: loan, on: 'writes', status: 500, body: '' },
@@ -125,9 +121,7 @@ t.test('a write’s 500 counts as missing credentials if the next read says so',
 t.test(
   'an operation that needs a second person’s approval is sent once and found when approved',
   async t => {
-    const proxy = await startProxy(t)
-    const service = await startTestService(t, { LEDGER_URL: proxy.url })
-    proxy.target = service.ledger.url
+    const { proxy, service } = await throughProxy(t)
     const loan = await ledgerLoan(service)
     await control(service, 'PUT', '/faults', [
       { kind: 'makerChecker', times: 1, match: { externalId: loan, on: 'writes' } },

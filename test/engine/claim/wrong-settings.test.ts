@@ -10,7 +10,8 @@ import {
   loanData,
   newName,
 } from '../../support/ledger/loans.ts'
-import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
+import { ledgerBody } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { paymentService, withLedger } from '../../support/payments/payments.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -62,9 +63,7 @@ const REFUSED = [
 
 for (const { what, code, error, submit } of REFUSED)
   t.test(`${what} keeps what needs it waiting, then it is tried under another key`, async t => {
-    const proxy = await startProxy(t)
-    const service = await startTestService(t, { LEDGER_URL: proxy.url })
-    proxy.target = service.ledger.url
+    const { proxy, service } = await throughProxy(t)
     const { loan, send } = await submit(service)
     const body = ledgerBody(404, code)
     proxy.interferences = [{ of: loan, on: 'writes', status: 404, body, times: 1 }]

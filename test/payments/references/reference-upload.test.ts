@@ -1,23 +1,17 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { upload } from '../../support/http/upload.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { TOKEN } from '../../support/service.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const HEADER = 'gateway,kind,value,external_loan_id,valid_from,valid_until'
 
 async function withUpload(t: Test) {
   const service = await paymentService(t)
-  const upload = async (...lines: string[]) => {
-    const form = new FormData()
-    form.set('file', new Blob([[HEADER, ...lines, ''].join('\n')]), 'references.csv')
-    const response = await fetch(`${service.url}/api/references/upload`, {
-      method: 'POST',
-      body: form,
-      headers: { 'x-internal-token': TOKEN },
-    })
-    return { status: response.status, body: (await response.json()) as any }
+  const uploadLines = (...lines: string[]) => {
+    const content = [HEADER, ...lines, ''].join('\n')
+    return upload(`${service.url}/api/references/upload`, { name: 'references.csv', content })
   }
   const stored = async () => {
     const { rows } = await sql<{ said: string }>`
@@ -25,7 +19,7 @@ async function withUpload(t: Test) {
         from ops.reference order by 1`.execute(service.db)
     return rows.map(({ said }) => said)
   }
-  return { ...service, upload, stored }
+  return { ...service, upload: uploadLines, stored }
 }
 
 t.test('a file’s valid rows are stored, and its invalid ones named with their lines', async t => {

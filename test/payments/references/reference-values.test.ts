@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { upload } from '../../support/http/upload.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { TOKEN } from '../../support/service.ts'
 
 const NBSP = '\u00a0'
 
@@ -14,12 +14,8 @@ async function withValues(t: Test) {
     put: (value: string, kind = 'virtual_account', loan = 'L-1') =>
       service.call('PUT', `/api/references/gateway_a/${kind}/${value}`, { external_loan_id: loan }),
     upload: async (...lines: string[]) => {
-      const form = new FormData()
-      form.set('file', new Blob([lines.join('\r\n')]), 'references.csv')
-      const headers = { 'x-internal-token': TOKEN }
-      const request = { method: 'POST', body: form, headers }
-      const response = await fetch(`${url}/api/references/upload`, request)
-      const { errors, ...body } = (await response.json()) as any
+      const file = { name: 'references.csv', content: lines.join('\r\n') }
+      const { errors, ...body } = (await upload(`${url}/api/references/upload`, file)).body
       return { ...body, errors: errors?.map(({ line, reason }: any) => `${line} ${reason}`) }
     },
     stored: async () => {

@@ -1,8 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Test } from 'tap'
+import { serve } from '../http/serve.ts'
 import { PAID_AT, PAID_AT_ISO } from '../payments/gateway-events.ts'
-import { until } from '../until.ts'
 
 type Asked = { path: string; query: URLSearchParams; headers: IncomingHttpHeaders; body: any }
 
@@ -11,20 +10,13 @@ type Asked = { path: string; query: URLSearchParams; headers: IncomingHttpHeader
  * @param answer yields undefined where the test does not care
  */
 export async function oddGateway(t: Test, answer: (asked: Asked) => object | undefined) {
-  const server = createServer(async (request, response) => {
+  const url = await serve(t, async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
     const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://gateway')
     const body = text === '' ? null : JSON.parse(text)
     const nothing = /^\/pg\/orders\/[^/]+\/refunds$/.test(path) ? [] : NOTHING
     response.end(JSON.stringify(answer({ path, query, headers: request.headers, body }) ?? nothing))
   })
-  server.listen(0, '127.0.0.1')
-  await until(async () => server.listening)
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
     settings: {

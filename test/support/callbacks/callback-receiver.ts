@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import type { Test } from 'tap'
+import { serve } from '../http/serve.ts'
 import { until } from '../until.ts'
 import { callbackSecret } from './callback-secret.ts'
 
@@ -20,7 +20,7 @@ export async function callbackReceiver(t: Test, secret = callbackSecret()) {
   const received: ReceivedCallback[] = []
   const refused: string[] = []
   let respond: Respond = response => response.end()
-  const server = createServer(async (request, response) => {
+  const base = await serve(t, async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
     try {
       new Webhook(secret).verify(text, request.headers as Record<string, string>)
@@ -39,13 +39,7 @@ export async function callbackReceiver(t: Test, secret = callbackSecret()) {
     received.push(one)
     respond(response, one)
   })
-  server.listen(0, '127.0.0.1')
-  await until(async () => server.listening)
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`
+  const url = `${base}/callbacks`
   return {
     url,
     secret,

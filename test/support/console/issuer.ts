@@ -1,13 +1,8 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import Provider from 'oidc-provider'
 import type { Test } from 'tap'
+import { serve } from '../http/serve.ts'
 import { type Browse, browser } from './console.ts'
 
 export const CLIENT = { id: 'loanops', secret: 'the secret of the client in tests' }
@@ -40,16 +35,10 @@ export async function startIssuer(t: Test, roles: object): Promise<Issuer> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
   let oidc: Provider
   let answer: RequestListener = (_, response) => response.writeHead(503).end()
-  const server = createServer((request, response) => {
+  const url = await serve(t, (request, response) => {
     issuer.asked.push(request.url ?? '')
     ;(issuer.instead ?? answer)(request, response)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const issuer: Issuer = {
     url,
     settings: {

@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
+import { serve } from '../http/serve.ts'
 
 /** What the proxy does to a call instead of passing it on, or to its answer. */
 export type Interference = {
@@ -51,7 +51,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
     mostUnderWay: 0,
     targets: [],
   }
-  const server = createServer(async (request, response) => {
+  const url = await serve(t, async (request, response) => {
     proxy.mostUnderWay = Math.max(proxy.mostUnderWay, ++proxy.underWay)
     response.on('close', () => proxy.underWay--)
     proxy.targets.push(request.url ?? '')
@@ -76,12 +76,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
     response.writeHead(status, headers)
     response.end(body)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fineract-provider/api/v1`
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  proxy.url = `${url}/fineract-provider/api/v1`
   return proxy
 }
 

@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
+import { serve } from '../http/serve.ts'
 import { until } from '../until.ts'
 
 export type ReceivedSpan = {
@@ -21,21 +21,15 @@ export async function otlpReceiver(
 ) {
   const spans: ReceivedSpan[] = []
   let requests = 0
-  const server = createServer(async (request, response) => {
+  const endpoint = await serve(t, async (request, response) => {
     requests++
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString())
     for (const { scopeSpans } of body.resourceSpans)
       for (const { spans: some } of scopeSpans) spans.push(...some)
     respond(response)
   })
-  server.listen(0, '127.0.0.1')
-  await until(async () => server.listening)
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint,
     spans,
     requests: () => requests,
     /** Waits until a span of each of these names has come. */

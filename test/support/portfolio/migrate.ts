@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { upload } from '../http/upload.ts'
 import { type TestService, TOKEN } from '../service.ts'
 import { until } from '../until.ts'
 
@@ -10,15 +11,7 @@ export async function uploadCsv(
   csv: string | Uint8Array<ArrayBuffer>,
   name = `${type}.csv`,
 ) {
-  const form = new FormData()
-  form.set('type', type)
-  form.set('file', new Blob([csv]), name)
-  const response = await fetch(`${url}/api/migration/upload`, {
-    method: 'POST',
-    body: form,
-    headers: { 'x-internal-token': TOKEN },
-  })
-  return { status: response.status, body: (await response.json()) as any }
+  return upload(`${url}/api/migration/upload`, { name, content: csv }, { type })
 }
 
 export async function textOf({ url }: { url: string }, path: string): Promise<string> {
