@@ -3,12 +3,12 @@ import createError from '@fastify/error'
 /** The error handler sends the error's seconds as `Retry-After`. */
 export class TooManyAttempts extends createError(
   'TOO_MANY_ATTEMPTS',
-  'Too many failed attempts: try again in %s seconds',
+  '%s: try again in %s seconds',
   429,
 ) {
   readonly retryAfterSeconds: number
-  constructor(retryAfterSeconds: number) {
-    super(retryAfterSeconds)
+  constructor(retryAfterSeconds: number, why = 'Too many failed attempts') {
+    super(why, retryAfterSeconds)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

@@ -1,24 +1,11 @@
-import createError from '@fastify/error'
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import { TooManyAttempts } from '../../accounts/throttling/too-many-attempts.ts'
 import type { Config } from '../../config/config.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import { inNetworks } from '../../http/connections/networks.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 
 const WINDOW_SECONDS = 60
-
-/** The error handler sends the error's seconds as `Retry-After`. */
-class TooManyEvents extends createError(
-  'TOO_MANY_ATTEMPTS',
-  'Too many events from this address: try again in %s seconds',
-  429,
-) {
-  readonly retryAfterSeconds: number
-  constructor(retryAfterSeconds: number) {
-    super(retryAfterSeconds)
-    this.retryAfterSeconds = retryAfterSeconds
-  }
-}
 
 type From = { address: string | null; gateway: Gateway; lender: string }
 
@@ -30,7 +17,8 @@ export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
   return async ({ address, gateway, lender }: From): Promise<void> => {
     if (address !== null && isAllowed(address, gateway, lender)) return
     await limiter.consume(addressKey(address)).catch(({ msBeforeNext }: RateLimiterRes) => {
-      throw new TooManyEvents(Math.ceil(msBeforeNext / 1_000))
+      const seconds = Math.ceil(msBeforeNext / 1_000)
+      throw new TooManyAttempts(seconds, 'Too many events from this address')
     })
   }
 

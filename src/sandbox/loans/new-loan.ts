@@ -51,8 +51,8 @@ export function newLoan(ledger: Ledger, body: Body): Loan {
 
 type Complete = { [Name in keyof LoanRequest]: NonNullable<LoanRequest[Name]> }
 
-const AT_LEAST_ONE = ['loanTermFrequency', 'numberOfRepayments', 'repaymentEvery'] as const
-const CHOICES = [
+export const AT_LEAST_ONE = ['loanTermFrequency', 'numberOfRepayments', 'repaymentEvery'] as const
+export const CHOICES = [
   ['loanTermFrequencyType', 3],
   ['repaymentFrequencyType', 3],
   ['interestType', 1],

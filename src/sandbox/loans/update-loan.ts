@@ -21,7 +21,7 @@ import { checkLoanCharges, numberCharges } from './loan-charges.ts'
 import { UPDATE_KEYS } from './loan-keys.ts'
 import { LOAN_TYPES, type LoanRequest, readLoanRequest, requestFor } from './loan-request.ts'
 import { loanResult } from './loan-result.ts'
-import { refuseFirstRepayment } from './new-loan.ts'
+import { AT_LEAST_ONE, CHOICES, refuseFirstRepayment } from './new-loan.ts'
 import { checkGrace, refuseFixedEmi } from './shape.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
@@ -67,14 +67,6 @@ function checkUpdate(
   refuseFirstRepayment(request)
 }
 
-const AT_LEAST_ONE = ['loanTermFrequency', 'numberOfRepayments', 'repaymentEvery'] as const
-const CHOICES = [
-  ['loanTermFrequencyType', 3],
-  ['repaymentFrequencyType', 3],
-  ['interestType', 1],
-  ['interestCalculationPeriodType', 1],
-  ['amortizationType', 1],
-] as const
 const RATE_FREQUENCY = 'interestRateFrequencyType'
 const NOT_EMPTY = [
   'expectedDisbursementDate',

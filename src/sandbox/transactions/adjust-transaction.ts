@@ -3,7 +3,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
-import { textAsSent, textOf } from '../fields/text.ts'
+import { textOf } from '../fields/text.ts'
 import { domainRule, duplicateKey, integrityIssue, unavailable } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
@@ -11,7 +11,7 @@ import { WRITTEN_OFF } from '../loans/status.ts'
 import { paise } from '../money.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
-import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
+import { checkPayment, PAYMENT_KEYS, readPayment, repaymentAsChanges } from './payment-detail.ts'
 import { postRepayment, refuseDay, refuseTransactionExternalId } from './post-repayment.ts'
 import { reallocate, settleLoan } from './settle-loan.ts'
 import type { PaymentDetail, Transaction } from './transaction.ts'
@@ -54,14 +54,7 @@ export function adjustTransaction(
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: id,
-    changes: {
-      transactionDate: textOf(body, 'transactionDate'),
-      transactionAmount: textAsSent(body, 'transactionAmount'),
-      locale: textOf(body, 'locale'),
-      dateFormat: textOf(body, 'dateFormat'),
-      ...paymentAsChanges(payment),
-      note,
-    },
+    changes: repaymentAsChanges(body, payment),
     resourceExternalId: amount > 0 ? externalId : transaction.externalId,
   }
 }

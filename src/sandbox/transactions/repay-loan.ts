@@ -3,11 +3,11 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
-import { textAsSent, textOf } from '../fields/text.ts'
+import { textOf } from '../fields/text.ts'
 import type { Loan } from '../loans/loan.ts'
 import { paise } from '../money.ts'
 import type { Ledger } from '../storage/ledger.ts'
-import { checkPayment, PAYMENT_KEYS, paymentAsChanges, readPayment } from './payment-detail.ts'
+import { checkPayment, PAYMENT_KEYS, readPayment, repaymentAsChanges } from './payment-detail.ts'
 import { postRepayment, refuseRepayment, refuseTransactionExternalId } from './post-repayment.ts'
 
 const KEYS = new Set([
@@ -29,15 +29,7 @@ export function repayLoan(ledger: Ledger, loan: Loan, body: Body) {
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: id,
-    changes: {
-      transactionDate: textOf(body, 'transactionDate'),
-      transactionAmount: textAsSent(body, 'transactionAmount'),
-      locale: textOf(body, 'locale'),
-      dateFormat: textOf(body, 'dateFormat'),
-      ...paymentAsChanges(payment),
-      note,
-      externalId,
-    },
+    changes: { ...repaymentAsChanges(body, payment), externalId },
     resourceExternalId: externalId,
   }
 }
