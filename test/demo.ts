@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSeparateService } from './support/embedded/separate-service.ts'
+import { LEDGER_HEADERS } from './support/ledger/ledger-driver.ts'
 
 const BATCH_WITHIN_MS = 30_000
 const ASK_EVERY_MS = 100
@@ -159,11 +160,7 @@ async function refund(call: Call) {
 /** Reads the ledger itself, instead of trusting LoanOps. */
 async function books(ledgerUrl: string) {
   const at = performance.now()
-  const credentials = Buffer.from('mifos:password').toString('base64')
-  const ledger = caller(ledgerUrl, {
-    authorization: `Basic ${credentials}`,
-    'fineract-platform-tenantid': 'default',
-  })
+  const ledger = caller(ledgerUrl, LEDGER_HEADERS)
   const { transactions, summary } = await ledger(
     'GET',
     '/loans/external-id/L-DEMO?associations=transactions',

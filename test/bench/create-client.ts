@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 import { clientData } from '../support/ledger/loans.ts'
 
 /** Creates clients at a ledger by calls that do nothing else. @returns the call, and how to close its connections */
@@ -10,12 +11,7 @@ export function clientCreator(ledgerUrl: string, connections: number) {
       const { statusCode, body: answer } = await pool.request({
         method: 'POST',
         path: `${pathname}/clients`,
-        headers: {
-          authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-          'fineract-platform-tenantid': 'default',
-          'content-type': 'application/json',
-          'idempotency-key': externalId,
-        },
+        headers: { ...LEDGER_HEADERS, 'idempotency-key': externalId },
         body: JSON.stringify({
           officeId: 1,
           legalFormId: 1,

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Pool } from 'undici'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 import { asText, loansAsExpected } from '../support/portfolio/books.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 import { makePortfolio } from '../support/portfolio/portfolio.ts'
@@ -140,12 +141,7 @@ async function bareLoop(count: number): Promise<number> {
       const { statusCode, body } = await pool.request({
         method: 'POST',
         path: `${url.pathname}/loans/external-id/${loan.externalId}/transactions?command=repayment`,
-        headers: {
-          authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-          'fineract-platform-tenantid': 'default',
-          'content-type': 'application/json',
-          'idempotency-key': `bare-${n}`,
-        },
+        headers: { ...LEDGER_HEADERS, 'idempotency-key': `bare-${n}` },
         body: JSON.stringify({
           transactionDate: '12 November 2026',
           transactionAmount: '0.01',

@@ -14,6 +14,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
 import { allQueues } from '../../src/worker.ts'
+import { LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 import { control } from '../support/ledger/loans.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
@@ -96,11 +97,7 @@ async function batchOf(call: ReturnType<typeof caller>) {
 async function bareLoop(ledgerUrl: string): Promise<number> {
   const url = new URL(ledgerUrl)
   const pool = new Pool(url.origin, { connections: MAX_CONCURRENT })
-  const headers = {
-    authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-    'fineract-platform-tenantid': 'default',
-    'content-type': 'application/json',
-  }
+  const headers = LEDGER_HEADERS
   let next = 0
   const start = performance.now()
   await Promise.all(

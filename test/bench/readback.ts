@@ -10,6 +10,7 @@ import { Pool } from 'undici'
 import { readConfig } from '../../src/config/config.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { readbackRun, requestReadback } from '../support/books/readback.ts'
+import { LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 import { control } from '../support/ledger/loans.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
@@ -110,10 +111,7 @@ async function secondsOf(db: Database, id: string): Promise<number> {
 async function bareLoop(): Promise<number> {
   const url = new URL(ledger.url)
   const pool = new Pool(url.origin, { connections: MAX_CONCURRENT })
-  const headers = {
-    authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-    'fineract-platform-tenantid': 'default',
-  }
+  const headers = LEDGER_HEADERS
   let next = 0
   const start = performance.now()
   await Promise.all(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { requestReadback } from '../support/books/readback.ts'
-import { booksAt, DATES } from '../support/ledger/ledger-driver.ts'
+import { booksAt, DATES, LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { type Cluster, runningApi } from './cluster.ts'
 import type { Decide } from './people.ts'
@@ -83,12 +83,7 @@ export function actAsOperators(
     const path = `/loans/${number}/transactions/external-id/${gateway}-${id}`
     const answer = await fetch(ledger.url + path, {
       method: 'POST',
-      headers: {
-        authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-        'fineract-platform-tenantid': 'default',
-        'content-type': 'application/json',
-        'idempotency-key': `${BY_HAND}${++undoings}`,
-      },
+      headers: { ...LEDGER_HEADERS, 'idempotency-key': `${BY_HAND}${++undoings}` },
       body: JSON.stringify({
         transactionDate: PAID_AT_ISO.slice(0, 10),
         transactionAmount: 0,

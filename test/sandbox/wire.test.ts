@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { startSandbox } from '../../src/sandbox/server.ts'
-import { booksAt, driver } from '../support/ledger/ledger-driver.ts'
+import { booksAt, driver, LEDGER_HEADERS } from '../support/ledger/ledger-driver.ts'
 
 async function setup(t: Test) {
   const sandbox = await startSandbox({ port: 0 })
@@ -13,10 +13,7 @@ async function setup(t: Test) {
 t.test('amounts are returned with six decimals, and days as arrays', async t => {
   const { sandbox } = await setup(t)
   const response = await fetch(`${sandbox.url}/loans/external-id/L-1`, {
-    headers: {
-      authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
-      'fineract-platform-tenantid': 'default',
-    },
+    headers: LEDGER_HEADERS,
   })
   const text = await response.text()
   t.match(text, /"principal":12000\.000000,/)

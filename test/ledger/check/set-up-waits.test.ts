@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { ending, listed, submit } from '../../support/engine/operations.ts'
+import { LEDGER_HEADERS } from '../../support/ledger/ledger-driver.ts'
 import { clientData, loanData, newName } from '../../support/ledger/loans.ts'
 import { givenProduct } from '../../support/ledger/products.ts'
 import { startTestService } from '../../support/service.ts'
@@ -68,11 +69,7 @@ t.test('a refusal that the ledger stored does not outlast the correction', async
   )
   const granted = await fetch(`${ledger.url}/roles/1/permissions`, {
     method: 'PUT',
-    headers: {
-      authorization: `Basic ${btoa('mifos:password')}`,
-      'fineract-platform-tenantid': 'default',
-      'content-type': 'application/json',
-    },
+    headers: LEDGER_HEADERS,
     body: JSON.stringify({ permissions: { ACTIVATE_CLIENT: true } }),
   })
   t.equal(granted.status, 200)

@@ -15,7 +15,6 @@ import {
   type PaymentService,
   paymentService,
 } from '../../support/payments/payments.ts'
-import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
@@ -77,12 +76,6 @@ const undo = (loan: string, externalId: string) =>
     locale: 'en',
   })
 
-const ended = (service: PaymentService, id = 'pay_1') =>
-  until(async () => {
-    const { payment } = await service.payment(id)
-    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
-  }, `${id} ends`)
-
 t.test('an unreadable event that was booked keeps its payment from being posted again', async t => {
   const service = await withLoan(t)
   const unreadable = capturedA({ amount: 'ten' })
@@ -91,7 +84,7 @@ t.test('an unreadable event that was booked keeps its payment from being posted 
   const id = body.payments[0].gateway_payment_id
   t.equal((await service.resolve(id, POST, '', await asPerson(service))).status, 200)
   await service.batch()
-  t.match(await ended(service, id), { state: 'posted' })
+  t.match(await service.ended(id), { state: 'posted' })
   t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
   t.equal((await service.repayments()).length, 1)
 })
@@ -144,7 +137,7 @@ t.test('an undecided payment is held as soon as its money may have been booked',
   t.match((await service.payment('pay_2')).payment, held, 'one that names no loan')
   await disburse(service, loan)
   await service.batch()
-  t.match(await ended(service, id), { state: 'posted' })
+  t.match(await service.ended(id), { state: 'posted' })
   t.equal((await service.repayments()).length, 1)
 })
 
@@ -389,7 +382,7 @@ t.test('a refund does not stop what an operator has decided to post', async t =>
   t.match(await sent([refundA({ id: `rfnd_${id}`, of: id })]), { objection: 'refund' })
   t.equal((await service.resolve(id, HANDLED)).status, 409, 'it is on its way')
   await service.faults([])
-  t.match(await ended(service, id), { state: 'posted', objection: 'refund' })
+  t.match(await service.ended(id), { state: 'posted', objection: 'refund' })
   matchEach(t, await service.repayments(loan), [{ amount: '990.00' }])
 })
 
@@ -421,7 +414,7 @@ t.test('a repayment whose answer was lost is found by the decided amount and day
   t.match(await sent([]), { waiting_for: 'outcome_unknown' })
   t.equal((await service.resolve(id, DISMISS)).status, 409)
   await service.faults([])
-  t.match(await ended(service, id), { state: 'posted' })
+  t.match(await service.ended(id), { state: 'posted' })
   matchEach(t, await service.repayments(loan), [{ amount: '990.00' }])
 })
 

@@ -153,11 +153,7 @@ t.test('no refund is taken from its payment from outside while the ledger is dow
   await service.inside(refundOf('pay_1', 'rfnd_1', 'created'))
   await service.settled()
   await service.faults([])
-  const ended = await until(async () => {
-    const { payment } = await service.payment('pay_1')
-    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
-  }, 'it ends')
-  t.match(ended, { state: 'suspense', reason: 'refund' })
+  t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'refund' })
   t.equal((await service.repayments()).length, 0)
 })
 

@@ -34,12 +34,6 @@ async function onItsWay() {
 const refundOf = (id: string, status?: string) =>
   refundA({ id: `rfnd_${id}`, of: id, ...(status === undefined ? {} : { status }) })
 
-const ended = (id: string) =>
-  until(async () => {
-    const { payment } = await service.payment(id)
-    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
-  }, `${id} ends`)
-
 const other = await ownLoan(service)
 type Ids = typeof other
 for (const [name, eventOf, reason] of [
@@ -62,7 +56,7 @@ for (const [name, eventOf, reason] of [
     await service.batch()
     t.match((await service.payment(ids.id)).payment, { objection: reason })
     await service.faults([])
-    t.match(await ended(ids.id), { state: 'suspense', reason, objection: null })
+    t.match(await service.ended(ids.id), { state: 'suspense', reason, objection: null })
     t.equal((await service.repayments(ids.loan)).length, 0)
   })
 
@@ -73,7 +67,7 @@ t.test('a payment whose refund failed in the meantime is posted', async t => {
   await service.webhook('gateway_a', refundOf(id, 'failed'), LENDER)
   await service.batch()
   await service.faults([])
-  t.match(await ended(id), { state: 'posted', objection: null })
+  t.match(await service.ended(id), { state: 'posted', objection: null })
 })
 
 t.test(
@@ -90,7 +84,7 @@ t.test(
       objection: 'refund',
     })
     await service.faults([])
-    t.match(await ended(id), { state: 'posted', objection: 'refund' })
+    t.match(await service.ended(id), { state: 'posted', objection: 'refund' })
     t.match((await service.payment(`rfnd_${id}`)).payment, { state: 'suspense' })
   },
 )
@@ -151,7 +145,7 @@ t.test('a payment that is posted after its run has ended is counted for that run
   const { id, run } = await onItsWay()
   t.match(run, { status: 'completed', posted: 0 })
   await service.faults([])
-  t.match(await ended(id), { state: 'posted' })
+  t.match(await service.ended(id), { state: 'posted' })
   const { rows } =
     await sql`select posted from ops.batch_run where batch_id = ${run.batch_id}`.execute(service.db)
   t.same(rows, [{ posted: '1' }])

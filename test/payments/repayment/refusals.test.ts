@@ -7,7 +7,6 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import { capturedA, eventA, refundA, successB } from '../../support/payments/gateway-events.ts'
 import { disburse, ownIds, ownLoan, paymentService } from '../../support/payments/payments.ts'
 import { testEnv } from '../../support/service.ts'
-import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
@@ -22,12 +21,6 @@ async function sent(id: string, events: unknown[]) {
   await service.batch()
   return (await service.payment(id)).payment
 }
-
-const ended = (id: string) =>
-  until(async () => {
-    const { payment } = await service.payment(id)
-    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
-  }, `${id} ends`)
 
 const refundOf = (id: string, status: string) => refundA({ id: `rfnd_${id}`, of: id, status })
 
@@ -47,7 +40,7 @@ async function resolveFailed(id: string) {
   const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
   const said = await service.call('POST', path, { outcome: 'failed' })
   if (said.status !== 202) throw new Error(JSON.stringify(said.body))
-  return ended(id)
+  return service.ended(id)
 }
 
 t.test(
@@ -58,7 +51,7 @@ t.test(
     await sent(id, [eventA('order.paid', { id, loan, amount: 500_000 })])
     await service.faults([])
     const held = { state: 'suspense', reason: 'events_disagree', next_try_at: null }
-    t.match(await ended(id), held)
+    t.match(await service.ended(id), held)
     await disburse(service, loan)
     t.match(await sent(id, []), held)
     t.equal((await service.repayments(loan)).length, 0)

@@ -28,7 +28,7 @@ t.test(
     const answer = await callHeld(t, behind)
     t.match(await refusedOnce(t, behind), WAITS)
     answer.resolve()
-    t.match(await ended(service), { state: 'posted' })
+    t.match(await service.ended('pay_1'), { state: 'posted' })
     t.equal((await service.repayments()).length, 1)
   },
 )
@@ -42,7 +42,7 @@ t.test(
     await postedByDoomed(t, behind)
     t.match(await refusedOnce(t, behind), WAITS)
     await decided(service, 'failed')
-    t.match(await ended(service), { state: 'suspense', detail: /An operator has declared/ })
+    t.match(await service.ended('pay_1'), { state: 'suspense', detail: /An operator has declared/ })
     t.equal((await service.repayments()).length, 0)
   },
 )
@@ -57,7 +57,7 @@ t.test('an operator’s retry does not refuse a payment whose first call still r
   await startProcess('worker', env).ended
   t.match(await refusedOnce(t, behind), WAITS)
   answer.resolve()
-  t.match(await ended(service), { state: 'posted' })
+  t.match(await service.ended('pay_1'), { state: 'posted' })
   t.equal((await service.repayments()).length, 1)
 })
 
@@ -67,7 +67,7 @@ t.test('a payment that a person books by hand while its call runs is not booked 
   const answer = await callHeld(t, behind)
   const byHand = await bookedByHand(service)
   await worker(t, behind)
-  t.match(await ended(service), { state: 'posted', ledger_transaction_id: byHand })
+  t.match(await service.ended('pay_1'), { state: 'posted', ledger_transaction_id: byHand })
   answer.resolve()
   await until(async () => proxy.underWay === 0, 'the first call arrives')
   matchEach(t, await booked(service), [{ id: Number(byHand) }])
@@ -84,7 +84,10 @@ t.test('a repayment booked by hand is not taken for a call that lost its answer'
   const [ours] = await booked(service)
   await bookedByHand(service)
   await worker(t, behind)
-  t.match(await ended(service), { state: 'posted', ledger_transaction_id: String(ours?.id) })
+  t.match(await service.ended('pay_1'), {
+    state: 'posted',
+    ledger_transaction_id: String(ours?.id),
+  })
 })
 
 t.test('once the ledger has refused its call, nothing of it may still arrive', async t => {
@@ -102,7 +105,7 @@ t.test('once the ledger has refused its call, nothing of it may still arrive', a
   await doomed.close()
   t.match((await service.payment('pay_1')).payment, WAITS, 'the look after the refusal failed')
   await reviewer(t, behind)
-  t.match(await ended(service), { state: 'suspense', reason: 'awaiting_review' })
+  t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'awaiting_review' })
 })
 
 t.test('a payment that a killed worker had not sent is refused at once', async t => {
@@ -114,7 +117,7 @@ t.test('a payment that a killed worker had not sent is refused at once', async t
   await killed.ended
   await endClaims(service)
   await reviewer(t, behind)
-  t.match(await ended(service), { state: 'suspense', reason: 'awaiting_review' })
+  t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'awaiting_review' })
 })
 
 /** Without an external id, as people book. Its number at the ledger. */
@@ -194,12 +197,6 @@ async function worker(t: Test, { service, proxy }: Behind, changes: object = {})
   t.teardown(() => role.close())
   return role
 }
-
-const ended = (service: PaymentService) =>
-  until(async () => {
-    const { payment } = await service.payment('pay_1')
-    return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
-  }, 'pay_1 ends')
 
 async function attempts({ db }: PaymentService): Promise<number> {
   const { rows } = await sql<{ attempt: number }>`

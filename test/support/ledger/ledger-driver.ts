@@ -28,7 +28,7 @@ export type Extra = {
   signal?: AbortSignal
 }
 
-const HEADERS = {
+export const LEDGER_HEADERS = {
   authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,
   'fineract-platform-tenantid': 'default',
   'content-type': 'application/json',
@@ -49,7 +49,7 @@ export function driver(url: string) {
     body?: object,
     { key, fault, signal }: Extra = {},
   ): Promise<Reply> => {
-    const headers: Record<string, string> = { ...HEADERS }
+    const headers: Record<string, string> = { ...LEDGER_HEADERS }
     if (key !== undefined) headers['idempotency-key'] = key
     if (fault !== undefined) {
       headers['x-sandbox-fault'] = typeof fault === 'string' ? fault : JSON.stringify(fault)

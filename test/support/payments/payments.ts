@@ -65,9 +65,13 @@ export function withLedger<Service extends TestService>(service: Service) {
     loan: ledger.loan,
     webhook: webhooks(service.url),
     batch: () => runBatch(service.call),
-    payment: async (id: unknown, gateway = 'gateway_a') =>
-      (await service.call('GET', `/api/payments/${gateway}/${encodeURIComponent(String(id))}`))
-        .body,
+    payment: (id: unknown, gateway = 'gateway_a') => paymentAt(service.call, id, gateway),
+    /** The payment once nothing is under way that could post it. */
+    ended: (id: string) =>
+      until(async () => {
+        const { payment } = await paymentAt(service.call, id)
+        return ['waiting', 'posting'].includes(payment.state) ? undefined : payment
+      }, `${id} ends`),
     /** All of a payment's events, page by page. */
     events: (id: string, query = '') =>
       allEvents(service.call, `/api/payments/gateway_a/${id}?${query}`),
@@ -168,4 +172,8 @@ export async function disburse(service: PaymentService, externalId: string): Pro
     actualDisbursementDate: '2024-01-15',
     ...DATES,
   })
+}
+
+async function paymentAt(call: Call, id: unknown, gateway = 'gateway_a') {
+  return (await call('GET', `/api/payments/${gateway}/${encodeURIComponent(String(id))}`)).body
 }

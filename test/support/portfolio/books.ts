@@ -1,7 +1,6 @@
+import { LEDGER_HEADERS } from '../ledger/ledger-driver.ts'
 import type { ExpectedLoan } from './portfolio.ts'
 import { rupees } from './portfolio.ts'
-
-const AUTHORIZATION = `Basic ${Buffer.from('mifos:password').toString('base64')}`
 
 export async function booksOf(controlUrl: string): Promise<any> {
   return (await fetch(`${controlUrl}/books?log=0`)).json()
@@ -45,9 +44,7 @@ export function asText(expected: ExpectedLoan[]) {
 }
 
 async function principalPaidOn(url: string, id: number): Promise<string> {
-  const response = await fetch(`${url}/loans/${id}`, {
-    headers: { authorization: AUTHORIZATION, 'fineract-platform-tenantid': 'default' },
-  })
+  const response = await fetch(`${url}/loans/${id}`, { headers: LEDGER_HEADERS })
   const loan = (await response.json()) as any
   return Number(loan.summary.principalPaid).toFixed(2)
 }
