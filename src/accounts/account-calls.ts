@@ -17,7 +17,6 @@ type NewPassword = { password: string; hash: string }
 
 export type AccountCalls = ReturnType<typeof accountCalls>
 
-/** The acts of administrators on accounts. */
 export function accountCalls(hash: (password: string) => Promise<string>) {
   const registerCall: ActCall<Wanted, undefined, Account> = {
     name: 'account.register',

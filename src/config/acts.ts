@@ -31,7 +31,6 @@ export type Act = (typeof ACTS)[number]
 
 FormatRegistry.Set('acts', list => listOf(list).every(isAct))
 
-/** The acts in a checked setting. */
 export const actsOf = (setting = ''): Act[] => listOf(setting).filter(isAct)
 
 const isAct = (text: string): text is Act => ACTS.some(act => act === text)

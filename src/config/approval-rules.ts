@@ -7,7 +7,6 @@ export type ApprovalRule = { act: Act; above: string | null }
 
 FormatRegistry.Set('approvals', list => listOf(list).every(one => ruleOf(one).length === 1))
 
-/** The rules in a checked setting. */
 export const approvalRules = (setting = ''): ApprovalRule[] => listOf(setting).flatMap(ruleOf)
 
 function ruleOf(text: string): ApprovalRule[] {

@@ -39,7 +39,6 @@ export type GatewayTrust = {
   accounts: string[]
   validateSignature: boolean
   secrets: string[]
-  /** The name of the setting with the secrets. */
   secretSetting: string | undefined
   allowedCidrs: string[]
   posting: 'automatic' | 'review'

@@ -49,7 +49,6 @@ export function findClient(ledger: Reader, externalId: string) {
   return lookUp(read(ledger, externalId))
 }
 
-/** The client with this number at the ledger. */
 export function clientNumbered(ledger: Reader, id: number): Promise<LedgerClient | undefined> {
   return ifReadable(ledger.read<LedgerClient>(ledgerPath(['clients', id])))
 }

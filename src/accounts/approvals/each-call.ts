@@ -10,7 +10,6 @@ type Each<Request extends object, Item extends object> = {
   call: Pick<ActCall<Item, undefined, unknown>, 'actsOf' | 'factsOf' | 'act'>
   /** The list in the subject of a proposal, such as `payments.assign`. */
   subjectOf(request: Request): string
-  /** The status of an item that was done. */
   status: number
   /** The members of an item by which its answer is recognised. */
   namesOf(item: Item): object

@@ -20,7 +20,6 @@ export const gatewaySettings = {
   }),
 }
 
-/** The settings of the gateways themselves. */
 export function settingsOf(gateways: readonly Gateway[]): Record<string, TSchema> {
   return Object.assign(
     {},

@@ -14,7 +14,6 @@ export function fileFacts(file: File, pathOf: (id: string) => string): [string, 
   ]
 }
 
-/** The columns of a list of files. */
 export function fileColumns<Row extends File>(pathOf: (id: string) => string) {
   return [
     {

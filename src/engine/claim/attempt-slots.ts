@@ -17,7 +17,6 @@ const AVERAGED = 8
 /** Until many attempts have shown otherwise, the ledger is assumed to be too slow to record anything ahead of a slot. */
 const ATTEMPT_MS = 60_000
 
-/** Runs the attempts of claims in the slots of their lanes. */
 export type AttemptSlots = {
   /** Whether this many more claims of the lane will get slots soon enough for their sendings to be recorded with the claim. */
   comeSoon(lane: Lane, claims: number): boolean

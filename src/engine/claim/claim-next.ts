@@ -10,7 +10,6 @@ import type { Leases } from './leases.ts'
 import type { WakeLoans } from './wake-loans.ts'
 
 export type ClaimNext = {
-  /** Claims the head of a subject that was woken. */
   of(subject: string): Promise<Claim | undefined>
   /**
    * Claims the next head of a subject whose operation has just ended, unless the worker is stopping, and wakes the
