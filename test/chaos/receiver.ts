@@ -1,9 +1,9 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import type { Database } from '../../src/database/database.ts'
 import { callbackSecret } from '../support/callbacks/callback-secret.ts'
+import { listen } from '../support/http/serve.ts'
 
 const MAX_DELAY_MS = 300
 /** Of each, how often the receiver answers so. */
@@ -33,7 +33,7 @@ export async function startReceiver(draw: () => number) {
   const received: Received[] = []
   let badlySigned = 0
   let isBehaving = false
-  const server = createServer(async (request, response) => {
+  const { url, close } = await listen(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
     try {
       new Webhook(secret).verify(text, request.headers as Record<string, string>)
@@ -50,11 +50,9 @@ export async function startReceiver(draw: () => number) {
     const delayMs = isBehaving ? 0 : draw() * MAX_DELAY_MS
     setTimeout(() => response.writeHead(status, { location: '/' }).end(), delayMs)
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise(done => server.once('listening', done))
   return {
     settings: {
-      CALLBACK_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      CALLBACK_URL: `${url}/`,
       CALLBACK_SECRET: secret,
       CALLBACK_TIMEOUT_MS: '1000',
     },
@@ -62,10 +60,7 @@ export async function startReceiver(draw: () => number) {
       isBehaving = true
     },
     judge: (db: Database) => judge(db, received, badlySigned),
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
+    close,
   }
 }
 

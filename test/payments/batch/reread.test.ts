@@ -4,7 +4,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { holdCommits, waitingForRow, waitingTransaction } from '../../support/database/locks.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { paymentService, serviceWithSource } from '../../support/payments/payments.ts'
+import { paymentService, replaceView, serviceWithSource } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -18,16 +18,10 @@ function renamed(id: string): object {
   return event
 }
 
-async function correctView(db: Database): Promise<void> {
-  await sql`
-    create or replace view base.lender_02_gateway_a as
-    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
-           f.kind, f.payment_id, f.of_payment_id, f.status, f.amount, f.currency, f.paid_at, f.external_loan_id,
-           f.problem, f.hints
-      from raw.lender_02_gateway_a r
-     cross join lateral base.gateway_a(convert_to(replace(replace(convert_from(r.body, 'UTF8'),
-       '"paise"', '"amount"'), '"settled"', '"captured"'), 'UTF8')) f`.execute(db)
-}
+const correctView = (db: Database) =>
+  replaceView(db, {
+    body: `convert_to(replace(replace(convert_from(r.body, 'UTF8'), '"paise"', '"amount"'), '"settled"', '"captured"'), 'UTF8')`,
+  })
 
 t.test(
   'events that a view could not read, or did not know, are posted exactly once after the view is corrected',

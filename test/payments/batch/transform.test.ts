@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { replaceAmount, serviceWithSource } from '../../support/payments/payments.ts'
+import { replaceView, serviceWithSource } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -32,7 +32,7 @@ t.test('the row that a view fails on becomes unreadable, not one that arrived si
         raise 'thirteen';
       end if;
       return amount; end $$`.execute(service.db)
-  await replaceAmount(service.db, 'base.wait_and_raise(f.amount)')
+  await replaceView(service.db, { amount: 'base.wait_and_raise(f.amount)' })
   await service.webhook('gateway_a', capturedA({ id: 'pay_13', amount: 1_300 }), LENDER)
   const running = await service.db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
@@ -81,7 +81,7 @@ t.test(
         raise query_canceled;
       end if;
       return amount; end $$`.execute(service.db)
-    await replaceAmount(service.db, 'base.never(f.amount)')
+    await replaceView(service.db, { amount: 'base.never(f.amount)' })
     await service.webhook('gateway_a', capturedA({ id: 'pay_13', amount: 1_300 }), LENDER)
     for (const id of ['pay_1', 'pay_2', 'pay_3'])
       await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, disputeA, eventA, refundA } from '../../support/payments/gateway-events.ts'
-import { replaceAmount, serviceWithSource } from '../../support/payments/payments.ts'
+import { replaceView, serviceWithSource } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -66,7 +66,7 @@ t.test('invented names do not add rows without end, and hide no documented type'
 
 t.test('a row that was put aside is counted, once, also when it is read again', async t => {
   const service = await serviceWithSource(t)
-  await replaceAmount(service.db, '10 / (f.amount - 13)')
+  await replaceView(service.db, { amount: '10 / (f.amount - 13)' })
   for (const amount of [1_300, 2_300])
     await service.webhook('gateway_a', capturedA({ id: `pay_${amount}`, amount }), LENDER)
   t.match(await service.batch(), { transformed: 2, suspended: 2 })
@@ -78,7 +78,7 @@ t.test('a row that was put aside is counted, once, also when it is read again', 
   }
   const all = [{ event_type: 'payment.captured', taken: 'payment', events: '3', taken_out: '3' }]
   t.same(await counted(), all)
-  await replaceAmount(service.db, 'f.amount')
+  await replaceView(service.db, { amount: 'f.amount' })
   await sql`select ops.reread('lender_02_gateway_a', now() - interval '1 hour')`.execute(service.db)
   matchEach(t, await counted(), [{ events: '2', taken_out: '2' }])
   await service.batch()

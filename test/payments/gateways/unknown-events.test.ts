@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { paymentService, replaceView } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -194,15 +194,8 @@ t.test(
     await service.transform()
     await sql`update core.transaction set decision = 'dismiss', state = 'dismissed', reason = null
              where gateway_payment_id = 'pay_2'`.execute(service.db)
-    await sql`
-    create or replace view base.lender_02_gateway_a as
-    select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
-           f.kind, f.payment_id, f.of_payment_id, f.status, f.amount, f.currency, f.paid_at, f.external_loan_id,
-           f.problem, f.hints
-      from raw.lender_02_gateway_a r
-     cross join lateral base.gateway_a(convert_to(replace(convert_from(r.body, 'UTF8'), 'risen', 'captured'), 'UTF8')) f`.execute(
-      service.db,
-    )
+    const body = `convert_to(replace(convert_from(r.body, 'UTF8'), 'risen', 'captured'), 'UTF8')`
+    await replaceView(service.db, { body })
     const { rows } = await sql`
     select ops.reread('lender_02_gateway_a', now() - interval '1 hour') as events`.execute(
       service.db,

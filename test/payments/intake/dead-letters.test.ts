@@ -7,7 +7,7 @@ import {
   allSaved,
   type PaymentService,
   paymentService,
-  replaceAmount,
+  replaceView,
 } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
@@ -113,7 +113,7 @@ t.test('a time-out that passes makes no row unreadable', async t => {
         end if;
         return amount;
       end $$`.execute(service.db)
-  await replaceAmount(service.db, 'base.untroubled(f.amount)')
+  await replaceView(service.db, { amount: 'base.untroubled(f.amount)' })
   await send(service, 'evt_1')
   t.match(await service.batch(), { transformed: 1, suspended: 0, posted: 1 })
   t.match((await service.payment('evt_1')).payment, { state: 'posted' })

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../../../src/database/database.ts'
 import type { DB } from '../../../src/database/database.types.ts'
+import { undone } from './kept-plans.ts'
 
 export type Touched = {
   statement: string
@@ -32,17 +33,7 @@ export async function buffersOf(
     dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) }),
     log: ({ query }) => void statements.push(query),
   })
-  const undo = new Error('roll back')
-  const undone = (error: unknown) => {
-    if (error !== undo) throw error
-  }
-  await db
-    .transaction()
-    .execute(async trx => {
-      await run(trx)
-      throw undo
-    })
-    .catch(undone)
+  await undone(db, run)
   await db.destroy()
 
   const client = new pg.Client(url)

@@ -54,7 +54,8 @@ async function explained(db: Database, { name, parameters }: Prepared): Promise<
 
 const arrayOf = (values: unknown[]) => `{${values.map(value => JSON.stringify(value)).join(',')}}`
 
-async function undone(db: Database, run: (db: Database) => Promise<unknown>): Promise<void> {
+/** What `run` writes is taken back. */
+export async function undone(db: Database, run: (db: Database) => Promise<unknown>): Promise<void> {
   const undo = new Error('roll back')
   await db
     .transaction()

@@ -27,14 +27,19 @@ export async function serviceWithSource(t: Test): Promise<PaymentService> {
   return service
 }
 
-/** Replaces that source's view with one whose amount is the SQL expression `amount`, such as of `f.amount`. */
-export async function replaceAmount(db: Database, amount: string): Promise<void> {
+/** Replaces that source's view with one whose amount and body are these SQL expressions. */
+export async function replaceView(
+  db: Database,
+  { amount = 'f.amount', body = 'r.body' }: { amount?: string; body?: string },
+): Promise<void> {
   await sql`
     create or replace view base.lender_02_gateway_a as
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
            f.kind, f.payment_id, f.of_payment_id, f.status, ${sql.raw(amount)} as amount, f.currency,
            f.paid_at, f.external_loan_id, f.problem, f.hints
-      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(db)
+      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(${sql.raw(body)}) f`.execute(
+    db,
+  )
 }
 
 let lastId = 0
