@@ -4,7 +4,7 @@ import { dateOf } from '../fields/date.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
 import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
-import type { Client } from './client.ts'
+import { type Client, clientResult } from './client.ts'
 import { checkDates } from './client-dates.ts'
 
 const KEYS = new Set(['activationDate', 'dateFormat', 'locale'])
@@ -23,10 +23,5 @@ export function activateClient(ledger: Ledger, client: Client, body: Body) {
   const activated = { ...client, active: true, activatedOn }
   checkDates(activated, officeById(ledger, client.officeId), today(ledger))
   ledger.books.saveClient(activated)
-  return {
-    officeId: client.officeId,
-    clientId: client.id,
-    resourceId: client.id,
-    resourceExternalId: client.externalId,
-  }
+  return clientResult(client)
 }

@@ -19,6 +19,13 @@ export type Client = {
   transfer?: { officeId: number; date: string } | undefined
 }
 
+export const clientResult = ({ officeId, id, externalId }: Client) => ({
+  officeId,
+  clientId: id,
+  resourceId: id,
+  resourceExternalId: externalId,
+})
+
 /** A loan cannot have been approved, paid out or repaid there before. */
 export function joinedOfficeOn({ joinedOfficeOn, activatedOn }: Client): string | undefined {
   return joinedOfficeOn ?? activatedOn

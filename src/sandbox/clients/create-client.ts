@@ -7,7 +7,7 @@ import { isSent, textAsSent, textOf, trueOf } from '../fields/text.ts'
 import { containerError } from '../http/refusal.ts'
 import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
-import type { Client } from './client.ts'
+import { type Client, clientResult } from './client.ts'
 import { checkDates } from './client-dates.ts'
 import { CREATE_KEYS, checkBirth, checkContact, checkNames } from './client-fields.ts'
 import { checkUnique } from './unique.ts'
@@ -22,12 +22,7 @@ export function createClient(ledger: Ledger, caller: Caller, body: Body) {
   checkUnique(ledger, client)
   client.id = ledger.books.nextId('client')
   ledger.books.saveClient(client)
-  return {
-    officeId: client.officeId,
-    clientId: client.id,
-    resourceId: client.id,
-    resourceExternalId: client.externalId,
-  }
+  return clientResult(client)
 }
 
 function checkFields(body: Body, today: string): void {

@@ -7,7 +7,7 @@ import { isSent, textOf, trueOf } from '../fields/text.ts'
 import { fieldError } from '../http/refusal.ts'
 import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
-import type { Client } from './client.ts'
+import { type Client, clientResult } from './client.ts'
 import { checkDates } from './client-dates.ts'
 import { checkBirth, checkContact, checkNames, UPDATE_KEYS } from './client-fields.ts'
 import { legalForm } from './legal-form.ts'
@@ -44,13 +44,7 @@ export function updateClient(ledger: Ledger, caller: Caller, client: Client, bod
   }
   checkUnique(ledger, changed)
   ledger.books.saveClient(changed)
-  return {
-    officeId: client.officeId,
-    clientId: client.id,
-    resourceId: client.id,
-    changes,
-    resourceExternalId: changed.externalId,
-  }
+  return { ...clientResult(changed), changes }
 }
 
 function checkFields(body: Body, today: string): void {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
 import { sql } from 'kysely'
 import t from 'tap'
 import { lendersFile } from '../../support/config/lenders-file.ts'
+import { barePost } from '../../support/http/raw-http.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, signedA, signedB, successB } from '../../support/payments/gateway-events.ts'
 import { allSaved, paymentService } from '../../support/payments/payments.ts'
@@ -118,7 +118,7 @@ t.test('no header and no body, however odd, makes a 5xx', async t => {
     for (const body of bodies) {
       for (const [i, headers] of oddHeaders.entries()) {
         const path = `/api/webhooks/${gateway}${query[i % query.length]}`
-        const status = await post(url + path, body, headers)
+        const status = await barePost(url + path, body, headers)
         t.ok(status < 500, `${status} for ${path} ${JSON.stringify(headers).slice(0, 60)}`)
       }
     }
@@ -314,14 +314,3 @@ t.test('an event that cannot be stored is 503 at once, with Retry-After', async 
   t.ok(headers.get('retry-after'))
   await sql`alter schema elsewhere rename to pgboss`.execute(db)
 })
-
-function post(url: string, body: string, headers: Record<string, string>): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(url, { method: 'POST', headers }, response => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode ?? 0))
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}

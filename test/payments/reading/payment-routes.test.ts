@@ -1,6 +1,6 @@
-import { request } from 'node:http'
 import { sql } from 'kysely'
 import t from 'tap'
+import { barePost } from '../../support/http/raw-http.ts'
 import { capturedA, refundA } from '../../support/payments/gateway-events.ts'
 import { allSaved, paymentService } from '../../support/payments/payments.ts'
 
@@ -66,12 +66,5 @@ function post(url: string, body: string, type: string | undefined): Promise<numb
     'content-length': Buffer.byteLength(body),
     ...(type === undefined ? {} : { 'content-type': type }),
   }
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers }, response => {
-      response.resume()
-      response.on('end', () => resolve(response.statusCode ?? 0))
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
+  return barePost(url, body, headers)
 }

@@ -1,3 +1,4 @@
+import { type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 
 /** Sends raw bytes. @returns everything received until the server closes, or until we do after a complete answer */
@@ -13,6 +14,18 @@ export async function rawHttp(url: string, bytes: string | Buffer): Promise<stri
     })
     socket.on('error', error => (answer === '' ? reject(error) : resolve(answer)))
     socket.on('close', () => resolve(answer))
+  })
+}
+
+/** Posts with these headers alone, to which `fetch` would add some. @returns the status */
+export function barePost(url: string, body: string, headers: OutgoingHttpHeaders): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers }, response => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode ?? 0))
+    })
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 
