@@ -113,7 +113,7 @@ t.test('the states of a payment are reported as they become true, each once', as
 })
 
 t.test(
-  'what is said of a payment arrives in order, also once it has a loan, or another one',
+  'callbacks about a payment arrive in order, also once it has a loan, or another one',
   async t => {
     const receiver = await callbackReceiver(t)
     const service = await paymentService(t, receiver.settings)
