@@ -195,9 +195,14 @@ declare
   gone jsonb := core.copy_settings('core.confirming', settings);
 begin
   insert into core.unjudged_payment (gateway, gateway_payment_id)
-  select distinct gateway, gateway_payment_id
-    from core.event
-   where is_unproved and gateway in (select g ->> 'gateway' from jsonb_array_elements(gone) g)
+  select gateway, gateway_payment_id
+    from core.question
+   where gateway in (select g ->> 'gateway' from jsonb_array_elements(gone) g)
+  union
+  select gateway, gateway_payment_id
+    from core.transaction
+   where state in ('waiting', 'suspense') and unconfirmed is not null
+     and gateway in (select g ->> 'gateway' from jsonb_array_elements(gone) g)
   on conflict do nothing;
 end
 $$;
