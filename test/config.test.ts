@@ -371,6 +371,33 @@ t.test('a lenders file may begin with the mark that editors on Windows write', a
   t.ok(readConfig(env({ LENDERS_FILE })).lenders.has('LENDER_77'))
 })
 
+t.test('a member that is there twice is refused, because only one would count', t => {
+  const refused = (text: string) => complaints({ LENDERS_FILE: lendersFile(t, text) })
+  const signed = '"LENDER_02": {"gateway_a": {"validateSignature": true}}'
+  const twice = [/^LENDERS_FILE is invalid: LENDER_02 is there twice/]
+  matchEach(t, refused(`{${signed}, "LENDER_03": {}, "LENDER_02": {}}`), twice)
+  matchEach(t, refused(`{${signed}, "LENDER\\u005f02": {"product": "X"}}`), twice)
+  const inside = [/gateway_a is there twice/]
+  matchEach(
+    t,
+    refused('{"LENDER_02": {"gateway_a": {}, "gateway_b": {}, "gateway_a": {}}}'),
+    inside,
+  )
+  const LENDERS_DEFAULT = '{"posting": "review", "posting": "automatic"}'
+  matchEach(t, complaints({ LENDERS_DEFAULT }), [/^LENDERS_DEFAULT is invalid/])
+  t.end()
+})
+
+t.test(
+  'names and texts that recur in different places of the lenders file are no repetition',
+  t => {
+    const own = '{"product": ["gateway_a", "a\\": ", "}{"], "gateway_a": {}, "gateway_b": {}}'
+    const LENDERS_FILE = lendersFile(t, `{"LENDER_02": ${own}, "LENDER_03": {"gateway_a": {}}}`)
+    t.doesNotThrow(() => readConfig(env({ LENDERS_FILE })))
+    t.end()
+  },
+)
+
 t.test('a LEDGER_CA_FILE that holds no certificate stops the start', async t => {
   const start = (LEDGER_CA_FILE: string) => readConfig(env({ LEDGER_CA_FILE }))
   t.doesNotThrow(() => start('test/support/loopback.pem'))

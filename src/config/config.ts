@@ -17,6 +17,7 @@ import {
 import { LOOPBACK } from './loopback.ts'
 import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
+import { settingJson } from './setting-json.ts'
 import { warningsOf } from './setting-warnings.ts'
 import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './settings/callback-settings.ts'
 import { text, trimmed, troubleIn } from './settings/setting-formats.ts'
@@ -273,7 +274,7 @@ export function lendersOf(
   try {
     // The decoder leaves out the invisible mark with which editors on Windows begin a file.
     const file: unknown =
-      path === undefined ? {} : JSON.parse(new TextDecoder().decode(readFileSync(path)))
+      path === undefined ? {} : settingJson(new TextDecoder().decode(readFileSync(path)))
     return lendersFrom(file, gateways, secrets, standard)
   } catch (error) {
     const example = `{"LENDER_02": {"gateway_a": {"accounts": ["acc_29QQoUBi66xm2f"]}}}`
@@ -286,7 +287,7 @@ export function lendersOf(
 
 function standardOf({ LENDERS_DEFAULT: given = '' }: NodeJS.ProcessEnv) {
   try {
-    return Value.Decode(GatewayOfLender, given === '' ? {} : JSON.parse(given))
+    return Value.Decode(GatewayOfLender, given === '' ? {} : settingJson(given))
   } catch (error) {
     const property = Settings.properties.LENDERS_DEFAULT
     throw new ConfigError(complaint('LENDERS_DEFAULT', property, true), { cause: error })

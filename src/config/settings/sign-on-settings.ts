@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
+import { settingJson } from '../setting-json.ts'
 import { text } from './setting-formats.ts'
 
 export const signOnSettings = {
@@ -92,7 +93,7 @@ export function signOnOf(
 
 function rolesIn(text: string): Static<typeof Roles> | undefined {
   try {
-    const roles: unknown = JSON.parse(text)
+    const roles = settingJson(text)
     return Value.Check(Roles, roles) ? roles : undefined
   } catch {
     return undefined
