@@ -7,9 +7,20 @@ create or replace view core.current_settlement_row as
 select r.* from core.settlement_row r
  where not exists (select from core.statement_file f where f.id = r.statement_id and f.withdrawn_at is not null);
 
--- What files that count state and nobody has stated again since the last row of it was withdrawn.
+-- Parts of settlements that files which count state, and nobody has stated again since the last row of each was withdrawn. Such a
+-- row is found here until it is deleted.
 create or replace view core.current_lost_part as
-select l.* from core.lost_part l
+select l.*
+  from (select gateway, settlement_id, kind, id, lender, settled_at, utr, files from core.lost_part
+        union all
+        select r.gateway, r.settlement_id, r.kind, r.id, r.lender, r.settled_at, r.utr, r.earlier_files
+          from core.settlement_row r
+          join core.statement_file f on f.id = r.statement_id and f.withdrawn_at is not null
+        union all
+        select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, s.earlier_files
+          from core.statement s
+          join core.statement_file f on f.id = s.statement_id and f.withdrawn_at is not null
+         where s.settlement_id is not null) l
  where exists (select from core.statement_file f where f.id = any (l.files) and f.withdrawn_at is null)
    and not exists (select from core.current_settlement_row r
                     where r.settlement_id = l.settlement_id and r.gateway = l.gateway and r.kind = l.kind and r.id = l.id)

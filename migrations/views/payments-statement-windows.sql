@@ -44,23 +44,6 @@ create or replace function core.note_file(wanted_file uuid, days date[], partial
    where f.id = wanted_file
 $$;
 
--- Saves which parts of settlements the rows of a file state that other files state too.
-create or replace function core.note_lost_parts(wanted_file uuid) returns void language sql volatile as $$
-  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-  select distinct on (p.settlement_id, p.gateway, p.kind, p.id)
-         p.gateway, p.settlement_id, p.kind, p.id, coalesce(s.lender, t.lender, p.lender), p.settled_at, p.utr, p.earlier_files
-    from (select gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, earlier_files
-            from core.settlement_row where statement_id = wanted_file
-          union all
-          select gateway, settlement_id, 'payment', gateway_payment_id, gateway_payment_id, lender, settled_at, utr, earlier_files
-            from core.statement where statement_id = wanted_file and settlement_id is not null) p
-    left join core.statement s on s.gateway_payment_id = p.payment_id and s.gateway = p.gateway
-    left join core.transaction t on t.gateway_payment_id = p.payment_id and t.gateway = p.gateway and t.kind = 'payment'
-   where p.earlier_files <> '{}'
-   order by p.settlement_id, p.gateway, p.kind, p.id
-  on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files
-$$;
-
 -- Withdraws a file, whose rows are then to be deleted. The rows that they replaced do not come back: no statement of
 -- their days is complete until a later one covers the day. Returns nothing if there is no such file, or no longer.
 create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
@@ -103,30 +86,48 @@ begin
   select file.gateway, lender, 'withdrawn ' || wanted_file || ' ' || day, 'a file that was withdrawn had replaced it', true,
          tstzrange(core.start_of(day), core.start_of(day + 1)), wanted_file
     from replaced;
-  perform core.note_lost_parts(wanted_file);
   return query select true;
 end
 $$;
 
--- Deletes some of the rows of a withdrawn file. Returns whether there may be more.
+-- Deletes some of the rows of a withdrawn file, and saves which parts of settlements other files state too. Returns whether
+-- there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
 declare
   deleted integer;
 begin
   perform core.lock_settling();
-  delete from core.statement s
-   where (s.gateway_payment_id, s.gateway) in (
-     select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most);
-  get diagnostics deleted = row_count;
+  with gone as (
+    delete from core.statement s
+     where (s.gateway_payment_id, s.gateway) in (
+       select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most)
+    returning s.*
+  ), lost as (
+    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
+      from gone where settlement_id is not null and earlier_files <> '{}'
+    on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files
+  )
+  select count(*) into deleted from gone;
   if deleted = most then
     return true;
   end if;
-  delete from core.settlement_row r
-   where (r.settlement_id, r.gateway, r.kind, r.id) in (
-     select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most)
-     -- A fetch may have taken the row over while this waited for its lock.
-     and r.statement_id = wanted_file;
-  get diagnostics deleted = row_count;
+  with gone as (
+    delete from core.settlement_row r
+     where (r.settlement_id, r.gateway, r.kind, r.id) in (
+       select n.settlement_id, n.gateway, n.kind, n.id from core.settlement_row n where n.statement_id = wanted_file limit most)
+       -- A fetch may have taken the row over while this waited for its lock.
+       and r.statement_id = wanted_file
+    returning r.*
+  ), lost as (
+    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+    select r.gateway, r.settlement_id, r.kind, r.id, coalesce(t.lender, r.lender), r.settled_at, r.utr, r.earlier_files
+      from gone r
+      left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
+     where r.earlier_files <> '{}'
+    on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files
+  )
+  select count(*) into deleted from gone;
   return deleted = most;
 end
 $$;

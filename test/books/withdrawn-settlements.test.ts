@@ -21,10 +21,12 @@ async function upload({ url }: TestService, ...lines: string[]): Promise<string>
 
 async function withdraw({ call, db }: TestService, id: string) {
   await call('DELETE', `/api/gateways/gateway_a/statements/${id}`)
+  const before = await settlements({ call })
   await sweepWithdrawn(db)
+  return before
 }
 
-const settlements = async ({ call }: TestService) =>
+const settlements = async ({ call }: Pick<TestService, 'call'>) =>
   (await call('GET', '/api/settlements?utr=UTR1')).body.settlements
 
 const LOST = { off_by: null, adds_up: false }
@@ -40,8 +42,9 @@ for (const [name, ...lines] of [
     const first = await upload(service, ...lines)
     const second = await upload(service, header, ...rows.slice(1))
     t.match(await settlements(service), [WHOLE])
-    await withdraw(service, second)
-    t.match(await settlements(service), [{ payments: 1, gross: '10.00', ...LOST }])
+    const before = await withdraw(service, second)
+    t.match(before, [{ payments: 1, gross: '10.00', ...LOST }], 'while its rows are deleted')
+    t.same(await settlements(service), before)
 
     const third = await upload(service, header, ...rows.slice(1))
     t.match(await settlements(service), [WHOLE])
