@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { idOf } from '../../src/ids.ts'
-import type { LoggedWrite } from '../support/ledger/loans.ts'
+import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
 
 /** The figures behind the promises, once everything is final. All but the first seven must be 0. */
 export type Verdict = {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
-import pg from 'pg'
 import { migrate } from '../../src/database/migrate/migrate.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts'
 import { allQueues } from '../../src/worker.ts'
+import { withClient } from '../support/database/with-client.ts'
 import { until } from '../support/until.ts'
 import { killPostmaster, PASSWORD } from './single-database.ts'
 
@@ -67,11 +67,5 @@ async function isSynchronous(url: string): Promise<boolean> {
 }
 
 async function once(url: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    return (await client.query(text)).rows
-  } finally {
-    await client.end()
-  }
+  return (await withClient(url, client => client.query(text))).rows
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../src/database/database.ts'
 import type { Overlap } from '../../src/sandbox/http/traffic.ts'
-import { control, type LoggedWrite } from '../support/ledger/loans.ts'
+import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
+import { control } from '../support/ledger/loans.ts'
 import type { Answered } from './callers.ts'
 import type { Cluster } from './cluster.ts'
 import { judge } from './model.ts'

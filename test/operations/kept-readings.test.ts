@@ -2,13 +2,13 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log.ts'
 import { startRole } from '../../src/role.ts'
+import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { attemptsOf, ending, hurry, submit } from '../support/engine/operations.ts'
 import {
   clientData,
   control,
   disbursal,
-  type LoggedWrite,
   ledgerLoan,
   loanData,
   newName,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import type { LoggedWrite } from '../../../src/sandbox/storage/write-log.ts'
 import {
   AMBIGUOUS,
   BEFORE,
@@ -22,7 +23,6 @@ import {
   control,
   DAY,
   disbursal,
-  type LoggedWrite,
   ledgerLoan,
   loanData,
   newName,

@@ -19,6 +19,7 @@ import {
   ownLoan,
   type PaymentService,
   paymentService,
+  sent,
 } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
@@ -26,13 +27,6 @@ const LENDER = { lender: 'LENDER_02' }
 
 /** For all tests but those that need other settings, another day at the ledger, its faults, or a counter from its start. */
 const service = await paymentService(t)
-
-/** Sends events one after the other, runs a batch, and tells the payment. */
-async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
-  for (const event of events) await service.webhook('gateway_a', event, LENDER)
-  await service.batch()
-  return (await service.payment(id)).payment
-}
 
 t.test(
   'a captured payment is posted to its loan, with the right day, amount and receipt',

@@ -14,9 +14,10 @@ import {
   ownLoan,
   type PaymentService,
   paymentService,
+  sent,
 } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
+const _LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
 const POST = {
   outcome: 'post',
@@ -31,14 +32,10 @@ const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
 /** For all tests without unreadable events, which could be the money of any payment. */
 const service = await paymentService(t)
 
-/** Sends events one after the other, runs a batch, and tells the payment. */
 const sender =
   (service: PaymentService, own: string) =>
-  async (events: unknown[], id = own) => {
-    for (const event of events) await service.webhook('gateway_a', event, LENDER)
-    await service.batch()
-    return (await service.payment(id)).payment
-  }
+  (events: unknown[], id = own) =>
+    sent(service, events, id)
 
 async function withLoan(t: Test) {
   const service = await paymentService(t)

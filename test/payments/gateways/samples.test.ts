@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
+import { placesIn } from '../../support/payments/json-places.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
 type Sample = { source: string; event: string; body: Record<string, unknown> }
@@ -125,7 +126,7 @@ t.test('no bytes and no JSON make either gateway’s function raise an error', a
     fc.constantFrom('null', '1e400', '"\\u0000"', '"\\ud83d"', '[]', '{}', '-0', '[[]]'),
   )
   const placed = fc
-    .tuple(fc.constantFrom(...placesOf([...samples, ...samplesB])), odd)
+    .tuple(fc.constantFrom(...[...samples, ...samplesB].flatMap(({ body }) => placesIn(body))), odd)
     .map(([put, value]) => put(value))
   const bodies = fc.oneof(
     fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes)),
@@ -144,22 +145,3 @@ t.test('no bytes and no JSON make either gateway’s function raise an error', a
     { numRuns: 40 },
   )
 })
-
-/** For each place in each sample, a way to put another JSON text there. */
-function placesOf(events: { body: object }[]): ((text: string) => string)[] {
-  const mark = '"@@"'
-  return events.flatMap(({ body }) => {
-    const places: ((text: string) => string)[] = []
-    const walk = (node: Record<string, unknown>) => {
-      for (const [name, value] of Object.entries(node)) {
-        node[name] = '@@'
-        const whole = JSON.stringify(body)
-        node[name] = value
-        places.push(text => whole.replace(mark, () => text))
-        if (typeof value === 'object' && value !== null) walk(value as Record<string, unknown>)
-      }
-    }
-    walk(body as Record<string, unknown>)
-    return places
-  })
-}

@@ -3,6 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { capturedA, successB } from '../../support/payments/gateway-events.ts'
+import { placesIn } from '../../support/payments/json-places.ts'
 
 /** Of an ordinary event of the same size. */
 const MOST_TIMES = 10
@@ -151,21 +152,4 @@ function ordinary(gateway: Gateway, bytes: number): string {
   const room = bytes - JSON.stringify(event).length
   for (let i = 10_000; i < 10_000 + room / 34; i++) event.more[`member_${i}`] = 'a text, as usual'
   return JSON.stringify(event)
-}
-
-/** For each member of an event, a way to put another JSON text in its place. */
-function placesIn(event: object): ((text: string) => string)[] {
-  const mark = '"@@"'
-  const places: ((text: string) => string)[] = []
-  const walk = (node: Record<string, unknown>) => {
-    for (const [name, value] of Object.entries(node)) {
-      node[name] = '@@'
-      const whole = JSON.stringify(event)
-      node[name] = value
-      places.push(text => whole.replace(mark, () => text))
-      if (typeof value === 'object' && value !== null) walk(value as Record<string, unknown>)
-    }
-  }
-  walk(event as Record<string, unknown>)
-  return places
 }

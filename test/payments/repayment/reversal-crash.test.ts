@@ -1,6 +1,7 @@
 import t from 'tap'
+import type { LoggedWrite } from '../../../src/sandbox/storage/write-log.ts'
 import { expireLeases } from '../../support/engine/leases.ts'
-import { control, type LoggedWrite } from '../../support/ledger/loans.ts'
+import { control } from '../../support/ledger/loans.ts'
 import { remainder, repaidLoan } from '../../support/payments/repaid-loan.ts'
 import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'

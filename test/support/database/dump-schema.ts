@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { withClient } from './with-client.ts'
 
 /** All our tables with their columns, constraints, indexes and triggers, in a stable order. */
 const TABLES = `
@@ -37,12 +37,6 @@ const HEADER = `-- Today's tables, as the migrations leave them: to be read, nev
 
 /** The tables of a migrated database as SQL, for people to read. */
 export async function dumpSchema(url: string): Promise<string> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ text: string }>(TABLES)
-    return HEADER + rows.map(({ text }) => `\n${text}`).join('')
-  } finally {
-    await client.end()
-  }
+  const { rows } = await withClient(url, client => client.query<{ text: string }>(TABLES))
+  return HEADER + rows.map(({ text }) => `\n${text}`).join('')
 }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { migrate } from '../../../src/database/migrate/migrate.ts'
 import { allQueues } from '../../../src/worker.ts'
+import { withClient } from './with-client.ts'
 
 export const TEMPLATE = 'loanops_template'
 /** A login whose only privilege is membership of the runtime role. */
@@ -25,9 +26,7 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
     await compact(databaseUrl(serverUrl, TEMPLATE))
     await letIn(client)
     // The first connection after a change of tables writes down what every other one reads at its start: the copies have it.
-    const first = new pg.Client(databaseUrl(serverUrl, TEMPLATE))
-    await first.connect()
-    await first.end()
+    await withClient(databaseUrl(serverUrl, TEMPLATE), async () => undefined)
     // PostgreSQL copies a template only while nobody is connected to it.
     await client.query(`alter database ${TEMPLATE} with allow_connections false`)
   } finally {
@@ -37,30 +36,22 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
 
 /** Of the queue's tables, once a minute. In a fresh database it is due at once, and takes as long as the service's start. */
 async function postponeMaintenance(url: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    await client.query(`
+  await withClient(url, client =>
+    client.query(`
       update pgboss.queue set maintain_on = now() + interval '1 day';
-      update pgboss.version set reindex_on = now() + interval '1 day'`)
-  } finally {
-    await client.end()
-  }
+      update pgboss.version set reindex_on = now() + interval '1 day'`),
+  )
 }
 
 /** Migrating leaves dead rows in the catalogs, and two more files beside each: without them, a copy takes half the time. */
 async function compact(url: string): Promise<void> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
+  await withClient(url, async client => {
     const { rows } = await client.query<{ names: string }>(
       `select string_agg(oid::regclass::text, ', ') as names from pg_class
         where relkind = 'r' and relnamespace = 'pg_catalog'::regnamespace and not relisshared`,
     )
     await client.query(`vacuum full ${rows[0]?.names}`)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Without passwords, a connection costs a seventh less: a test opens more than ten. */

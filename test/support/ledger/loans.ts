@@ -1,3 +1,4 @@
+import type { LoggedWrite } from '../../../src/sandbox/storage/write-log.ts'
 import { type Call, operate, type TestService } from '../service.ts'
 import { type LoanState, makeLedgerLoan } from './ledger-loan.ts'
 
@@ -94,13 +95,6 @@ export async function writesOn(service: Pick<TestService, 'ledger'>, externalId:
   return (log as LoggedWrite[])
     .filter(write => write.externalId === externalId)
     .map(({ command }) => command)
-}
-
-export type LoggedWrite = {
-  sequence: number
-  command: string
-  externalId: string | null
-  idempotencyKey: string | null
 }
 
 /** Creates a loan directly at the ledger, for tests that do not care how it got there. @returns its external id */

@@ -182,3 +182,10 @@ export async function disburse(service: PaymentService, externalId: string): Pro
 async function paymentAt(call: Call, id: unknown, gateway = 'gateway_a') {
   return (await call('GET', `/api/payments/${gateway}/${encodeURIComponent(String(id))}`)).body
 }
+
+/** Sends events of gateway A one after the other, runs a batch, and tells the payment. */
+export async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
+  for (const event of events) await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await service.batch()
+  return (await service.payment(id)).payment
+}
