@@ -17,7 +17,6 @@ import {
   sent,
 } from '../../support/payments/payments.ts'
 
-const _LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
 const POST = {
   outcome: 'post',
