@@ -10,11 +10,11 @@ begin
 end
 $$;
 
--- The body with U+FFFD for what PostgreSQL cannot store, with blanks for control characters, which no JSON contains, and
--- without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the money. Null if
--- the body cannot be read for another reason. Where a body has many such places, as no genuine one has, more is replaced
--- than necessary, or nothing, because looking at each place would cost more than reading the body. Ids, amounts and
--- loans' names are ASCII.
+-- The body with U+FFFD for what PostgreSQL cannot store, U+FFFE for an escaped NUL, and blanks for control characters, which
+-- no JSON contains, without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the
+-- money. Null if the body cannot be read for another reason. Where a body has many such places, as no genuine one has, more
+-- is replaced than necessary, or nothing, because looking at each place would cost more than reading the body. Ids, amounts
+-- and loans' names are ASCII.
 create or replace function base.storable(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
   few constant integer := 100;
@@ -37,7 +37,7 @@ begin
     end if;
     repaired := regexp_replace(repaired, '[\u0080-\u00ff]+', E'\uFFFD', 'g');
   end;
-  repaired := replace(base.without_controls(ltrim(repaired, E'\ufeff')), '\u0000', '\ufffd');
+  repaired := replace(base.without_controls(ltrim(repaired, E'\ufeff')), '\u0000', '\ufffe');
   halves := (length(repaired) - length(replace(replace(repaired, '\ud', ''), '\uD', ''))) / 3;
   if halves > few then
     repaired := replace(replace(repaired, '\ud', '\ufffdd'), '\uD', '\ufffdD');
@@ -105,13 +105,14 @@ $$;
 -- written out.
 create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
   -- Ids are read as text even if they are numbers, because jsonb keeps every digit; no gateway's id is longer than this.
-  -- As in intake, blanks, invisible characters and what replaces a NUL are left out at both ends.
+  -- As in intake, blanks, invisible characters and NULs are left out at both ends. A damaged character stays, because
+  -- without it the text would be another id.
   select case jsonb_typeof(value)
            when 'string' then
              case when length(value #>> '{}') <= 200
                   then nullif(btrim(value #>> '{}', E' \t\n\v\f\r\u00a0\u00ad\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
                          '\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f'
-                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffd'), '') end
+                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'), '') end
            when 'number' then case when base.is_short(value::numeric) then value #>> '{}' end end
 $$;
 
@@ -188,7 +189,7 @@ create or replace function base.captured(payment_id text, amount numeric, curren
   external_loan_id text, hints jsonb) returns base.fact language sql stable parallel safe as $$
   select case
     -- An id in which a character was replaced might be another payment's.
-    when payment_id is null or strpos(payment_id, E'\ufffd') > 0 or amount is null or paid_at is null
+    when payment_id is null or payment_id ~ E'[\ufffd\ufffe]' or amount is null or paid_at is null
       then row('payment', null, null, 'captured', amount, currency, paid_at, external_loan_id, 'unreadable',
              coalesce(hints, '{}') || coalesce(jsonb_build_object('payment_id', payment_id), '{}'))::base.fact
     when base.is_no_money(amount)

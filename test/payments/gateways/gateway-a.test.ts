@@ -231,13 +231,13 @@ t.test('a hint with more digits than an amount can have is left out', async t =>
 t.test('a text that PostgreSQL cannot store does not hide the payment', async t => {
   const event = JSON.stringify(capturedA({ loan: 'L-1', payment: { description: 'to ODD' } }))
   const shown = {
-    '\\ud83d': 'to',
-    'A\\u0000B': 'to A\ufffdB',
-    '\\ud83d\\ude00\\ude00': 'to \u{1f600}',
+    '\\ud83d': 'to \ufffd',
+    'A\\u0000B': 'to A\ufffeB',
+    '\\ud83d\\ude00\\ude00': 'to \u{1f600}\ufffd',
   }
   const odd = Object.entries({
     ...shown,
-    '\\uDE00': 'to',
+    '\\uDE00': 'to \ufffd',
     '\\u0000\\u0000': 'to',
     'A\xffB': 'to A\ufffdB',
     'A\x00\\\\000B': 'to A \\000B',
@@ -270,6 +270,14 @@ t.test(
     matchEach(t, await read(event, 'pay\\u00001'), [{ payment_id: null, problem: 'unreadable' }])
   },
 )
+
+t.test('the name of a loan with a damaged character at its end names no other loan', async t => {
+  const event = JSON.stringify(capturedA({ loan: 'L-1ODD' }))
+  for (const damaged of ['\xff', '\\ud800'])
+    matchEach(t, await factsOf(Buffer.from(event.replace('ODD', damaged), 'latin1')), [
+      { payment_id: 'pay_1', external_loan_id: 'L-1\ufffd', problem: null },
+    ])
+})
 
 t.test('a body that cannot be read shows the id of its payment', async t => {
   const cut = JSON.stringify(capturedA()).slice(0, -1)
