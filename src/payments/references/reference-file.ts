@@ -43,14 +43,18 @@ const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow({ line, fields, misfit }: UploadRow) {
   const { reason: _, ...row } = fields
+  const noDays: string[] = []
   for (const name of ['valid_from', 'valid_until']) {
-    const day = dayOf((row[name] ?? '').replace(SHORT_YEAR, '20'))
+    const text = row[name] ?? ''
+    const day = dayOf(text.replace(SHORT_YEAR, '20'))
     if (day !== undefined) row[name] = day.iso
+    else if (text !== '') noDays.push(`${name} ${DAY_RULE}`)
   }
   const reference = row as NewReference
   if (misfit !== null) return { line, reference, errors: [misfit] }
-  // A made-up value has the same error twice, as a reference and as a cell.
+  // A made-up value or a day may have the same error twice, as a reference and as a cell.
   const errors = new Set([
+    ...noDays,
     ...(Row.Check(row) ? [] : columnErrors(Row.Errors(row))),
     ...madeUpValues(fields),
     ...damagedIds(fields, { externalIds: ['external_loan_id'] }),

@@ -37,9 +37,10 @@ t.test('a file’s valid rows are stored, and its invalid ones named with their 
     'gateway_a,virtual_account,va_1,L-1,2026-02-05,',
     'gateway_x,virtual_account,va_4,L-1,,',
     'gateway_a,virtual_account,va_5,,,',
+    'gateway_a,virtual_account,va_6,L-1,0206-02-05,2026-02-30',
   )
   t.equal(status, 201)
-  t.match(body, { rows: 11, valid_rows: 5, invalid_rows: 6 })
+  t.match(body, { rows: 12, valid_rows: 5, invalid_rows: 7 })
   t.match(
     body.errors.map(({ line, reason }: any) => `${line} ${reason}`),
     [
@@ -49,6 +50,7 @@ t.test('a file’s valid rows are stored, and its invalid ones named with their 
       /^6 valid_until must not be before valid_from/,
       /^11 gateway must be one of/,
       /^12 external_loan_id is required/,
+      /^13 valid_from must be a valid date[^;]*; valid_until must be a valid date[^;]*$/,
     ],
   )
   t.same(
@@ -63,7 +65,7 @@ t.test('a file’s valid rows are stored, and its invalid ones named with their 
   )
   const { rows } = await sql`
     select subject, detail from ops.audit where action = 'reference.upload'`.execute(db)
-  t.match(rows, [{ subject: 'references.csv', detail: { rows: 11, valid_rows: 5 } }])
+  t.match(rows, [{ subject: 'references.csv', detail: { rows: 12, valid_rows: 5 } }])
 })
 
 t.test('a year of two digits is in this century, however far ahead', async t => {
