@@ -30,7 +30,7 @@ and see its outcome:
   curl -s '${url}/api/ledger/operations?external_id=C-1001' -H 'X-Internal-Token: ${token}'
 
 docs/testing.md shows how to make the ledger fail. Ctrl-C stops LoanOps; its data stays in
-${folder}, until you empty it: npm run reset${folder === dataFolder().folder ? '' : ` -- --data ${folder}`}
+${folder}, until you empty it: npm run reset${folder === dataFolder().folder ? '' : ` -- --data "${folder}"`}
 `
 }
 
