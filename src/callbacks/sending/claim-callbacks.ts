@@ -16,14 +16,10 @@ export type ClaimedCallback = {
 }
 
 const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
-/** What was said of a payment while it had no loan, or another one, has another subject, and goes first all the same. */
+/** Earlier callbacks about the same payment have another subject if its loan has changed since. They go first. */
 const isBehind = sql`c.type like 'payment.%' and exists (
-  select from core.transaction t
-    join loanops.callback e
-      on e.subject in ('payment:' || t.gateway || '/' || t.gateway_payment_id, 'payment:' || t.gateway || '/' || t.raw_id,
-                       -- The line of its own loan is not read.
-                       nullif('loan:' || t.named_loan_id, c.subject))
-   where t.id = c.about and e.about = t.id and e.subject <> c.subject and e.state = 'pending' and e.seq < c.seq)`
+  select from loanops.callback e
+   where e.about = c.about and e.type like 'payment.%' and e.state = 'pending' and e.seq < c.seq and e.subject <> c.subject)`
 const waiting = sql`c.state = 'pending' and c.is_next and not (${isBehind})`
 
 /** Claims due callbacks: one at a time, as a probe, while the receiver is down; none after it answered 410. */
