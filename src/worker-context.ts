@@ -24,8 +24,15 @@ export function workerContext(
     ]),
     async onPurge() {
       const purged = {}
+      const errors: unknown[] = []
       for (const feature of features)
-        Object.assign(purged, await feature.onPurge?.(services.patient, config))
+        try {
+          Object.assign(purged, await feature.onPurge?.(services.patient, config))
+        } catch (error) {
+          services.log.error({ err: error }, 'a purge failed; the others run nevertheless')
+          errors.push(error)
+        }
+      if (errors.length > 0) throw errors[0]
       return purged
     },
   }

@@ -87,6 +87,29 @@ t.test('a purge removes what each setting names', async t => {
   t.same(rows, [{ purged_at: null }], 'the third setting is off')
 })
 
+t.test('a purge that fails does not keep the others from running', async t => {
+  const { db } = await startTestService(
+    t,
+    { OPERATION_RETENTION_DAYS: '30' },
+    {
+      async prepare(db) {
+        await addOldRows(db)
+        await sql`drop function loanops.purge_approvals`.execute(db)
+      },
+    },
+  )
+  await until(async () => {
+    const { rows } = await sql`
+      select from pgboss.job where name = ${purgeQueue.name} and state in ('retry', 'failed')`.execute(
+      db,
+    )
+    return rows.length === 1
+  }, 'its job has failed')
+  const { rows } = await sql`
+    select purged_at is not null as "isPurged" from loanops.operation`.execute(db)
+  t.same(rows, [{ isPurged: true }])
+})
+
 t.test('a purge whose worker died is given up, so that the next one can start', async t => {
   const { db } = await startTestService(
     t,
