@@ -17,6 +17,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   operation: operationPath,
   payment: paymentSubjectPath,
   loan: loanPath,
+  'reference.begin': () => '/console/references',
   'reference.upload': () => '/console/references',
   reference: subject => loanPath(subject.replace(/^loan:/, '')),
   client: clientPath,

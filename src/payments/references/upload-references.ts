@@ -7,6 +7,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadPlace, type UploadRow } from '../../csv/reading/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
@@ -42,35 +43,30 @@ export function uploadReferences(
 async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, asker: Asker) {
   const counts = { rows: 0, valid_rows: 0, invalid_rows: 0 }
   const errors: { line: number; reason: string }[] = []
-  const entry = {
-    ...asker,
-    action: 'reference.upload',
-    subject: file.name ?? 'file',
-    detail: counts,
-  }
-  let audited = 0
+  const entry = { ...asker, subject: file.name ?? 'file' }
   try {
     await readUpload(file.bytes, place, {
       async rows(batch) {
-        const refused = await db.transaction().execute(async trx => {
+        const refused = await inTransaction(db, async trx => {
           if (asker.actor !== INTERNAL_TOKEN_ACTOR)
             await requirePerson(trx, asker, 'reference.write')
           const refused = await saveValid(trx, batch, asker.actor)
-          counts.rows += batch.length
-          counts.valid_rows += batch.length - refused.length
-          counts.invalid_rows += refused.length
-          // With the first rows: even if the process dies, the audit has who uploaded the file.
-          if (audited === 0 && counts.valid_rows > 0) await audit(trx, entry)
+          // Audited with the first rows, so that the audit names the uploader even if the process dies.
+          if (counts.valid_rows === 0 && refused.length < batch.length)
+            await audit(trx, { ...entry, action: 'reference.begin' })
           return refused
         })
-        audited ||= counts.valid_rows
         crashPoint('reference.saved')
+        counts.rows += batch.length
+        counts.valid_rows += batch.length - refused.length
+        counts.invalid_rows += refused.length
         errors.push(...refused.slice(0, MAX_LISTED - errors.length))
       },
     })
   } finally {
     // The rows before an interruption of a file are saved, too.
-    if (counts.valid_rows > audited) await auditAlone(db, entry)
+    if (counts.valid_rows > 0)
+      await auditAlone(db, { ...entry, action: 'reference.upload', detail: counts })
   }
   return { ...counts, errors }
 }

@@ -29,8 +29,10 @@ async function saved(db: Database) {
 
 async function audited(db: Database) {
   const { rows } = await sql<object>`
-    select actor, subject, detail ->> 'valid_rows' as valid_rows
-      from ops.audit where action = 'reference.upload'`.execute(db)
+    select action, actor, subject, detail ->> 'valid_rows' as valid_rows
+      from ops.audit where action in ('reference.begin', 'reference.upload') order by id`.execute(
+    db,
+  )
   return rows
 }
 
@@ -45,7 +47,9 @@ t.test('the references that a process saved before it died are in the audit', as
   await uploading
   t.same(crashPointsIn(doomed.said), ['reference.saved'])
   t.same(await saved(db), ['va_1'])
-  t.same(await audited(db), [{ actor: 'internal-token', subject: 'slow.csv', valid_rows: '1' }])
+  t.same(await audited(db), [
+    { action: 'reference.begin', actor: 'internal-token', subject: 'slow.csv', valid_rows: null },
+  ])
 })
 
 t.test('an account that is disabled during an upload saves no further reference', async t => {
@@ -58,5 +62,29 @@ t.test('an account that is disabled during an upload saves no further reference'
   resolve()
   t.equal((await uploading).status, 401)
   t.same(await saved(db), ['va_1'])
-  t.same(await audited(db), [{ actor: OPERATOR.username, subject: 'slow.csv', valid_rows: '1' }])
+  const own = { actor: OPERATOR.username, subject: 'slow.csv' }
+  t.same(await audited(db), [
+    { action: 'reference.begin', ...own, valid_rows: null },
+    { action: 'reference.upload', ...own, valid_rows: '1' },
+  ])
+})
+
+t.test('the audit does not count references whose commit failed', async t => {
+  const { db, url } = await startTestService(t, { ROLE: 'api' })
+  await sql
+    .raw(`
+      create function public.refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$;
+      create constraint trigger refuse after insert on core.reference deferrable initially deferred
+        for each row when (new.value = 'va_2') execute function public.refuse()`)
+    .execute(db)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const uploading = upload(url, promise)
+  await until(async () => (await saved(db)).length > 0, 'the first row is saved')
+  resolve()
+  t.equal((await uploading).status, 500)
+  t.same(await saved(db), ['va_1'])
+  t.match(await audited(db), [
+    { action: 'reference.begin' },
+    { action: 'reference.upload', valid_rows: '1' },
+  ])
 })
