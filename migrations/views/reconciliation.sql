@@ -252,6 +252,8 @@ begin
   if not found then
     return;
   end if;
+  -- Which of the new days a file covers as a whole is not known until it is uploaded again.
+  update core.gateway_window set is_partial = true where source = 'file' and not is_partial;
   delete from core.day_figure;
   delete from core.balanced_day;
   insert into core.changed_day (day) select core.days_of_books();
