@@ -254,8 +254,11 @@ begin
   end if;
   -- Which of the new days a file covers as a whole is not known until it is uploaded again.
   update core.gateway_window set is_partial = true where source = 'file' and not is_partial;
-  delete from core.day_figure;
   delete from core.balanced_day;
-  insert into core.changed_day (day) select core.days_of_books();
+  -- The figures of the other days stay until they are replaced: they show which days are large.
+  with marked as (
+    insert into core.changed_day (day) select core.days_of_books() returning day
+  )
+  delete from core.day_figure where day not in (select day from marked);
 end
 $$;
