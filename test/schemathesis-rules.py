@@ -47,7 +47,7 @@ REFUSALS = [
             "POST /api/payments/{gateway}/{gateway_payment_id}/resolve",
         },
         "PRECONDITION_FAILED",
-        "The payment has changed since it was read; read it again, and decide about it as it is now",
+        "The payment has changed since you read it: read it again, then decide",
         status=412,
     ),
     Refusal(

@@ -100,7 +100,7 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
            core.is_trusted(wanted_gateway, null, e.address) as is_inside,
            core.is_trusted(wanted_gateway, e.verified_by, e.address) as is_trusted,
-           -- The gateway's own answer about a refund may be the same as before, after it was another one.
+           -- `turn` counts the earlier events that say otherwise: an answer that changes back is not a repeat.
            case when e.kind = 'refund' and e.verified_by = 'gateway_api' then
              case e.status when 'undone' then count(*) filter (where e.status <> 'undone' and e.verified_by is not null) over earlier
                            else count(*) filter (where e.status = 'undone' and e.verified_by = 'gateway_api') over earlier end

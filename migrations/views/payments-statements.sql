@@ -198,7 +198,7 @@ begin
 end
 $$;
 
--- How often the gateway's own answers have told about the refund or chargeback in this body, in base64.
+-- How many answers of the gateway about the refund or chargeback in this body (in base64) are stored.
 create or replace function core.times_answered(wanted_gateway text, body text) returns bigint language plpgsql stable as $$
 declare
   times bigint;

@@ -6,7 +6,7 @@ import type { PaymentStanding } from './locked-payment.ts'
 
 const PreconditionFailed = createError(
   'PRECONDITION_FAILED',
-  'The payment has changed since it was read; read it again, and decide about it as it is now',
+  'The payment has changed since you read it: read it again, then decide',
   412,
 )
 const PreconditionRequired = createError(

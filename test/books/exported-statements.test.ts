@@ -202,7 +202,7 @@ t.test('the flat rows of gateway B’s own API are a statement', async t => {
   ])
 })
 
-t.test('an export of one gateway is no statement of the other', async t => {
+t.test('an export of one gateway is refused as a statement of another gateway', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const path = 'gateway_b/statement?lender=LENDER_02'
   const { status, body } = await uploadStatement(service.url, path, `${A_SETTLEMENTS}\n`)

@@ -47,7 +47,7 @@ t.test('a form of a covered act is sent for approval, and says so', async t => {
   await held('pay_1')
   const { headers } = await dismissed('pay_1')
   const shown = await operator(headers.get('location') ?? '')
-  t.match(shown.text, /Sent for approval\. Nothing is done yet/)
+  t.match(shown.text, /Sent for approval\. Nothing happens until/)
   t.match(shown.text, /<a href="\/console\/approvals" [^>]*>Approvals \(1\)<\/a>/)
   t.equal(await stateOf('pay_1'), 'suspense')
 })
@@ -175,7 +175,7 @@ t.test('the pages are accessible, fit a phone, and work without JavaScript', asy
   t.equal(await stateOf('pay_7'), 'dismissed')
 })
 
-t.test('nothing of it shows where no act needs approval', async t => {
+t.test('the console shows nothing about approvals where no act needs one', async t => {
   const plain = await startWithConsole(t)
   for (const path of ['/console', '/console/payments', '/console/audit'])
     t.notMatch((await plain.admin(path)).text, /pproval/, path)

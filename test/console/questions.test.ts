@@ -64,7 +64,7 @@ const WALKS: [question: string, walk: Walk][] = [
     'What did its gateway not confirm',
     {
       steps: ['not at gateway', 'pay_denied'],
-      shows: /The gateway does not have this payment/,
+      shows: /The gateway has no such payment/,
     },
   ],
   ['What waits for a second person', { steps: ['Approvals'], shows: /Approvals/ }],

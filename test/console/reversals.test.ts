@@ -41,7 +41,7 @@ t.test(
     t.notMatch(await page.content(), /Reverse<\/button>/)
     await fitsAndIsAccessible(t, page, 'restore')
     await submit(page, 'form:has([name=outcome][value=restore])', 'the bank gave it back')
-    t.match(await page.content(), /Sent for approval\. Nothing is done yet/)
+    t.match(await page.content(), /Sent for approval\. Nothing happens until/)
     t.same(await service.standing(), { 'pay_1-r2': 700 })
 
     const { body } = await service.call('GET', '/api/approvals?limit=1')

@@ -12,7 +12,7 @@ const file = (name: string, text: string, filename = 'a.csv') =>
 const END = '--b--\r\n'
 const type = field('type', 'repayments')
 
-t.test('a malformed upload gets a 400, and nothing of it is stored', async t => {
+t.test('a malformed upload gets a 400, and nothing that it contains is saved', async t => {
   const { url, db, call } = await startTestService(t, { ROLE: 'api' })
   const wrong: Record<string, string> = {
     'nothing at all': '',

@@ -27,13 +27,16 @@ t.test('a time that the database cannot read is refused wherever a time is given
   for (const time of READABLE) t.same(await statusesFor(time), [200, 202, 202], time)
 })
 
-t.test('a row of a statement with such a time is reported, and the others are kept', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']
-  const rows = times.map((time, n) => `pay_${n},100.00,INR,captured,${time}`)
-  const header = 'gateway_payment_id,amount,currency,status,captured_at'
-  const path = 'gateway_a/statement?lender=LENDER_02'
-  const { status, body } = await uploadStatement(service.url, path, [header, ...rows].join('\n'))
-  t.equal(status, 201)
-  t.match(body, { rows: 4, valid_rows: 1, invalid_rows: 3 })
-})
+t.test(
+  'a row of a statement with an unreadable time is reported, and the others are saved',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const times = [...UNREADABLE, '2026-02-05T10:00:00+05:30']
+    const rows = times.map((time, n) => `pay_${n},100.00,INR,captured,${time}`)
+    const header = 'gateway_payment_id,amount,currency,status,captured_at'
+    const path = 'gateway_a/statement?lender=LENDER_02'
+    const { status, body } = await uploadStatement(service.url, path, [header, ...rows].join('\n'))
+    t.equal(status, 201)
+    t.match(body, { rows: 4, valid_rows: 1, invalid_rows: 3 })
+  },
+)

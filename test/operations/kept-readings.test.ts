@@ -50,8 +50,8 @@ type Settings = (t: Test) => NodeJS.ProcessEnv
 
 /** What may become of the first attempt's write, whose answer is lost. */
 const FATES: Record<string, Partial<Interference>> = {
-  'after it was applied': { afterwards: true },
-  'after it was lost': {},
+  'after its first write was applied': { afterwards: true },
+  'after its first write was lost': {},
 }
 
 // Each waits for its second attempt.

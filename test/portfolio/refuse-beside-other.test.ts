@@ -58,7 +58,7 @@ t.test('of two kinds of file on the same loans, only one is running', async t =>
     t.match(await act(retried, 'retry'), { status: 202 })
   })
 
-  t.test('if both start at the same moment, one is refused', async t => {
+  t.test('of two runs on the same loans that start at once, one is refused', async t => {
     const pairs = await Promise.all(
       ['C', 'D', 'E', 'F'].map(loan => Promise.all([loans(loan), repayments(loan)])),
     )

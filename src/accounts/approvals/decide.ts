@@ -23,7 +23,7 @@ const NotProposer = createError('FORBIDDEN', 'Only %s, who proposed this, may wi
 const Expired = createError('EXPIRED', 'The proposal has expired: propose it again', 409)
 const Stale = createError(
   'STALE',
-  'What this is about has changed since it was proposed: look at it as it is now, and propose it again',
+  'This has changed since it was proposed: check its present state, then propose it again',
   409,
 )
 

@@ -6,7 +6,7 @@ import { startLoop } from '../../queue/loop.ts'
 
 const EVERY_MS = 60 * 60_000
 
-/** Ends the proposals that are over, so that the same can be proposed again and no password's hash stays. */
+/** Ends expired proposals, so that the same act can be proposed again and no password hash is kept. */
 export async function endDue(db: Database): Promise<void> {
   await sql`select loanops.end_due_approvals()`.execute(db)
 }

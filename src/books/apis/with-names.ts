@@ -1,6 +1,6 @@
 import type { ApiPayment, Fetched, GatewayReads } from '../../payments/gateways/gateway-api.ts'
 
-/** If the item names no loan, its order or the account that it was paid into may. */
+/** If the payment itself names no loan, its order or its virtual account may name one. */
 export async function withNames(api: GatewayReads, payment: ApiPayment): Promise<Fetched> {
   const { item, hasTags, orderId } = payment
   if (hasTags) return { kind: 'payment', item }

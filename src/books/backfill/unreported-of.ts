@@ -15,7 +15,7 @@ export async function unreportedOf(
       from core.unreported(${gateway}, ${bodies}::text[]) place order by place`.execute(db)
   return rows.map(({ place, times }) => {
     const event = events[Number(place) - 1] as PaymentEvent
-    // The gateway may say again what it said before it said otherwise: an equal body alone would count as a repeat.
+    // The gateway's answer may change back to an earlier one. With an id of its own, the equal body is not a repeat.
     return times === '0' ? event : { ...event, eventId: `loanops-${times}` }
   })
 }

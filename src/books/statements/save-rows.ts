@@ -45,7 +45,7 @@ export async function saveRows(
       on conflict (id) do update set rows = excluded.rows, valid_rows = excluded.valid_rows where f.withdrawn_at is null
       returning xmax = 0 as "isNew"`.execute(trx)
     if (open.length === 0) throw new Withdrawn()
-    // The upload may be interrupted, and its rows count all the same.
+    // These rows count even if the upload is interrupted, so the audit must name its uploader now.
     const entry = { ...asker, action: 'statement.begin', subject: id }
     if (open[0]?.isNew)
       await audit(trx, { ...entry, detail: { gateway, lender, file_name: fileName } })

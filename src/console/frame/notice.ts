@@ -12,7 +12,7 @@ const DONE = {
   cancelled: 'The operation has been cancelled.',
   runCancelled: 'The run has been cancelled. Rows that are in progress are completed.',
   assigned: 'The payment is assigned; the next batch posts it.',
-  proposed: 'Sent for approval. Nothing is done yet: somebody else decides, under Approvals.',
+  proposed: 'Sent for approval. Nothing happens until somebody else approves it, under Approvals.',
   approved: 'You approved it, and it is done.',
   rejected: 'You rejected it. Nothing is done.',
   takenBack: 'You withdrew it. Nothing is done.',

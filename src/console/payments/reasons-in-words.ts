@@ -29,7 +29,8 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   unknown_event: 'LoanOps does not know this event type. Resolve it, or have the type added.',
   awaiting_review:
     'The lender wants each payment reviewed, or only its customer or payer suggests a loan. Assign or resolve it.',
-  not_at_gateway: 'The gateway does not have this payment as the event says.',
+  not_at_gateway:
+    'The gateway has no such payment, or describes it differently. Dismiss it if it is forged; otherwise resolve it.',
   missing_at_ledger:
     'The ledger no longer has its repayment. Assign or resolve it to post it again.',
   reversed_at_ledger:

@@ -15,8 +15,8 @@ const SILENCE_MS = 1_000
 /** Unused connections are closed sooner than a dead one is found, so that the next try gets a new one. */
 const IDLE_MS = 4_000
 /**
- * Discovering a dead connection takes longer with long statements, so they use one that was opened or used a moment ago. It is
- * kept for longer than a loop rests: connecting each time took longer than what the loops read.
+ * A dead connection is found late where statements may be long, so idle ones are closed sooner. This is still longer than a
+ * loop rests: connecting for each look took longer than the look.
  */
 const IDLE_WITH_LONG_STATEMENTS_MS = 3_000
 export type PoolOptions = {

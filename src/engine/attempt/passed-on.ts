@@ -3,7 +3,7 @@ import type { Claim } from '../claim/claim.ts'
 /** Values that one operation on a subject tells the next one, so that the next one need not read them. */
 export type PassedOn = {
   leave(claim: Claim, value: unknown): void
-  /** @returns undefined unless the operation just before this one left it, and nothing was accepted between the two */
+  /** @returns what the operation accepted directly before this one left, if it ran just before it; otherwise undefined */
   take(claim: Claim): unknown
 }
 

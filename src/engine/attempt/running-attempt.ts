@@ -41,7 +41,7 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   /** Reads whether the ledger has an equal effect, whoever made it. */
   findEqual(): Promise<Effect>
   write(): Promise<Answer | Refusal>
-  /** Whether the refusal may be that of a duplicate of this write, which matters only if something was remembered. */
+  /** Whether the ledger may have refused our own duplicate. Only writes that remembered something before are affected. */
   mayHaveComeTwice(): boolean
   decide(answer: Answer | Refusal): Decision
   end(decision: Decision, answer: Answer | Refusal | null): Ended

@@ -45,8 +45,8 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
   if (status === 405 && isOfLedgerShape(body))
     return {
       check: 'api_path',
-      found: 'an instance of the ledger takes no such calls',
-      remedy: 'set LEDGER_URL to the one that does',
+      found: 'the ledger’s instance at LEDGER_URL accepts no calls of this kind',
+      remedy: 'set LEDGER_URL to an instance that does',
     }
   if (status === 400 && isOfContainer(body))
     return {
@@ -82,7 +82,7 @@ const OF_CONNECTION: [codes: RegExp, found: string, remedy: string][] = [
   ],
   [
     /^(UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH)$/,
-    'no way leads to the ledger’s host',
+    'the ledger’s host cannot be reached',
     'correct the host in LEDGER_URL, or look for a firewall in between',
   ],
   [
@@ -97,8 +97,8 @@ const OF_CONNECTION: [codes: RegExp, found: string, remedy: string][] = [
   ],
   [
     /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/,
-    'nobody known here signed the ledger’s certificate',
-    'set LEDGER_CA_FILE to the file with its authority’s',
+    'the ledger’s certificate is signed by an unknown authority',
+    'set LEDGER_CA_FILE to the file with that authority’s certificate',
   ],
   [
     /^(ERR_SSL_|EPROTO)/,

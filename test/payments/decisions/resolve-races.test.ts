@@ -76,7 +76,7 @@ t.test('a resolution and a batch that tries again post a payment once', async t 
     t.same(amounts.get(id), [status === 200 ? '990.00' : '1000.00'], `${id} got ${status}`)
 })
 
-t.test('webhooks that arrive with a resolution change nothing of it', async t => {
+t.test('webhooks that arrive during a resolution do not change what it books', async t => {
   const service = await paymentService(t)
   await held(service, 'L-none')
   const late = IDS.flatMap(id => [

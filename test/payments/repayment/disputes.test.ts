@@ -30,12 +30,16 @@ const RELEASED = ['payment 1453002795 waiting', 'chargeback 77 failed']
 
 for (const [what, events, fates] of [
   ['an open dispute holds its payment', [CREATED], HELD],
-  ['a dispute that was won releases it', [CREATED, WON], RELEASED],
-  ['the next phase of a dispute that was won holds it again', [CREATED, WON, AGAIN], HELD],
-  ['a lost dispute holds it', [CREATED, WON, AGAIN, LOST], HELD],
-  ['a dispute lost in one phase and won in the next releases it', [LOST, WON_AT_LAST], RELEASED],
+  ['a dispute that was won releases its payment', [CREATED, WON], RELEASED],
+  ['the next phase of a dispute that was won holds its payment again', [CREATED, WON, AGAIN], HELD],
+  ['a lost dispute holds its payment', [CREATED, WON, AGAIN, LOST], HELD],
+  [
+    'a dispute lost in one phase and won in the next releases its payment',
+    [LOST, WON_AT_LAST],
+    RELEASED,
+  ],
 ] as const)
-  t.test(`${what}, in whatever order its events come`, async t => {
+  t.test(`${what}, in whatever order the dispute’s events come`, async t => {
     for (const order of [events, events.toReversed()]) {
       const service = await sourceOf(t, 'gateway_b')
       await service.save(PAYMENT)

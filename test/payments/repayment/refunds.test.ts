@@ -102,7 +102,7 @@ t.test('a refund that was ordered or failed, and never made, leaves its payment 
   )
 })
 
-t.test('a refund’s other events say of it what its status says', async t => {
+t.test('a refund’s event `speed_changed` counts by the refund’s status', async t => {
   const { id: of } = ownIds()
   const id = `rfnd_${of}`
   const faster = { ...refundA({ id, of }), event: 'refund.speed_changed' }

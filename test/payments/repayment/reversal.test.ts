@@ -29,7 +29,7 @@ t.test('the remainder is posted on the same day with the same receipt number', a
   t.equal(new Set(attempts.map(one => one.idempotency_key)).size, 2, 'each write has its own key')
 })
 
-t.test('several parts go back one after the other', async t => {
+t.test('several parts of a repayment are taken back one after another', async t => {
   const service = await repaidLoan(t)
   const of = (amount: string, number: number) => ({
     repayment: remainder(amount, number - 1),

@@ -90,23 +90,26 @@ t.test('a repayment booked by hand is not taken for a call that lost its answer'
   })
 })
 
-t.test('once the ledger has refused its call, nothing of it may still arrive', async t => {
-  const behind = await behindProxy(t)
-  const { service, proxy } = behind
-  const refused = ledgerBody(403, 'error.msg.loan.transaction.not.allowed')
-  proxy.interferences = [
-    { of: 'pay_1', on: 'writes', status: 503, times: 1 },
-    { of: 'pay_1', on: 'writes', status: 403, body: refused, times: 1 },
-    { of: 'gateway_a-pay_1', on: 'reads', status: 503, spares: 1, times: 1 },
-  ]
-  const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })
-  await received(service)
-  await until(async () => (await attempts(service)) > 1, 'its second attempt ends')
-  await doomed.close()
-  t.match((await service.payment('pay_1')).payment, WAITS, 'the look after the refusal failed')
-  await reviewer(t, behind)
-  t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'awaiting_review' })
-})
+t.test(
+  'once the ledger has refused a repayment’s call, no write of the repayment may still arrive',
+  async t => {
+    const behind = await behindProxy(t)
+    const { service, proxy } = behind
+    const refused = ledgerBody(403, 'error.msg.loan.transaction.not.allowed')
+    proxy.interferences = [
+      { of: 'pay_1', on: 'writes', status: 503, times: 1 },
+      { of: 'pay_1', on: 'writes', status: 403, body: refused, times: 1 },
+      { of: 'gateway_a-pay_1', on: 'reads', status: 503, spares: 1, times: 1 },
+    ]
+    const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })
+    await received(service)
+    await until(async () => (await attempts(service)) > 1, 'its second attempt ends')
+    await doomed.close()
+    t.match((await service.payment('pay_1')).payment, WAITS, 'the look after the refusal failed')
+    await reviewer(t, behind)
+    t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'awaiting_review' })
+  },
+)
 
 t.test('a payment that a killed worker had not sent is refused at once', async t => {
   const behind = await behindProxy(t)
