@@ -240,6 +240,7 @@ create table core.lost_part (
   settled_at timestamp with time zone,
   utr text,
   files uuid[] not null,
+  is_moved boolean default false not null,
   constraint lost_part_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
 );
 CREATE INDEX lost_part_settled ON core.lost_part USING btree (settled_at);

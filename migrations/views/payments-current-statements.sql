@@ -11,13 +11,13 @@ select r.* from core.settlement_row r
 -- row is found here until it is deleted.
 create or replace view core.current_lost_part as
 select l.*
-  from (select gateway, settlement_id, kind, id, lender, settled_at, utr, files from core.lost_part
+  from (select gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved from core.lost_part
         union all
-        select r.gateway, r.settlement_id, r.kind, r.id, r.lender, r.settled_at, r.utr, r.earlier_files
+        select r.gateway, r.settlement_id, r.kind, r.id, r.lender, r.settled_at, r.utr, r.earlier_files, false
           from core.settlement_row r
           join core.statement_file f on f.id = r.statement_id and f.withdrawn_at is not null
         union all
-        select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, s.earlier_files
+        select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, s.earlier_files, false
           from core.statement s
           join core.statement_file f on f.id = s.statement_id and f.withdrawn_at is not null
          where s.settlement_id is not null) l
@@ -25,5 +25,5 @@ select l.*
    and not exists (select from core.current_settlement_row r
                     where r.settlement_id = l.settlement_id and r.gateway = l.gateway and r.kind = l.kind and r.id = l.id)
    and not exists (select from core.current_statement s
-                    where s.gateway_payment_id = l.id and s.gateway = l.gateway and s.settlement_id = l.settlement_id
-                      and l.kind = 'payment');
+                    where s.gateway_payment_id = l.id and s.gateway = l.gateway and l.kind = 'payment'
+                      and (s.settlement_id = l.settlement_id or l.is_moved and s.settlement_id is not null));

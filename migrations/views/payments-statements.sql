@@ -237,6 +237,17 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
    using core.statement_file f
    where f.id = s.statement_id and f.withdrawn_at is not null and s.gateway = wanted_gateway
      and s.gateway_payment_id in (select n.id from jsonb_to_recordset(said) as n (id text));
+  -- The file that states another settlement may be withdrawn.
+  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved)
+  select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, stated.files, true
+    from (select distinct n.id, n.settlement_id from jsonb_to_recordset(said) as n (id text, settlement_id text)) n
+    join core.statement s on s.gateway_payment_id = n.id and s.gateway = wanted_gateway and s.settlement_id <> n.settlement_id
+   cross join lateral (
+     select array_remove(array_remove(s.earlier_files || s.statement_id, null), wanted_file) as files) stated
+   where stated.files <> '{}'
+   order by n.id
+  on conflict (settlement_id, gateway, kind, id) do update
+     set files = l.files || excluded.files, is_moved = l.is_moved and excluded.is_moved;
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,

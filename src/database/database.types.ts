@@ -115,6 +115,7 @@ export interface CoreCurrentLostPart {
   files: string[] | null;
   gateway: string | null;
   id: string | null;
+  is_moved: boolean | null;
   kind: string | null;
   lender: string | null;
   settled_at: Timestamp | null;
@@ -268,6 +269,7 @@ export interface CoreLostPart {
   files: string[];
   gateway: string;
   id: string;
+  is_moved: Generated<boolean>;
   kind: string;
   lender: string | null;
   settled_at: Timestamp | null;

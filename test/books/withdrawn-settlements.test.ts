@@ -59,6 +59,40 @@ for (const [name, ...lines] of [
   })
 }
 
+t.test(
+  'a settlement lacks a payment that only a withdrawn statement gave to another one',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const moved = row('pay_1').replace('setl_1', 'setl_2')
+    const [one, two] = [
+      { settlement_id: 'setl_1', payments: 1 },
+      { settlement_id: 'setl_2', payments: 1 },
+    ]
+    const first = await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
+    const second = await upload(service, STATEMENT_HEADER, moved)
+    const third = await upload(service, STATEMENT_HEADER, moved)
+    t.match(await settlements(service), [
+      { ...two, adds_up: true },
+      { ...one, adds_up: true },
+    ])
+    await withdraw(service, second)
+    t.match(await settlements(service), [
+      { ...two, adds_up: true },
+      { ...one, adds_up: true },
+    ])
+    const before = await withdraw(service, third)
+    t.match(before, [{ ...one, ...LOST }], 'while its rows are deleted')
+    t.same(await settlements(service), before)
+
+    await withdraw(service, await upload(service, STATEMENT_HEADER, moved))
+    t.same(await settlements(service), before)
+    await upload(service, STATEMENT_HEADER, row('pay_1'))
+    t.match(await settlements(service), [{ ...one, ...WHOLE }])
+    await withdraw(service, first)
+    t.match(await settlements(service), [{ ...one, adds_up: true }])
+  },
+)
+
 t.test('a settlement whose parts were all lost is still found', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   await upload(service, REPORT, part('pay_1'))
