@@ -17,7 +17,7 @@ export const PAYMENT_CRASH_POINTS = [
 export const REVERSAL_CRASH_POINTS = ['batch.reversing', 'reversal.recorded'] as const
 
 /** Only a payment with a fee of its payer passes this. */
-export const FEE_CRASH_POINTS = ['repayment.fee-kept'] as const
+export const FEE_CRASH_POINTS = ['repayment.fee-saved'] as const
 
 export function paymentCounters(registers: Registry[]) {
   return {

@@ -5,7 +5,7 @@ import { type Measured, measure } from '../../ops/measured.ts'
 
 export const BACKFILL_CRASH_POINTS = [
   'backfill.claimed',
-  'backfill.kept',
+  'backfill.saved',
   'backfill.part-done',
   'backfill.unended',
 ] as const

@@ -45,7 +45,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
     )
     return stored
   })
-  crashPoint('backfill.kept')
+  crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
 }
 

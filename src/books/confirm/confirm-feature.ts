@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Feature } from '../../engine/feature.ts'
 import { type Measured, measure } from '../../ops/measured.ts'
 
-export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.kept'] as const
+export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.saved'] as const
 
 const confirmGauges: Measured = {
   metrics: {

@@ -47,5 +47,5 @@ export async function saveAnswers(
       trx,
     )
   })
-  crashPoint('confirm.kept')
+  crashPoint('confirm.saved')
 }

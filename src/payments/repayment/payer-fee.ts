@@ -30,5 +30,5 @@ export async function savePayerFee(db: Database, id: string, payment: Taken): Pr
   const { payerFee, feeToKeep } = payment
   if (payerFee === null || payerFee.kept === feeToKeep) return
   await sql`update core.transaction set payer_fee = ${feeToKeep} where id = ${id}`.execute(db)
-  crashPoint('repayment.fee-kept')
+  crashPoint('repayment.fee-saved')
 }
