@@ -7,6 +7,8 @@ const VARIANT = 0x80
 const NAMESPACE = Buffer.from('0d9a6c1e5f4b4c0a9b7e3a8d2f61c054', 'hex')
 
 export const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+/** Sorts before every id that is given out. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const AS_UUID = new RegExp(UUID)
 
 export const isUuid = (text: string): boolean => AS_UUID.test(text)

@@ -2,28 +2,28 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { purgeInSteps } from '../database/purge-in-steps.ts'
 import type { Row } from '../database/row.ts'
+import { FIRST_ID } from '../ids.ts'
 
 /** Deleting this many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 500
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** Purges events. What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
-export async function purgeEvents(db: Database, keepDays: number): Promise<number> {
+export async function purgeEvents(db: Database, retentionDays: number): Promise<number> {
   let purged = 0
   const { rows } = await sql<
     Row<'core.source', 'name'>
   >`select name from core.source order by name`.execute(db)
   for (const { name } of rows)
-    purged += await purgeInSteps(BEFORE_ALL, after => deleteNext(db, { name, keepDays, after }))
+    purged += await purgeInSteps(FIRST_ID, after => deleteNext(db, { name, retentionDays, after }))
   return purged
 }
 
 type Step = { purged: number; last: string | null }
-type From = { name: string; keepDays: number; after: string }
+type From = { name: string; retentionDays: number; after: string }
 
-async function deleteNext(db: Database, { name, keepDays, after }: From) {
+async function deleteNext(db: Database, { name, retentionDays, after }: From) {
   const { rows } = await sql<Step>`
     select deleted::integer as purged, last_id as last
-      from raw.delete_closed(${name}, ${keepDays}, ${after}, ${ROWS_AT_ONCE})`.execute(db)
+      from raw.delete_closed(${name}, ${retentionDays}, ${after}, ${ROWS_AT_ONCE})`.execute(db)
   return rows[0] as Step
 }

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
+import { FIRST_ID } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { measureEvery } from '../ops/measure-every.ts'
 import type { Job } from '../queue/job.ts'
 
 /** How many events each measurement reads: reading a long history at once would take minutes. */
 const EVENTS_AT_ONCE = 10_000
-const START = { source: '', id: '00000000-0000-0000-0000-000000000000' }
+const START = { source: '', id: FIRST_ID }
 
 /** Reads all events, round by round, and shows what the last whole round found, or this one if that is more. */
 export function unrecordedGauge(

@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { FIRST_ID } from '../../ids.ts'
 import type { AuditHead } from './audit-head.ts'
 
 /** No more rows are read at once, however long the audit is. */
 const ROWS_PER_STATEMENT = 10_000
-
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 const WRONG = {
   follows: 'does not follow from the row before it: it was changed or inserted, or others were',
@@ -74,7 +73,7 @@ type Unsealed = Wrong & Pick<Verified, 'unsealed'> & { last: string | null }
 
 async function readUnsealed(db: Database): Promise<Wrong & Pick<Verified, 'unsealed'>> {
   let unsealed = 0
-  for (let after = BEFORE_ALL; ; ) {
+  for (let after = FIRST_ID; ; ) {
     const page = await readUnsealedAfter(db, after)
     unsealed += page.unsealed
     if (page.wrong || page.last === null) return { ...page, unsealed }

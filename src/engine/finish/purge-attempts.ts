@@ -1,26 +1,27 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { purgeInSteps } from '../../database/purge-in-steps.ts'
+import { FIRST_ID } from '../../ids.ts'
 
 /** A step of so many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 2_000
 
 type Place = { id: string; attempt: number }
 type Step = { purged: number; last: Place | null }
-const BEFORE_ALL: Place = { id: '00000000-0000-0000-0000-000000000000', attempt: 0 }
+const FIRST_PLACE: Place = { id: FIRST_ID, attempt: 0 }
 
-export function purgeAttempts(db: Database, keepDays: number): Promise<number> {
-  return purgeInSteps(BEFORE_ALL, after => deleteNext(db, keepDays, after))
+export function purgeAttempts(db: Database, retentionDays: number): Promise<number> {
+  return purgeInSteps(FIRST_PLACE, after => deleteNext(db, retentionDays, after))
 }
 
 /**
  * Steps are ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
  * of those are scanned.
  */
-async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place) {
+async function deleteNext(db: Database, retentionDays: number, { id, attempt }: Place) {
   const { rows } = await sql<Step>`
     with bound as (
-      select raw.id_at(now() - ${keepDays} * interval '1 day') as old, raw.id_at(now() + interval '1 day') as migrated
+      select raw.id_at(now() - ${retentionDays} * interval '1 day') as old, raw.id_at(now() + interval '1 day') as migrated
     ), next as materialized (
       (select a.operation_id, a.attempt, a.ended_at
          from loanops.operation_attempt a
@@ -36,7 +37,7 @@ async function deleteNext(db: Database, keepDays: number, { id, attempt }: Place
       delete from loanops.operation_attempt a
        using next join loanops.operation o on o.id = next.operation_id
        where (a.operation_id, a.attempt) = (next.operation_id, next.attempt)
-         and next.ended_at < now() - ${keepDays} * interval '1 day' and o.status <> 'processing'
+         and next.ended_at < now() - ${retentionDays} * interval '1 day' and o.status <> 'processing'
       returning a.attempt
     )
     select (select count(*)::integer from gone) as purged,

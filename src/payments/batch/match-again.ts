@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { FIRST_ID } from '../../ids.ts'
 import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 
@@ -7,7 +8,6 @@ const CHANGES_AT_ONCE = 5_000
 const FOUND_AT_ONCE = 10_000
 /** This many payments take some 100 ms, in which nobody else settles or decides about payments. */
 const PAYMENTS_AT_ONCE = 250
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 type Changes = { gateway: string; keys: (string | null)[]; ids: string[] }
 
