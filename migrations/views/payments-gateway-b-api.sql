@@ -12,7 +12,7 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'order', jsonb_build_object(
         'order_id', ordered -> 'order_id', 'order_amount', ordered -> 'order_amount',
         'order_tags', coalesce(nullif(ordered -> 'order_tags', 'null'), event #> '{order,order_tags}')),
-      'customer_details', jsonb_build_object('customer_id', item #> '{customer_details,customer_id}'),
+      'customer_details', jsonb_build_object('customer_id', base.text_of(item #> '{customer_details,customer_id}')),
       'refund', jsonb_build_object(
         'cf_refund_id', refunded -> 'refund_id', 'cf_payment_id', paid -> 'cf_payment_id', 'order_id', ordered -> 'order_id',
         'refund_amount', happened -> 'event_amount', 'refund_currency', happened -> 'event_currency',
