@@ -113,14 +113,21 @@ test('a denied payment is asked about again until the gateway has it', async t =
   t.same(await stateOf('28'), ['posted', null, null])
 })
 
+/** By all batches, because a scheduled one may come first. */
+async function suspended(): Promise<number> {
+  const { body } = await service.call('GET', '/api/payments/batches?limit=100')
+  return body.batches.reduce((sum: number, one: { suspended: number }) => sum + one.suspended, 0)
+}
+
 test('a payment that is denied in two batches counts as suspended in the first', async t => {
+  const none = await suspended()
   await webhook(B, paidB('271'), SEVEN)
   await batch()
+  t.equal(await suspended(), none + 1)
   const before = (await asked('order_271')).length
   await batch()
   t.ok((await asked('order_271')).length > before)
-  const { body } = await service.call('GET', '/api/payments/batches?limit=2')
-  t.match(body.batches, [{ suspended: 0 }, { suspended: 1 }])
+  t.equal(await suspended(), none + 1)
 })
 
 test('a genuine event beside a forged one is posted', async t => {
