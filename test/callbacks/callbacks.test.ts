@@ -117,18 +117,19 @@ t.test(
   async t => {
     const receiver = await callbackReceiver(t)
     const service = await paymentService(t, receiver.settings)
-    receiver.respond((response, { body }) =>
-      response.writeHead(body.type === 'payment.suspended' ? 503 : 200).end(),
-    )
-    await service.loan('L-1')
+    const isRefused = ({ type, data }: { type: string; data: any }) =>
+      type === 'payment.suspended' && (data.gateway_payment_id !== 'pay_3' || data.external_loan_id)
+    receiver.respond((response, { body }) => response.writeHead(isRefused(body) ? 503 : 200).end())
+    for (const loan of ['L-1', 'L-3']) await service.loan(loan)
     await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), LENDER)
     await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: '' }), LENDER)
     await service.webhook('gateway_a', capturedA({ id: 'pay_3', loan: '' }), LENDER)
     await service.batch()
     await receiver.attempts(3)
-    await service.assign('pay_3', 'L-none')
+    await service.assign('pay_3', 'L-gone')
     await service.batch()
-    for (const id of ['pay_1', 'pay_2', 'pay_3']) await service.assign(id, 'L-1')
+    for (const id of ['pay_1', 'pay_2']) await service.assign(id, 'L-1')
+    await service.assign('pay_3', 'L-3')
     await service.batch()
     await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-2')))
     await until(async () => receiver.received.some(({ body }) => body.data.external_id === 'C-2'))
@@ -137,13 +138,12 @@ t.test(
       service.db,
     )
     await until(async () => (await states(service)).every(state => state === 'delivered'))
-    // A callback that is tried again counts once.
-    const said = new Map(
-      receiver.received.map(({ headers, body: { type, data } }) => [
-        headers['webhook-id'],
-        `${data.gateway_payment_id} ${type}`,
-      ]),
-    )
+    // A callback that is tried again counts once, when it is delivered.
+    const said = new Map<unknown, string>()
+    for (const { headers, body } of receiver.received) {
+      said.delete(headers['webhook-id'])
+      said.set(headers['webhook-id'], `${body.data.gateway_payment_id} ${body.type}`)
+    }
     for (const [id, suspended] of Object.entries({ pay_1: 1, pay_2: 1, pay_3: 2 }))
       t.same(
         [...said.values()].filter(one => one.startsWith(id)),
