@@ -27,3 +27,8 @@ select l.*
    and not exists (select from core.current_statement s
                     where s.gateway_payment_id = l.id and s.gateway = l.gateway and l.kind = 'payment'
                       and (s.settlement_id = l.settlement_id or l.is_moved and s.settlement_id is not null));
+
+-- Those of the files that still count, each once.
+create or replace function core.valid_files(files uuid[]) returns uuid[] language sql stable as $$
+  select array(select f.id from core.statement_file f where f.id = any (files) and f.withdrawn_at is null order by f.id)
+$$;

@@ -106,7 +106,7 @@ begin
     insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
     select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
       from gone where settlement_id is not null and earlier_files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files, is_moved = false
+    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
   )
   select count(*) into deleted from gone;
   if deleted = most then
@@ -125,7 +125,7 @@ begin
       from gone r
       left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
      where r.earlier_files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = l.files || excluded.files, is_moved = false
+    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
   )
   select count(*) into deleted from gone;
   return deleted = most;

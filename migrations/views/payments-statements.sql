@@ -247,7 +247,7 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
    where stated.files <> '{}'
    order by n.id
   on conflict (settlement_id, gateway, kind, id) do update
-     set files = l.files || excluded.files, is_moved = l.is_moved and excluded.is_moved;
+     set files = core.valid_files(l.files || excluded.files), is_moved = l.is_moved and excluded.is_moved;
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,

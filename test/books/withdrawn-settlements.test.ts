@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { sweepWithdrawn } from '../../src/books/statements/sweep-withdrawn.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
@@ -92,6 +93,35 @@ t.test(
     t.match(await settlements(service), [{ ...one, adds_up: true }])
   },
 )
+
+for (const [name, header, line] of [
+  ['report', REPORT, part('pay_1')],
+  ['statement', STATEMENT_HEADER, row('pay_1')],
+] as const) {
+  t.test(
+    `a lost part of a ${name} names each valid file once, however often it is lost`,
+    async t => {
+      const service = await startTestService(t, { ROLE: 'api' })
+      const files = async () => {
+        const { rows } = await sql<{ files: string[] }>`select files from core.lost_part`.execute(
+          service.db,
+        )
+        return rows.map(lost => lost.files)
+      }
+      const first = await upload(service, header, line)
+      const second = await upload(service, header, line)
+      await withdraw(service, await upload(service, header, line))
+      t.same(await files(), [[first, second]])
+
+      const third = await upload(service, header, line)
+      await withdraw(service, await upload(service, header, line))
+      await withdraw(service, first)
+      const last = await upload(service, header, line)
+      await withdraw(service, await upload(service, header, line))
+      t.same(await files(), [[second, third, last]])
+    },
+  )
+}
 
 t.test('a settlement whose parts were all lost is still found', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
