@@ -7,8 +7,8 @@ create or replace view core.current_settlement_row as
 select r.* from core.settlement_row r
  where not exists (select from core.statement_file f where f.id = r.statement_id and f.withdrawn_at is not null);
 
--- Parts of settlements that files which count state, and nobody has stated again since the last row of each was withdrawn. Such a
--- row is found here until it is deleted.
+-- Parts of settlements that a valid file states but that have no row: it went with a withdrawn file, and no later one has
+-- brought it back. Until such a row is deleted, it is read from its own table.
 create or replace view core.current_lost_part as
 select l.*
   from (select gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved from core.lost_part

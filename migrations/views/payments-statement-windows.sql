@@ -90,8 +90,8 @@ begin
 end
 $$;
 
--- Deletes some of the rows of a withdrawn file, and saves which parts of settlements other files state too. Returns whether
--- there may be more.
+-- Deletes some of the rows of a withdrawn file, and saves those parts of its settlements that other files state too. Returns
+-- whether there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
 declare
   deleted integer;

@@ -13,9 +13,9 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
   from core.statement_file f;
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
--- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. If the gateway gives
--- no account of its payout, a payment adds up once its fee and tax are known; with a part that was lost, nothing does. A
--- part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
+-- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without
+-- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up.
+-- A part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
        is_known and is_agreed and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
