@@ -1,19 +1,15 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { purgeInSteps } from '../database/purge-in-steps.ts'
-
-/** Few enough rows that nobody notices their locks. */
-const ROWS_PER_STATEMENT = 500
+import { purgeAll } from '../database/purge-in-steps.ts'
 
 export function purgeCallbacks(db: Database, retentionDays: number): Promise<number> {
-  return purgeInSteps(true, async () => {
+  return purgeAll(async most => {
     const { numAffectedRows } = await sql`
       delete from loanops.callback
        where id in (
          select id from loanops.callback
           where created_at < now() - ${retentionDays} * interval '1 day' and state <> 'pending'
-          order by created_at limit ${ROWS_PER_STATEMENT} for update skip locked)`.execute(db)
-    const purged = Number(numAffectedRows)
-    return { purged, last: purged < ROWS_PER_STATEMENT ? null : true }
+          order by created_at limit ${most} for update skip locked)`.execute(db)
+    return Number(numAffectedRows)
   })
 }

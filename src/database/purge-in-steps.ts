@@ -13,3 +13,17 @@ export async function purgeInSteps<Place>(
   })
   return all
 }
+
+/** Few enough rows that nobody notices their locks. */
+const ROWS_AT_ONCE = 500
+
+/** Purges until a step finds fewer rows than it may purge. @returns how much all steps purged */
+export function purgeAll(
+  step: (most: number) => Promise<number>,
+  most = ROWS_AT_ONCE,
+): Promise<number> {
+  return purgeInSteps(true, async () => {
+    const purged = await step(most)
+    return { purged, last: purged < most ? null : true }
+  })
+}

@@ -1,20 +1,14 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { purgeInSteps } from '../database/purge-in-steps.ts'
+import { purgeAll } from '../database/purge-in-steps.ts'
 import { PERSONAL_MEMBERS } from './personal-members.ts'
-
-/** Few enough rows that nobody notices their locks. */
-const ROWS_PER_STATEMENT = 500
 
 /** Purges operations, except what is needed to reconcile with the ledger: ids, amounts, dates, result and attempts. */
 export function purgeOperations(db: Database, retentionDays: number): Promise<number> {
-  return purgeInSteps(true, async () => {
-    const purged = Number((await purgeSome(db, retentionDays)).numAffectedRows)
-    return { purged, last: purged < ROWS_PER_STATEMENT ? null : true }
-  })
+  return purgeAll(async most => Number((await purgeSome(db, retentionDays, most)).numAffectedRows))
 }
 
-function purgeSome(db: Database, retentionDays: number) {
+function purgeSome(db: Database, retentionDays: number, most: number) {
   return sql`
     update loanops.operation o
        set data = (select coalesce(json_object_agg(name, value), '{}')
@@ -36,6 +30,6 @@ function purgeSome(db: Database, retentionDays: number) {
        select id from loanops.operation
         where status <> 'processing' and purged_at is null
           and processed_at < now() - ${retentionDays} * interval '1 day'
-        order by processed_at limit ${ROWS_PER_STATEMENT}
+        order by processed_at limit ${most}
           for update skip locked)`.execute(db)
 }
