@@ -27,7 +27,8 @@ export type PoolOptions = {
   idleMs?: number
   /** Without parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
-  keepsPlans?: boolean
+  /** A pattern also names unmarked statements whose plans are kept. */
+  keepsPlans?: boolean | RegExp
   onNotice?: (message: string) => void
   /**
    * For statements that find all of their rows by index: a plan made while a table was small would go on reading all
@@ -51,7 +52,8 @@ export function poolConfig(url: string, options: PoolOptions) {
       await setUpSession(client, statementMs)
       const { onNotice } = options
       if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
-      if (options.keepsPlans) keepPlans(client)
+      const { keepsPlans } = options
+      if (keepsPlans) keepPlans(client, keepsPlans === true ? undefined : keepsPlans)
       if (options.avoidsScans) await client.query('set enable_seqscan = off')
       if (options.isSerial) await client.query('set max_parallel_workers_per_gather = 0')
       if (statementMs > STATEMENT_TIMEOUT_MS) await closeOnceDead(client, url)

@@ -5,6 +5,7 @@ import t from 'tap'
 import { openDatabase } from '../../../src/database/database.ts'
 import { poolConfig } from '../../../src/database/pool/pool-config.ts'
 import { prepared } from '../../../src/database/pool/prepared.ts'
+import { FETCH } from '../../../src/queue/queue.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 
 for (const keepsPlans of [true, false])
@@ -29,7 +30,7 @@ for (const keepsPlans of [true, false])
 
 t.test('a loop plans its fetch from the queue once per session', async t => {
   const { url } = await freshDatabase(t)
-  const pool = new pg.Pool(poolConfig(url, { max: 1, name: 'test', keepsPlans: true }))
+  const pool = new pg.Pool(poolConfig(url, { max: 1, name: 'test', keepsPlans: FETCH }))
   const db = { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) }
   const boss = new PgBoss({ db, migrate: false, supervise: false, schedule: false })
   t.teardown(() => pool.end())
