@@ -171,15 +171,22 @@ declare
   denied text[];
 begin
   perform core.lock_settling();
-  update core.question q
-     set batch_id = batch, asked = a.asked,
-         said = case when a.outcome = 'denied' then a.said when a.outcome = 'unavailable' then q.said end,
-         denied_at = case when a.outcome = 'denied' then coalesce(q.denied_at, now()) else q.denied_at end,
-         tries = q.tries + (a.outcome <> 'unavailable')::integer,
-         next_ask_at = case when a.outcome = 'unavailable' or a.has_more then now()
-                            else core.next_try_at(q.tries, q.denied_at) end
-    from jsonb_to_recordset(answers) as a (kind text, id text, outcome text, said text, asked text[], has_more boolean)
-   where q.gateway_payment_id = a.id and q.kind = a.kind and q.gateway = wanted_gateway and q.account = wanted_account;
+  with saved as (
+    update core.question q
+       set batch_id = batch, asked = a.asked,
+           said = case when a.outcome = 'denied' then a.said when a.outcome = 'unavailable' then q.said end,
+           denied_at = case when a.outcome = 'denied' then coalesce(q.denied_at, now()) else q.denied_at end,
+           tries = q.tries + (a.outcome <> 'unavailable')::integer,
+           next_ask_at = case when a.outcome = 'unavailable' or a.has_more then now()
+                              else core.next_try_at(q.tries, q.denied_at) end
+      from jsonb_to_recordset(answers) as a (kind text, id text, outcome text, said text, asked text[], has_more boolean)
+     where q.gateway_payment_id = a.id and q.kind = a.kind and q.gateway = wanted_gateway and q.account = wanted_account
+    returning q.denied_at
+  )
+  update core.batch_run
+     -- Only what was denied for the first time, because it is asked again in later batches.
+     set suspended = suspended + (select count(*) from saved where denied_at = now())
+   where id = batch;
   select array_agg(distinct a.id) into denied
     from jsonb_to_recordset(answers) as a (id text, outcome text) where a.outcome = 'denied';
   if denied is not null then

@@ -18,7 +18,7 @@ export async function saveAnswers(
   asked: Asked[],
 ): Promise<void> {
   const events = asked.flatMap(({ answer }) => answer?.events ?? [])
-  const kept = asked.map(({ question: { kind, id, asked: before }, answer }) => {
+  const saved = asked.map(({ question: { kind, id, asked: before }, answer }) => {
     const { outcome, said, asked, has_more } = answer ?? {
       outcome: 'unavailable',
       said: null,
@@ -27,23 +27,16 @@ export async function saveAnswers(
     }
     return { kind, id, outcome, said, asked, has_more }
   })
-  const answers = sql`${JSON.stringify(kept)}::jsonb`
   await db.transaction().execute(async trx => {
     await lockSettling(trx)
     const { rows } = await sql`
-      update core.batch_run
-         set suspended = suspended + (
-               -- A question that was denied is asked again in later batches.
-               select count(*) from core.question q
-                 join jsonb_to_recordset(${answers}) as a (kind text, id text, outcome text)
-                   on a.id = q.gateway_payment_id and a.kind = q.kind
-                where a.outcome = 'denied' and q.gateway = ${account.gateway} and q.account = ${nameOf(account)} and q.denied_at is null)
+      select from core.batch_run
        where id = ${claim.id} and attempt = ${claim.number} and status = 'running'
-      returning id`.execute(trx)
+         for no key update`.execute(trx)
     if (rows.length === 0) throw new RunLeft()
     await saveEvents(trx, events)
     await sql`
-      select core.save_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${answers})`.execute(
+      select core.save_answers(${account.gateway}, ${nameOf(account)}, ${claim.id}, ${JSON.stringify(saved)}::jsonb)`.execute(
       trx,
     )
   })
