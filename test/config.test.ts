@@ -371,13 +371,15 @@ t.test('a lenders file may begin with the mark that editors on Windows write', a
   t.ok(readConfig(env({ LENDERS_FILE })).lenders.has('LENDER_77'))
 })
 
-t.test('a member that is there twice is refused, because only one would count', t => {
+t.test('a member that appears twice is refused, because only the last one would count', t => {
   const refused = (text: string) => complaints({ LENDERS_FILE: lendersFile(t, text) })
   const signed = '"LENDER_02": {"gateway_a": {"validateSignature": true}}'
-  const twice = [/^LENDERS_FILE is invalid: LENDER_02 is there twice/]
+  const twice = [
+    /^LENDERS_FILE is invalid: LENDER_02 appears twice, and only the last one would count/,
+  ]
   matchEach(t, refused(`{${signed}, "LENDER_03": {}, "LENDER_02": {}}`), twice)
   matchEach(t, refused(`{${signed}, "LENDER\\u005f02": {"product": "X"}}`), twice)
-  const inside = [/gateway_a is there twice/]
+  const inside = [/gateway_a appears twice, and only the last one would count/]
   matchEach(
     t,
     refused('{"LENDER_02": {"gateway_a": {}, "gateway_b": {}, "gateway_a": {}}}'),
