@@ -113,7 +113,10 @@ export function decideRefusal(
   }
 }
 
-/** After `moved_on`, only the key can show whether the ledger applied our write, so the key stays until the ledger has stored a failure under it. */
+/**
+ * After `moved_on`, only the key can show whether the ledger applied our write, so the key stays until the ledger has
+ * stored a failure under it.
+ */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
   if (decision.status !== 'processing' || isRefusal(answer)) return decision
   // A "still processing" counts as stored too.
