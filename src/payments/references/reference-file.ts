@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type FileKind, optional, required } from '../../csv/column.ts'
 import { damagedIds } from '../../csv/damaged-ids.ts'
@@ -6,7 +6,6 @@ import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { UploadRow } from '../../csv/reading/read-upload.ts'
 import type { FileLimit } from '../../http/body/multipart.ts'
-import { IsoDay } from '../../http/fields/day-fields.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { WHY } from '../../http/fields/why.ts'
 import { columnErrors } from '../../http/validator.ts'
@@ -32,7 +31,8 @@ export const referenceFile: FileKind = {
   ],
 }
 
-const day = Type.Optional({ ...IsoDay, [WHY]: () => DAY_RULE })
+TypeRegistry.Set('DayOfFile', (_, value) => dayOf(String(value)) !== undefined)
+const day = Type.Optional(Type.Unsafe<string>({ [Kind]: 'DayOfFile', [WHY]: () => DAY_RULE }))
 const Row = TypeCompiler.Compile(
   Type.Object({ ...NewReference.properties, valid_from: day, valid_until: day }, closed),
 )
@@ -43,18 +43,14 @@ const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow({ line, fields, misfit }: UploadRow) {
   const { reason: _, ...row } = fields
-  const noDays: string[] = []
   for (const name of ['valid_from', 'valid_until']) {
-    const text = row[name] ?? ''
-    const day = dayOf(text.replace(SHORT_YEAR, '20'))
+    const day = dayOf((row[name] ?? '').replace(SHORT_YEAR, '20'))
     if (day !== undefined) row[name] = day.iso
-    else if (text !== '') noDays.push(`${name} ${DAY_RULE}`)
   }
   const reference = row as NewReference
   if (misfit !== null) return { line, reference, errors: [misfit] }
-  // A made-up value or a day may have the same error twice, as a reference and as a cell.
+  // A made-up value has the same error twice, as a reference and as a cell.
   const errors = new Set([
-    ...noDays,
     ...(Row.Check(row) ? [] : columnErrors(Row.Errors(row))),
     ...madeUpValues(fields),
     ...damagedIds(fields, { externalIds: ['external_loan_id'] }),
