@@ -27,15 +27,17 @@ export async function repaymentRefusals(
   if (loan === undefined) return [`the ledger has no such loan${behind}`]
   const client = await clientNumbered(ledger, loan.clientId)
   const { status, timeline } = loan
-  const inactive = client?.active === false ? ['its client is not active at the ledger'] : []
-  if (status.id < ACTIVE || timeline.actualDisbursementDate === undefined)
-    return [...inactive, `the loan is not disbursed: ${status.value}${behind}`]
-  if (!TAKE_REPAYMENTS.includes(status.id))
-    return [...inactive, `the loan accepts no repayments: ${status.value}`]
   const { day, amount, externalId } = repayment
-  return [
-    ...inactive,
+  const always = [
+    ...(client?.active === false ? ['its client is not active at the ledger'] : []),
     ...notExact(loan.currency, amount),
+  ]
+  if (status.id < ACTIVE || timeline.actualDisbursementDate === undefined)
+    return [...always, `the loan is not disbursed: ${status.value}${behind}`]
+  if (!TAKE_REPAYMENTS.includes(status.id))
+    return [...always, `the loan accepts no repayments: ${status.value}`]
+  return [
+    ...always,
     ...beforeDisbursement(isoDay(timeline.actualDisbursementDate), day),
     ...beforeActivation(client?.activationDate && isoDay(client.activationDate), day),
     ...beforeLast(loan, day),
