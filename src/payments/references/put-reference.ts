@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import { loanSubject } from '../../engine/operation.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
@@ -80,7 +81,7 @@ async function endOthers(trx: Trx, reference: NewReference): Promise<Period[]> {
 }
 
 async function withWaiting(trx: Trx, reference: NewReference) {
-  const { rows } = await sql<object>`
+  const { rows } = await sql<object>`${prepared('put_reference')}
     select ${referenceColumns}, core.released_by(gateway, key, external_loan_id, ${MAX_COUNTED})::integer as waiting
       from core.reference
      where ${ofValue(reference)} and external_loan_id = ${reference.external_loan_id}`.execute(trx)

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { LOCKS } from '../../database/locks.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import type { NewReference, ReferenceName } from './reference-record.ts'
 
 /** Locks one value: it has one change at a time, while changes of other values go on. */
 export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
-  await sql`
+  await sql`${prepared('lock_reference')}
     select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),
            pg_advisory_xact_lock(${sql.lit(LOCKS.references)}, hashtext(${gateway} || core.reference_key(${kind}, ${value})))`.execute(
     trx,
@@ -61,7 +62,9 @@ const TOO_OFTEN: Outcome = {
 
 async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: string) {
   const numbered = references.map((reference, n) => ({ n, ...reference }))
-  const { rows } = await sql<Outcome>`
+  // Kept while a file fills an empty table, a plan would go on reading the whole of it.
+  const plan = references.length === 1 ? prepared('save_reference') : sql``
+  const { rows } = await sql<Outcome>`${plan}
     with given as (
       select g.*, key, row_number() over (partition by key, gateway order by n) > 1 as is_later
         from jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb)
