@@ -13,7 +13,8 @@ const routeFiles = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding
   .map(file => ({ file: `src/${file}`, text: readFileSync(resolve(ROOT, 'src', file), 'utf8') }))
   .filter(
     ({ file, text }) =>
-      /\bapp\.(get|post|put|delete)\(|listRoutes/.test(text) || file.includes('/gateways/'),
+      /\bapp\.(get|post|put|delete)\(|actRoutes|listRoutes/.test(text) ||
+      file.includes('/gateways/'),
   )
 
 /** The table of docs/architecture.md, the longest URL first. */

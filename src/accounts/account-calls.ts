@@ -20,7 +20,7 @@ export type AccountCalls = ReturnType<typeof accountCalls>
 export function accountCalls(hash: (password: string) => Promise<string>) {
   const registerCall: ActCall<Wanted, undefined, Account> = {
     name: 'account.register',
-    actsOf: () => ['account.register'],
+    acts: ['account.register'],
     factsOf: async (_, { username, role }) =>
       factsAbout('account.register', username, { role }, null),
     async act(db, asker, { username, role, password_hash: passwordHash }) {
@@ -36,7 +36,7 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
 
   const resetCall: ActCall<Named, NewPassword, string> = {
     name: 'account.reset',
-    actsOf: () => ['account.reset'],
+    acts: ['account.reset'],
     factsOf: (trx, { username }) => accountFacts(trx, 'account.reset', username),
     async look() {
       const password = oneTimePassword()
@@ -62,7 +62,7 @@ function changeCall(
 ): ActCall<Named, undefined, void> {
   return {
     name: act,
-    actsOf: () => [act],
+    acts: [act],
     factsOf: (trx, { username }) => accountFacts(trx, act, username),
     act: async (db, asker, { username }) => change(db, asker, await knownAccount(db, username)),
     answer: async () => ({ status: 204, body: null }),

@@ -3,11 +3,11 @@ import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
 import { closed, oneOf } from '../http/fields/schemas.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
-import { forAdmins } from './access/needs.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
+import { actRoutes } from './approvals/act-routes.ts'
 import { Proposal } from './approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from './approvals/perform.ts'
+import type { ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
 import { issueToken } from './tokens/access-token.ts'
 
@@ -84,14 +84,9 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.post(
-      '/account/register',
-      { schema: registerSchema, config: forAdmins('account.register') },
-      async (request, reply) => {
-        const wanted = await accounts.wanted(request.body)
-        return answerAct(context, accounts.calls.registerCall, wanted, reply)
-      },
-    )
+    actRoutes(app, context).post('/account/register', registerSchema, accounts.calls.registerCall, {
+      asked: ({ body }) => accounts.wanted(body),
+    })
 
     app.post(
       '/account/password',

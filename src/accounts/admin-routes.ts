@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { forAdmins } from './access/needs.ts'
 import type { Accounts } from './accounts.ts'
+import { actRoutes } from './approvals/act-routes.ts'
 import { Proposal } from './approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from './approvals/perform.ts'
+import type { ForApprovals } from './approvals/perform.ts'
 
 const ofOne = {
   tags: ['account'],
@@ -41,25 +41,13 @@ type Context = ForApprovals & { accounts: Accounts }
 export function adminRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { disableCall, unlockCall, resetCall } = context.accounts.calls
   return async app => {
-    app.post(
-      '/account/:username/disable',
-      { schema: disableSchema, config: forAdmins('account.disable') },
-      async (request, reply) => answerAct(context, disableCall, request.params, reply),
-    )
+    const act = actRoutes(app, context)
+    act.post('/account/:username/disable', disableSchema, disableCall)
 
-    app.post(
-      '/account/:username/unlock',
-      { schema: unlockSchema, config: forAdmins('account.unlock') },
-      async (request, reply) => answerAct(context, unlockCall, request.params, reply),
-    )
+    act.post('/account/:username/unlock', unlockSchema, unlockCall)
 
-    app.post(
-      '/account/:username/reset',
-      { schema: resetSchema, config: forAdmins('account.reset') },
-      async (request, reply) => {
-        reply.header('cache-control', 'no-store')
-        return answerAct(context, resetCall, request.params, reply)
-      },
-    )
+    act.post('/account/:username/reset', resetSchema, resetCall, {
+      preHandler: async (_, reply) => void reply.header('cache-control', 'no-store'),
+    })
   }
 }

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
 import { operate, read } from '../accounts/access/needs.ts'
+import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import { Time } from '../http/fields/day-fields.ts'
 import { closed, optional } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
@@ -63,11 +64,6 @@ const resumeSchema = {
   response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
-const forReplay = {
-  ...operate('callback.replay'),
-  actsIn: replayCall.actsOf,
-}
-
 export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
@@ -90,11 +86,7 @@ export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox
       },
     )
 
-    app.post(
-      '/callbacks/replay',
-      { schema: replaySchema, config: forReplay },
-      async (request, reply) => answerAct(context, replayCall, request.body, reply),
-    )
+    actRoutes(app, context).post('/callbacks/replay', replaySchema, replayCall)
 
     app.post(
       '/callbacks/resume',

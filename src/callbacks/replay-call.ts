@@ -6,6 +6,7 @@ import { type Replay, replayCallbacks } from './replay-callbacks.ts'
 
 export const replayCall: ActCall<Replay, undefined, number> = {
   name: 'callback.replay',
+  acts: ['callback.replay'],
   // A dry run only counts.
   actsOf: ({ dry_run }) => (dry_run ? [] : ['callback.replay']),
   async factsOf(trx, { dry_run: _, state = 'failed', ...filter }) {

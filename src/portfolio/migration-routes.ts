@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { operate, read } from '../accounts/access/needs.ts'
+import { read } from '../accounts/access/needs.ts'
+import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
@@ -58,11 +59,6 @@ export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
       findMigration(db, request.params.id),
     )
 
-    app.delete(
-      '/migration/:id',
-      { schema: discardSchema, config: operate('portfolio.discard') },
-      async (request, reply) =>
-        answerAct(context, portfolio.calls.discardCall, request.params, reply),
-    )
+    actRoutes(app, context).delete('/migration/:id', discardSchema, portfolio.calls.discardCall)
   }
 }

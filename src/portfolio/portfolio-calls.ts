@@ -22,6 +22,7 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
   const runCall: ActCall<Run, undefined, RunState> = {
     name: 'portfolio.run',
     db: forRuns,
+    acts: ['portfolio.run'],
     // A dry run only reads.
     actsOf: ({ dry_run }) => (dry_run ? [] : ['portfolio.run']),
     factsOf: (trx, { migration_id }) => migrationFacts(trx, migration_id, 'portfolio.run'),
@@ -33,7 +34,7 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
   const retryCall: ActCall<One, undefined, RunState> = {
     name: 'portfolio.retry',
     db: forRuns,
-    actsOf: () => ['portfolio.run'],
+    acts: ['portfolio.run'],
     factsOf: (trx, { id }) => migrationFacts(trx, id, 'portfolio.run'),
     act: (db, asker, { id }) => retryRun(db, id, asker),
     answer,
@@ -41,7 +42,7 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
 
   const discardCall: ActCall<One, undefined, void> = {
     name: 'portfolio.discard',
-    actsOf: () => ['portfolio.discard'],
+    acts: ['portfolio.discard'],
     factsOf: (trx, { id }) => migrationFacts(trx, id, 'portfolio.discard'),
     act: (db, asker, { id }) => discard(db, id, asker),
     finish: async ({ id }) => deletion.add(id),

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
 import { operate } from '../accounts/access/needs.ts'
+import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import { closed, optional } from '../http/fields/schemas.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
@@ -57,18 +58,13 @@ export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { portfolio } = context
   const { limitLongCalls, calls } = portfolio
   const { runCall, retryCall } = calls
-  const forRun = { ...operate('portfolio.run'), actsIn: runCall.actsOf }
   return async app => {
-    app.post('/migration/run', { schema: runSchema, config: forRun }, async (request, reply) => {
-      const asked = { dry_run: false, skip_invalid: false, after: [], ...request.body }
-      return answerAct(context, runCall, asked, reply)
+    const act = actRoutes(app, context)
+    act.post('/migration/run', runSchema, runCall, {
+      asked: ({ body }) => ({ dry_run: false, skip_invalid: false, after: [], ...body }),
     })
 
-    app.post(
-      '/migration/:id/retry',
-      { schema: retrySchema, onRequest: limitLongCalls, config: operate('portfolio.run') },
-      async (request, reply) => answerAct(context, retryCall, request.params, reply),
-    )
+    act.post('/migration/:id/retry', retrySchema, retryCall, { onRequest: limitLongCalls })
 
     app.post(
       '/migration/:id/cancel',

@@ -38,8 +38,7 @@ export function applyNeeds(scope: FastifyInstance, keptForPersons: readonly Act[
     else if (NEEDS[needs].isPersonal) throw new Unauthenticated()
   })
   scope.addHook('preHandler', async request => {
-    const { body, query, routeOptions } = request
-    requirePerson(request, routeOptions.config.actsIn?.(body as never, query as never) ?? [])
+    requirePerson(request, request.routeOptions.config.actsIn?.(request) ?? [])
   })
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Act } from '../../config/acts.ts'
 import { TOKEN_ROLES, type TokenRole } from '../../config/settings/access-settings.ts'
 import type { Role } from '../account.ts'
@@ -25,7 +26,7 @@ declare module 'fastify' {
     /** The acts that the call may do, of those that can be kept for persons. */
     acts?: readonly Act[]
     /** Which of these acts a valid call asks for; without this function, all. */
-    actsIn?(body: never, query: never): readonly Act[]
+    actsIn?(request: FastifyRequest): readonly Act[]
   }
 }
 
@@ -33,8 +34,9 @@ export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
 export const forAdmins = (...acts: Act[]) => ({ needs: 'accounts', acts }) as const
 
-/** The role that a person needs to propose an act or to decide about it. */
-export const needsOf = (act: string): Needs => (act.startsWith('account.') ? 'accounts' : 'operate')
+/** What a call needs that does one of these acts; an approval of it needs the same. */
+export const needsOf = (...acts: readonly string[]): Needs =>
+  acts.some(act => act.startsWith('account.')) ? 'accounts' : 'operate'
 
 function who(tokens: readonly TokenRole[], account: Role, isPersonal = false) {
   return { tokens, account, isPersonal }

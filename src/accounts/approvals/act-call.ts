@@ -37,7 +37,10 @@ export type ActCall<Request extends object, Looked, Result> = {
   name: string
   /** The database for a call whose transactions may take long. */
   db?: Database
-  actsOf(request: Request): Act[]
+  /** The acts that it may do. */
+  acts: readonly Act[]
+  /** Which of these acts a request asks for; without this function, all. */
+  actsOf?(request: Request): readonly Act[]
   /** Locks what the request is about. */
   factsOf(trx: Trx, request: Request): Promise<Facts>
   /** Does what must not hold locks, such as a call to the ledger; the act checks again what it saw. */

@@ -7,7 +7,7 @@ import { listFacts } from './list-facts.ts'
 type Each<Request extends object, Item extends object> = {
   name: string
   itemsOf(request: Request): Item[]
-  call: Pick<ActCall<Item, undefined, unknown>, 'actsOf' | 'factsOf' | 'act'>
+  call: Pick<ActCall<Item, undefined, unknown>, 'acts' | 'actsOf' | 'factsOf' | 'act'>
   /** The list in the subject of a proposal, such as `payments.assign`. */
   subjectOf(request: Request): string
   status: number
@@ -28,7 +28,13 @@ export function eachCall<Request extends object, Item extends object>({
 }: Each<Request, Item>): ActCall<Request, undefined, ItemAnswer[]> {
   return {
     name,
-    actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(item => call.actsOf(item)))],
+    acts: ['bulk', ...call.acts],
+    ...(call.actsOf && {
+      actsOf: request => [
+        'bulk',
+        ...new Set(itemsOf(request).flatMap(item => call.actsOf?.(item) ?? [])),
+      ],
+    }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
     act: (db, asker, request) =>
       answerEach(log, asker, itemsOf(request), status, item =>

@@ -28,7 +28,7 @@ export async function perform<Request extends object, Looked, Result>(
 ): Promise<Performed<Result>> {
   const { APPROVALS: rules, APPROVAL_TTL_HOURS: hours } = config
   const own = call.db ?? db
-  const acts = call.actsOf(request)
+  const acts = call.actsOf?.(request) ?? call.acts
   const looked = (await call.look?.(request, asker, signal)) as Looked
   const isNotCovered = !rules.some(({ act }) => acts.includes(act))
   const performed = isNotCovered

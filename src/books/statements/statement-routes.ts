@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct } from '../../accounts/approvals/perform.ts'
 import type { Config } from '../../config/config.ts'
 import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
@@ -115,10 +115,10 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.delete(
+    actRoutes(app, context).delete(
       '/gateways/:gateway/statements/:id',
-      { schema: withdrawSchema, config: operate('statement.withdraw') },
-      async (request, reply) => answerAct(context, withdrawCall, request.params, reply),
+      withdrawSchema,
+      withdrawCall,
     )
   }
 }

@@ -7,7 +7,7 @@ type Named = { gateway: string; id: string }
 
 export const withdrawCall: ActCall<Named, undefined, void> = {
   name: 'statement.withdraw',
-  actsOf: () => ['statement.withdraw'],
+  acts: ['statement.withdraw'],
   async factsOf(trx, { gateway, id }) {
     type File = { file_name: string | null; sha256: string | null; is_withdrawn: boolean }
     const file = sql<File>`

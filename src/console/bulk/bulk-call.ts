@@ -1,4 +1,5 @@
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
+import type { Act } from '../../config/acts.ts'
 import type { Config } from '../../config/config.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
 import { createBulk, measureItems, type NewBulk } from './bulk-store.ts'
@@ -15,9 +16,11 @@ export function bulkCall({
 }): ActCall<BulkRequest, undefined, void> {
   const itemsOf = ({ decision, filter }: BulkRequest) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
+  const actsOf = ({ decision }: BulkRequest): Act[] => ['bulk', DECISIONS[decision].act]
   return {
     name: 'bulk.start',
-    actsOf: ({ decision }) => ['bulk', DECISIONS[decision].act],
+    acts: ['bulk', ...Object.values(DECISIONS).map(({ act }) => act)],
+    actsOf,
     async factsOf(trx, request) {
       // Items that arrived afterwards would be decided with those that were measured.
       await lockSettling(trx)
@@ -25,7 +28,7 @@ export function bulkCall({
       return {
         act: 'bulk',
         subject: `${request.decision} ${digest}`,
-        parts: this.actsOf(request).map(act => ({ act, amount: greatest })),
+        parts: actsOf(request).map(act => ({ act, amount: greatest })),
         amount: sum,
         currency,
         shown: { count, sum, currency },

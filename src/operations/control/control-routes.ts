@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { operate } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { orProposal, Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
@@ -90,31 +90,17 @@ export function operationControlRoutes(context: Context): FastifyPluginAsyncType
   const { resolveCall, resolveEachCall, cancelCall } = operationCalls(context)
 
   return async app => {
+    const act = actRoutes(app, context)
     app.get(
       '/ledger/operations/:tracking_id',
       { schema: wholeSchema, config: { needs: 'any' } },
       request => operationWithAttempts(db, parseTrackingId(request.params.tracking_id)),
     )
 
-    app.post(
-      '/ledger/operations/:tracking_id/resolve',
-      { schema: resolveSchema, config: operate('operation.resolve') },
-      async (request, reply) => {
-        const asked = { ...request.params, ...request.body }
-        return answerAct(context, resolveCall, asked, reply)
-      },
-    )
+    act.post('/ledger/operations/:tracking_id/resolve', resolveSchema, resolveCall)
 
-    app.post(
-      '/ledger/operations/resolve',
-      { schema: resolveEachSchema, config: operate('bulk', 'operation.resolve') },
-      async (request, reply) => answerAct(context, resolveEachCall, request.body, reply),
-    )
+    act.post('/ledger/operations/resolve', resolveEachSchema, resolveEachCall)
 
-    app.post(
-      '/ledger/operations/:tracking_id/cancel',
-      { schema: cancelSchema, config: operate('operation.cancel') },
-      async (request, reply) => answerAct(context, cancelCall, request.params, reply),
-    )
+    act.post('/ledger/operations/:tracking_id/cancel', cancelSchema, cancelCall)
   }
 }

@@ -20,7 +20,7 @@ type ResolvedEach = { tracking_ids: string[]; outcome: Resolution }
 export function operationCalls({ boss, onFinal, log }: Context) {
   const resolveCall: ActCall<Resolved, undefined, void> = {
     name: 'operations.resolve',
-    actsOf: () => ['operation.resolve'],
+    acts: ['operation.resolve'],
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.resolve'),
     act: async (db, asker, { tracking_id, outcome }) =>
       resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker),
@@ -43,7 +43,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
 
   const cancelCall: ActCall<{ tracking_id: string }, undefined, () => void> = {
     name: 'operations.cancel',
-    actsOf: () => ['operation.cancel'],
+    acts: ['operation.cancel'],
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.cancel'),
     act: (db, asker, { tracking_id }) =>
       cancelOperation({ db, boss, onFinal }, parseTrackingId(tracking_id), asker),

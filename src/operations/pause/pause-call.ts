@@ -9,7 +9,7 @@ type Pause = { reason: string; until: string | null }
 
 export const pauseCall: ActCall<Pause, undefined, PauseState> = {
   name: 'ledger.pause',
-  actsOf: () => ['ledger.pause'],
+  acts: ['ledger.pause'],
   async factsOf(trx) {
     await lockPause(trx)
     const { rows } = await sql<Row<'loanops.ledger_pause', 'reason' | 'until'>>`

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { closed, nullable, optional } from '../../http/fields/schemas.ts'
@@ -42,14 +43,9 @@ const resumeSchema = {
 export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
   const { db } = context
   return async app => {
-    app.post(
-      '/ledger/pause',
-      { schema: pauseSchema, config: operate('ledger.pause') },
-      async (request, reply) => {
-        const asked = { until: null, ...request.body }
-        return answerAct(context, pauseCall, asked, reply)
-      },
-    )
+    actRoutes(app, context).post('/ledger/pause', pauseSchema, pauseCall, {
+      asked: ({ body }) => ({ until: null, ...body }),
+    })
 
     app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
       answerOf(await resumeLedger(db, askerOf(request))),

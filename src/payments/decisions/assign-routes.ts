@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { operate } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
 import { TAKE, trimText } from '../../http/fields/take-values.ts'
@@ -79,22 +79,12 @@ type Context = ForApprovals & Parameters<typeof paymentCalls>[0]
 
 export function assignRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { assignCall, assignEachCall } = paymentCalls(context)
-  const forOne = { ...operate('payment.assign', 'reference.write'), actsIn: assignCall.actsOf }
-  const forEach = { ...operate('bulk', ...forOne.acts), actsIn: assignEachCall.actsOf }
   return async app => {
-    app.post(
-      '/payments/assign',
-      { schema: assignEachSchema, config: forEach },
-      async (request, reply) => answerAct(context, assignEachCall, request.body, reply),
-    )
+    const act = actRoutes(app, context)
+    act.post('/payments/assign', assignEachSchema, assignEachCall)
 
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/assign',
-      { schema: assignSchema, config: forOne },
-      async (request, reply) => {
-        const asked = { ...request.params, ...request.body, if_match: request.headers['if-match'] }
-        return answerAct(context, assignCall, asked, reply)
-      },
-    )
+    act.post('/payments/:gateway/:gateway_payment_id/assign', assignSchema, assignCall, {
+      asked: ({ params, body, headers }) => ({ ...params, ...body, if_match: headers['if-match'] }),
+    })
   }
 }

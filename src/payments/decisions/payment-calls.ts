@@ -1,6 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
 import { eachCall } from '../../accounts/approvals/each-call.ts'
+import type { Act } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
 import { ExternalId, isExternalId } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -12,7 +13,7 @@ import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
 import { paymentFacts } from './payment-facts.ts'
-import { actOf, type PaymentResolution } from './resolution.ts'
+import { actOf, type PaymentResolution, RESOLUTION_ACTS } from './resolution.ts'
 import { resolveAsSeen, seenFor } from './resolve.ts'
 
 type Named = {
@@ -40,10 +41,10 @@ export function paymentCalls(context: Context) {
 
   const assignCall: ActCall<AssignRequest, undefined, void> = {
     name: 'payments.assign',
-    actsOf: ({ remember = [] }) =>
-      remember.length > 0 ? ['payment.assign', 'reference.write'] : ['payment.assign'],
+    acts: ['payment.assign', 'reference.write'],
+    actsOf: actsOfAssigning,
     factsOf: (trx, request) =>
-      paymentFacts(trx, { ...nameOf(request), kind: 'payment' }, assignCall.actsOf(request)),
+      paymentFacts(trx, { ...nameOf(request), kind: 'payment' }, actsOfAssigning(request)),
     act: (db, asker, request) =>
       assign(db, {
         ...nameOf(request),
@@ -58,10 +59,11 @@ export function paymentCalls(context: Context) {
 
   const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
     name: 'payments.resolve',
+    acts: RESOLUTION_ACTS,
     actsOf: ({ outcome }) => [actOf(outcome)],
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined
-      return paymentFacts(trx, nameOf(request), resolveCall.actsOf(request), posted)
+      return paymentFacts(trx, nameOf(request), [actOf(request.outcome)], posted)
     },
     look: (request, asker, signal) =>
       seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),
@@ -89,6 +91,10 @@ function eachAssignment(assignCall: ActCall<AssignRequest, undefined, void>, log
     namesOf: ({ gateway, gateway_payment_id }) => ({ gateway, gateway_payment_id }),
     log,
   })
+}
+
+function actsOfAssigning({ remember = [] }: AssignRequest): Act[] {
+  return remember.length > 0 ? ['payment.assign', 'reference.write'] : ['payment.assign']
 }
 
 function nameOf({ gateway, gateway_payment_id: paymentId, kind }: Named): PaymentName {

@@ -99,10 +99,6 @@ export function actOf<Outcome extends PaymentResolution['outcome']>(outcome: Out
   return `payment.${outcome}` as const satisfies Act
 }
 
-/** @param body the body as it was sent */
-export const actsInResolution = (body: { outcome?: unknown } | null) =>
-  RESOLUTION_ACTS.filter(act => act === `payment.${body?.outcome}`)
-
 const NamedOutcome = Type.Object({ outcome: oneOf(Object.keys(OUTCOMES)) })
 
 export function resolutionValidator(): (body: unknown) => PaymentResolution {

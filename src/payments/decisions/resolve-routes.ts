@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { validator } from '../../http/validator.ts'
@@ -12,12 +13,7 @@ import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
 import { foundPayment } from '../reading/find-payments.ts'
 import { noteOn } from './note.ts'
 import { paymentCalls } from './payment-calls.ts'
-import {
-  actsInResolution,
-  PaymentResolution,
-  RESOLUTION_ACTS,
-  resolutionValidator,
-} from './resolution.ts'
+import { PaymentResolution, resolutionValidator } from './resolution.ts'
 
 const tags = ['payments']
 const resolveSchema = {
@@ -50,18 +46,19 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
   const resolutionOf = resolutionValidator()
 
   return async app => {
-    app.post(
+    actRoutes(app, context).post(
       '/payments/:gateway/:gateway_payment_id/resolve',
+      resolveSchema,
+      resolveCall,
       {
-        schema: resolveSchema,
-        config: { ...operate(...RESOLUTION_ACTS), actsIn: actsInResolution },
         // The outcome that the body names checks the body, not this union of all.
         validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
-      },
-      async (request, reply) => {
-        const resolution = resolutionOf(request.body)
-        const named = { ...request.params, ...request.query, if_match: request.headers['if-match'] }
-        return answerAct(context, resolveCall, { ...named, ...resolution }, reply)
+        asked: ({ params, query, headers, body }) => ({
+          ...params,
+          ...query,
+          if_match: headers['if-match'],
+          ...resolutionOf(body),
+        }),
       },
     )
 

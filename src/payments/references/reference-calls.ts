@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { type ActCall, type Facts, factsAbout } from '../../accounts/approvals/act-call.ts'
 import type { Asker } from '../../accounts/audit.ts'
-import type { Act } from '../../config/acts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { NotFound } from '../../http/problem.ts'
@@ -15,7 +14,9 @@ type Stored = Awaited<ReturnType<typeof putReference>>
 
 export const putCall: ActCall<Put, undefined, Stored> = {
   name: 'reference.put',
-  actsOf: actsOfPut,
+  acts: ['reference.write'],
+  // A dry run stores nothing.
+  actsOf: ({ dry_run }) => (dry_run ? [] : ['reference.write']),
   factsOf: referenceFacts,
   act: (db, asker, { replace, dry_run, ...reference }) =>
     putReference(db, reference, asker, { replace, dry_run }),
@@ -24,15 +25,10 @@ export const putCall: ActCall<Put, undefined, Stored> = {
 
 export const deleteCall: ActCall<ReferenceName, undefined, void> = {
   name: 'reference.delete',
-  actsOf: () => ['reference.write'],
+  acts: ['reference.write'],
   factsOf: referenceFacts,
   act: (db, asker, name) => deleteReference(db, name, asker),
   answer: async () => ({ status: 204, body: null }),
-}
-
-/** A dry run stores nothing. */
-export function actsOfPut({ dry_run }: How): Act[] {
-  return dry_run ? [] : ['reference.write']
 }
 
 async function referenceFacts(trx: Trx, name: ReferenceName): Promise<Facts> {

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { operate, read } from '../../accounts/access/needs.ts'
+import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
-import { answerAct, type ForApprovals } from '../../accounts/approvals/perform.ts'
+import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { template } from '../../csv/template.ts'
@@ -12,7 +13,7 @@ import { csvDownload } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { findReferences } from './find-references.ts'
-import { actsOfPut, deleteCall, putCall } from './reference-calls.ts'
+import { deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { NewReference, Reference, ReferenceFilter, ReferenceParams } from './reference-record.ts'
 import { uploadReferences } from './upload-references.ts'
@@ -70,11 +71,6 @@ const uploadSchema = {
   response: { 201: Type.Object(rowCounts, { title: 'UploadedReferences' }) },
 }
 
-const forPut = {
-  ...operate('reference.write'),
-  actsIn: (_: unknown, how: Static<typeof How>) => actsOfPut(how),
-}
-
 type Context = ForApprovals & {
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   limits: { longCalls: number }
@@ -84,26 +80,16 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, limits } = context
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
+    const act = actRoutes(app, context)
     await app.register(acceptFiles)
 
-    app.put(
-      '/references/:gateway/:kind/:value',
-      { schema: putSchema, config: forPut },
-      async (request, reply) => {
-        const asked = { ...request.params, ...request.body, ...request.query }
-        return answerAct(context, putCall, asked, reply)
-      },
-    )
+    act.put('/references/:gateway/:kind/:value', putSchema, putCall)
 
     app.get('/references', { schema: listSchema, config: read }, request =>
       findReferences(db, request.query),
     )
 
-    app.delete(
-      '/references/:gateway/:kind/:value',
-      { schema: deleteSchema, config: operate('reference.write') },
-      async (request, reply) => answerAct(context, deleteCall, request.params, reply),
-    )
+    act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)
 
     app.get(TEMPLATE, { schema: ofTemplate, config: read }, async (_, reply) =>
       csvDownload(reply, 'references.csv').send(template(referenceFile)),
