@@ -3,7 +3,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { plainIntegerOf } from '../fields/number.ts'
-import { isSent, textOf, trueOf } from '../fields/text.ts'
+import { isSent, textOf, textsOf, trueOf } from '../fields/text.ts'
 import { fieldError } from '../http/refusal.ts'
 import { officeById } from '../reference/offices.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
@@ -78,9 +78,7 @@ function change(client: Client, body: Body) {
   for (const [name, kept] of DATES) {
     const date = dateOf(body, name)
     if (date === undefined || date === client[kept]) continue
-    changes[name] = textOf(body, name)
-    changes.dateFormat = textOf(body, 'dateFormat')
-    changes.locale = textOf(body, 'locale')
+    Object.assign(changes, textsOf(body, name, 'dateFormat', 'locale'))
     changed[kept] = date
   }
   const form = plainIntegerOf(body, 'legalFormId')

@@ -12,6 +12,11 @@ export function textOf(body: Body, name: string): string | undefined {
   return text === undefined || text.trim() === '' ? undefined : text
 }
 
+/** Texts as Fineract lists them among the changes. */
+export function textsOf(body: Body, ...names: string[]): Record<string, string | undefined> {
+  return Object.fromEntries(names.map(name => [name, textOf(body, name)]))
+}
+
 export function trueOf(body: Body, name: string): boolean {
   return textAsSent(body, name)?.toLowerCase() === 'true'
 }

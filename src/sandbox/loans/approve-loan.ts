@@ -3,7 +3,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
-import { textOf } from '../fields/text.ts'
+import { textOf, textsOf } from '../fields/text.ts'
 import { domainRule, fieldError } from '../http/refusal.ts'
 import { day } from '../http/wire.ts'
 import { paise, rupees } from '../money.ts'
@@ -120,9 +120,7 @@ function changesOf(before: Loan, after: Loan, approval: Approval, body: Body) {
     ...ofAmount,
     note,
     expectedDisbursementDate: day(expectedOn),
-    dateFormat: textOf(body, 'dateFormat'),
-    approvedOnDate: textOf(body, 'approvedOnDate'),
-    locale: textOf(body, 'locale'),
+    ...textsOf(body, 'dateFormat', 'approvedOnDate', 'locale'),
     status: statusView(after.status),
   }
 }

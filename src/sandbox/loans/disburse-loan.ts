@@ -4,7 +4,7 @@ import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
 import { decimalOf } from '../fields/number.ts'
-import { textOf } from '../fields/text.ts'
+import { textOf, textsOf } from '../fields/text.ts'
 import { domainRule, fieldError, integrityIssue } from '../http/refusal.ts'
 import { paise, rupees } from '../money.ts'
 import { productById } from '../reference/products.ts'
@@ -48,9 +48,7 @@ export function disburseLoan(ledger: Ledger, loan: Loan, body: Body) {
   })
   const changes = {
     ...paymentAsChanges(payment),
-    locale: textOf(body, 'locale'),
-    dateFormat: textOf(body, 'dateFormat'),
-    actualDisbursementDate: textOf(body, 'actualDisbursementDate'),
+    ...textsOf(body, 'locale', 'dateFormat', 'actualDisbursementDate'),
     status: statusView(ACTIVE),
     note,
   }

@@ -1,7 +1,7 @@
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
-import { textOf } from '../fields/text.ts'
+import { textOf, textsOf } from '../fields/text.ts'
 import { domainRule, fieldError, invalid } from '../http/refusal.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
@@ -64,9 +64,7 @@ function turnDown(ledger: Ledger, loan: Loan, body: Body, decline: Decline) {
   ledger.books.saveLoan(withNote(ledger, closed, note))
   const changes = {
     status: statusView(decline.status),
-    locale: textOf(body, 'locale'),
-    dateFormat: textOf(body, 'dateFormat'),
-    [decline.date]: textOf(body, decline.date),
+    ...textsOf(body, 'locale', 'dateFormat', decline.date),
     closedOnDate: textOf(body, decline.date),
     note,
   }

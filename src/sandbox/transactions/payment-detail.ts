@@ -1,7 +1,7 @@
 import type { Body } from '../fields/body.ts'
 import type { Checks } from '../fields/checks.ts'
 import { integerOf } from '../fields/number.ts'
-import { textAsSent, textOf } from '../fields/text.ts'
+import { textAsSent, textOf, textsOf } from '../fields/text.ts'
 import { paymentTypeById } from '../reference/payment-types.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { PaymentDetail } from './transaction.ts'
@@ -31,12 +31,9 @@ export function readPayment(ledger: Ledger, body: Body): PaymentDetail | undefin
 }
 
 export const repaymentAsChanges = (body: Body, payment: PaymentDetail | undefined) => ({
-  transactionDate: textOf(body, 'transactionDate'),
   transactionAmount: textAsSent(body, 'transactionAmount'),
-  locale: textOf(body, 'locale'),
-  dateFormat: textOf(body, 'dateFormat'),
+  ...textsOf(body, 'transactionDate', 'locale', 'dateFormat', 'note'),
   ...paymentAsChanges(payment),
-  note: textOf(body, 'note'),
 })
 
 export function paymentAsChanges(payment: PaymentDetail | undefined): Partial<PaymentDetail> {

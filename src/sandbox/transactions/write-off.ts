@@ -2,7 +2,7 @@ import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
 import { checks } from '../fields/checks.ts'
 import { dateOf } from '../fields/date.ts'
-import { textOf } from '../fields/text.ts'
+import { textOf, textsOf } from '../fields/text.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
 import type { Loan } from '../loans/loan.ts'
 import { ACTIVE, statusView, WRITTEN_OFF } from '../loans/status.ts'
@@ -36,9 +36,7 @@ export function writeOff(ledger: Ledger, loan: Loan, body: Body) {
   books.saveLoan({ ...loan, status: WRITTEN_OFF, closedOn: date })
   const sent = textOf(body, 'transactionDate')
   const changes = {
-    transactionDate: sent,
-    locale: textOf(body, 'locale'),
-    dateFormat: textOf(body, 'dateFormat'),
+    ...textsOf(body, 'transactionDate', 'locale', 'dateFormat'),
     status: statusView(WRITTEN_OFF),
     closedOnDate: sent,
     writtenOffOnDate: sent,
