@@ -27,10 +27,7 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
   let known: { pauses: Pause[]; at: number } = { pauses: [], at: Number.NEGATIVE_INFINITY }
   let looking: Promise<void> | undefined
   const onError = (error: unknown) => log.error({ err: error }, 'pauses could not be read')
-  const loop = startLoop(() => look().then(() => LOOK_EVERY_MS), {
-    everyMs: LOOK_EVERY_MS,
-    onError,
-  })
+  const loop = startLoop(look, { everyMs: LOOK_EVERY_MS, onError })
   const isPaused = () => known.pauses.some(({ isUnderWay }) => isUnderWay)
 
   return {

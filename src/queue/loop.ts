@@ -7,9 +7,9 @@ type Loop = Job & {
   wake(): void
 }
 
-/** @param look returns the milliseconds to rest; 0 to look again at once @param everyMs after a failed look */
+/** @param look returns the milliseconds to rest, 0 to look again at once; after one that fails or returns nothing, `everyMs` */
 export function startLoop(
-  look: (stopping: AbortSignal) => Promise<number>,
+  look: (stopping: AbortSignal) => Promise<number | undefined> | Promise<void>,
   { everyMs, onError }: { everyMs: number; onError(error: unknown): void },
 ): Loop {
   const stopping = new AbortController()
@@ -33,10 +33,7 @@ export function startLoop(
 
   async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const restMs = await look(signal).catch(error => {
-        onError(error)
-        return everyMs
-      })
+      const restMs = (await look(signal).catch(onError)) ?? everyMs
       if (restMs > 0) await rest(restMs)
     }
   }

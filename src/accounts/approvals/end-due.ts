@@ -12,10 +12,6 @@ export async function endDue(db: Database): Promise<void> {
 }
 
 export function endDueRegularly({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
-  const look = async () => {
-    await endDue(db)
-    return EVERY_MS
-  }
   const onError = (error: unknown) => log.error({ err: error }, 'expired proposals were not ended')
-  return startLoop(look, { everyMs: EVERY_MS, onError })
+  return startLoop(() => endDue(db), { everyMs: EVERY_MS, onError })
 }

@@ -11,13 +11,9 @@ const EVERY_MS = 2_000
 const ROWS_AT_ONCE = 2_000
 
 export function runWithdrawals({ patient, log }: Pick<WorkerContext, 'patient' | 'log'>): Job {
-  const look = async (stopping: AbortSignal) => {
-    await sweepWithdrawn(patient, stopping)
-    return EVERY_MS
-  }
   const onError = (error: unknown) =>
     log.error({ err: error }, 'the rows of a withdrawn report could not be deleted; retrying')
-  return startLoop(look, { everyMs: EVERY_MS, onError })
+  return startLoop(stopping => sweepWithdrawn(patient, stopping), { everyMs: EVERY_MS, onError })
 }
 
 /** Deletes the rows of withdrawn files. What a stop or a crash leaves is deleted by the next sweep. */

@@ -21,17 +21,14 @@ export function passHungCalls(
   log: Pick<Log, 'warn'>,
   hungAfterMs = HUNG_AFTER_MS,
 ): Job {
-  const everyMs = hungAfterMs / LOOKS_UNTIL_THEN
   return startLoop(
     async () => {
-      if (await ledger.abandonHungCalls(hungAfterMs)) {
-        slots.replace(hungAfterMs)
-        log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
-      }
-      return everyMs
+      if (!(await ledger.abandonHungCalls(hungAfterMs))) return
+      slots.replace(hungAfterMs)
+      log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
     },
     {
-      everyMs,
+      everyMs: hungAfterMs / LOOKS_UNTIL_THEN,
       onError: error => log.warn({ err: error }, 'could not check for hung ledger calls'),
     },
   )
