@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
+import { ownColumns } from '../../payments/reading/find-payments.ts'
 import type { Bucket } from './buckets.ts'
 import type { BucketPayment } from './day-record.ts'
 
@@ -30,13 +31,11 @@ export async function findBucket(db: Database, query: BucketQuery) {
        order by p.gateway_payment_id collate "C", p.gateway
        limit ${limit + 1}
     )
-    select page.gateway, page.gateway_payment_id, 'payment' as kind, p.of_payment_id, coalesce(p.lender, page.lender) as lender,
-           p.external_loan_id, coalesce(p.amount, case when p.id is null then s.amount end)::text as amount,
+    select page.gateway, page.gateway_payment_id, 'payment' as kind, coalesce(p.lender, page.lender) as lender,
+           coalesce(p.amount, case when p.id is null then s.amount end)::text as amount,
            coalesce(p.currency, case when p.id is null then s.currency end) as currency,
-           case when p.id is null then s.captured_at else p.paid_at end as paid_at, p.state, p.reason, p.verified,
-           p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
-           p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, s.fee::text as fee, s.tax::text as tax,
-           s.settlement_id, s.utr, p.matched_by, p.suggested_loan, p.returned_amount::text as returned_amount, page.amount::text as amount_in_bucket
+           case when p.id is null then s.captured_at else p.paid_at end as paid_at, s.fee::text as fee, s.tax::text as tax,
+           s.settlement_id, s.utr, ${ownColumns}, page.amount::text as amount_in_bucket
       from page
       -- Payments are looked up row by row: the planner expects a larger page, and would read both tables as a whole.
       left join lateral (select * from ops.payment p where p.id = page.transaction_id limit 1) p on true

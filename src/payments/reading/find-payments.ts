@@ -7,12 +7,13 @@ import { noSuchPayment, type PaymentName } from '../locked-payment.ts'
 import type { Payment } from '../payment-record.ts'
 import { isOfDays, matchingPayments, type PaymentFilter } from './payment-filter.ts'
 
-const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.external_loan_id,
-  p.amount::text as amount, p.currency, p.paid_at, p.state, p.reason, p.verified,
+/** What we alone know of a payment, which is in no statement of its gateway. */
+export const ownColumns = sql`p.of_payment_id, p.external_loan_id, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
-  p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection,
-  p.fee::text as fee, p.tax::text as tax, p.settlement_id, p.utr, p.matched_by, p.suggested_loan,
+  p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, p.matched_by, p.suggested_loan,
   p.returned_amount::text as returned_amount`
+const columns = sql`p.gateway, p.gateway_payment_id, p.kind, p.lender, p.amount::text as amount, p.currency, p.paid_at,
+  p.fee::text as fee, p.tax::text as tax, p.settlement_id, p.utr, ${ownColumns}`
 
 export type PaymentQuery = PaymentFilter & { limit: number; cursor?: string }
 type PaymentRow = { id: string }
