@@ -1,5 +1,6 @@
 import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
+import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { StatusFields } from '../../payments/gateways/gateway-api.ts'
@@ -9,8 +10,6 @@ import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { Place } from './recognise.ts'
 import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
-
-const MAX_LISTED = 100
 
 type Count = { rows: number; valid: number }
 /** A row of payments; one that does not fit its columns has no fields. */

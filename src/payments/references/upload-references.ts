@@ -4,6 +4,7 @@ import { requirePerson } from '../../accounts/approvals/person.ts'
 import { type Asker, audit, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
+import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadPlace, type UploadRow } from '../../csv/reading/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -12,8 +13,6 @@ import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { lockAllReferences, saveReferences } from './save-references.ts'
-
-const MAX_LISTED = 100
 
 type Context = {
   db: Database

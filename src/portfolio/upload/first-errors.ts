@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
+import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import type { Database } from '../../database/database.ts'
-
-const MAX_LISTED = 100
 
 export async function firstErrors(db: Database, id: string) {
   const { rows } = await sql<{ line: number; reason: string }>`
