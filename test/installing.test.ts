@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { NEEDED } from '../src/ledger/check/set-up/permissions.ts'
+import { neededBy } from '../src/ledger/check/set-up/permissions.ts'
+import { operationCatalogue } from '../src/operations/catalogue.ts'
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 /** With these, LoanOps sees more. */
@@ -11,7 +12,10 @@ t.test('ledger.md gives the user the permissions that check-ledger looks for', a
   const page = read('docs/ledger.md')
   const [, given = ''] = /"permissions":\{(.*?)\}/.exec(page) ?? []
   const names = [...given.matchAll(/"(\w+)":true/g)].map(([, name]) => name)
-  t.same(names.toSorted(), [...NEEDED, ...OPTIONAL].sort())
+  const operations = [...operationCatalogue(new Map()).values()]
+  for (const { name, permissions } of operations)
+    t.ok(permissions?.length, `${name} says which permissions it needs`)
+  t.same(names.toSorted(), [...neededBy(operations), ...OPTIONAL].sort())
   for (const name of names) t.match(page, new RegExp(`^\\|.*\`${name}\``, 'm'), `why ${name}`)
 })
 

@@ -49,6 +49,8 @@ export type Operation<Schema extends TObject = TObject> = {
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
   waitsFor?(data: Static<Schema>): string
+  /** What the ledger's user needs for it, besides reading. Payments and files may do with those of other operations. */
+  permissions?: string[]
   /** The operation's first call is the write, so that its start and its sending are one record. */
   writesAtOnce?: true
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */

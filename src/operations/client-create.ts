@@ -19,6 +19,7 @@ const PERSON = 1
 export const clientCreate = operation({
   name: 'CLIENT_CREATE',
   summary: 'Creates an active client',
+  permissions: ['CREATE_CLIENT', 'ACTIVATE_CLIENT'],
   schema: Type.Object(
     {
       firstname: Text(50, 'Asha'),

@@ -19,6 +19,7 @@ import { absent, there } from '../ledger/effect.ts'
 export const clientUpdate = operation({
   name: 'CLIENT_UPDATE',
   summary: 'Changes a client’s name, contact or activation date',
+  permissions: ['UPDATE_CLIENT'],
   schema: Type.Object(
     {
       externalId: ClientId,

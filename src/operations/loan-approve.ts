@@ -12,6 +12,7 @@ import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',
   summary: 'Approves a submitted loan',
+  permissions: ['APPROVE_LOAN'],
   schema: Type.Object({ external_loan_id: ExternalId, approvedOnDate: Day }, closed),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),

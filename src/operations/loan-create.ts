@@ -37,6 +37,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   return operation<ReturnType<typeof schemaFor>>({
     name: 'LOAN_CREATE',
     summary: 'Submits a client’s loan application',
+    permissions: ['CREATE_LOAN'],
     schema: schemaFor([...lenders.keys()]),
     check: checkTerm,
     externalId: data => data.externalId,

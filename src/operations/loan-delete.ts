@@ -9,6 +9,7 @@ import { deleteLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 export const loanDelete = operation({
   name: 'LOAN_DELETE',
   summary: 'Deletes a loan that awaits approval',
+  permissions: ['DELETE_LOAN'],
   schema: Type.Object({ external_loan_id: ExternalId }, closed),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),

@@ -25,6 +25,7 @@ import { roundingRefusal } from './rounding-refusal.ts'
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',
   summary: 'Disburses an approved loan',
+  permissions: ['DISBURSE_LOAN'],
   schema: Type.Object(
     {
       external_loan_id: ExternalId,

@@ -47,6 +47,7 @@ type Changes = Omit<Static<typeof schema>, 'externalId'>
 export const loanUpdate = operation({
   name: 'LOAN_UPDATE',
   summary: 'Changes the terms of a loan that awaits approval',
+  permissions: ['UPDATE_LOAN'],
   schema,
   externalId: data => data.externalId,
   subject: data => loanSubject(data.externalId),

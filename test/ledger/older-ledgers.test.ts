@@ -41,7 +41,9 @@ t.test('the check finds a ledger that has no calls by external id', async t => {
   proxy.target = sandbox.url
   const versionOf = async () => {
     const { settings } = readLedgerSettings(testEnv('', proxy.url))
-    return (await checkLedger(settings, [])).find(one => one.check === 'version')
+    return (await checkLedger({ settings, lenders: [], needed: [] })).find(
+      one => one.check === 'version',
+    )
   }
   t.match(await versionOf(), { state: 'unknown' })
   const status = 404
@@ -54,6 +56,8 @@ t.test('the check finds a ledger that has no calls by external id', async t => {
 
 t.test('the check of an older ledger finds a business date that is not today', async t => {
   const { settings } = await older(t, true)
-  const found = (await checkLedger(settings, [])).find(one => one.check === 'business_date')
+  const found = (await checkLedger({ settings, lenders: [], needed: [] })).find(
+    one => one.check === 'business_date',
+  )
   t.match(found, { state: 'differs', found: /^it is 2025-01-01/ })
 })

@@ -22,7 +22,8 @@ const CLASSES = { ok: 'good', differs: 'wait', breaks: 'bad', unknown: 'hint' }
 
 type Row = Finding & { since: Date; checked_at: Date }
 
-export function ledgerPage({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function ledgerPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, formats } = context
   const columns: ListColumn<Row>[] = [
     { name: 'check', title: 'Check', cell: ({ check }) => words(check) },
     { name: 'lender', title: 'Lender' },
@@ -36,7 +37,7 @@ export function ledgerPage({ db, config, formats }: PageContext): FastifyPluginA
     { name: 'remedy', title: 'Remedy' },
     { name: 'since', title: 'Since', cell: ({ since }) => formats.time(since) },
   ]
-  const checkNow = openCheckNow({ db, config })
+  const checkNow = openCheckNow(context)
   return async app => {
     app.post('/ledger/check', { config: operate() }, async (request, reply) => {
       await checkNow(askerOf(request))

@@ -1,4 +1,4 @@
-import { CHECKS } from './checks.ts'
+import { checksFor } from './checks.ts'
 import { EXPECTED, STEPS, troubleIn } from './connection.ts'
 import type { Check, Checked, CheckedLender, CheckedSettings, Finding, Found } from './finding.ts'
 import { openReads, Unread } from './reads.ts'
@@ -12,10 +12,16 @@ export type CheckOptions = {
   stopping?: AbortSignal
 }
 
+type Wanted = {
+  settings: CheckedSettings
+  lenders: CheckedLender[]
+  /** The permissions that the ledger's user needs. */
+  needed: string[]
+}
+
 /** Checks the ledger by reads alone. What could not be read is `unknown`. */
 export async function checkLedger(
-  settings: CheckedSettings,
-  lenders: CheckedLender[],
+  { settings, lenders, needed }: Wanted,
   { pauseMs, stopping }: CheckOptions = {},
 ): Promise<Finding[]> {
   const signal = AbortSignal.any([
@@ -27,7 +33,7 @@ export async function checkLedger(
     const connection = await connected({ reads, settings, lenders })
     const broken = connection.find(({ state }) => state !== 'ok')?.check
     const findings = [...connection]
-    for (const check of CHECKS.filter(({ check }) => check !== broken))
+    for (const check of checksFor(needed).filter(({ check }) => check !== broken))
       findings.push(
         ...(broken === undefined
           ? await ran(check, { reads, settings, lenders })

@@ -1,13 +1,12 @@
 import { type Asker, auditAlone } from '../../accounts/audit.ts'
-import type { Config } from '../../config/config.ts'
-import type { Database } from '../../database/database.ts'
-import { checkAndSave } from './check-and-save.ts'
+import { type CheckContext, checkAndSave } from './check-and-save.ts'
 import { releaseWaiting } from './release-waiting.ts'
 
 type CheckNow = (asker: Asker) => Promise<void>
 
 /** Checks the set-up, and lets the operations that wait for it be tried again. */
-export function openCheckNow({ db, config }: { db: Database; config: Config }): CheckNow {
+export function openCheckNow(context: CheckContext): CheckNow {
+  const { db } = context
   let underWay: Promise<void> | undefined
 
   return async asker => {
@@ -20,7 +19,7 @@ export function openCheckNow({ db, config }: { db: Database; config: Config }): 
   }
 
   async function checkAndRelease(): Promise<void> {
-    await checkAndSave({ db, config })
+    await checkAndSave(context)
     await releaseWaiting(db)
   }
 }

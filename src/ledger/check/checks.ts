@@ -16,10 +16,10 @@ import { productLimits } from './set-up/product-limits.ts'
 import { timeZone } from './set-up/time-zone.ts'
 import { version } from './set-up/version.ts'
 
-/** The checks to make once the ledger accepts our calls, in this order. */
-export const CHECKS: Check[] = [
+/** The checks to make once the ledger accepts our calls, in this order. @param needed permissions */
+export const checksFor = (needed: string[]): Check[] => [
   passwordExpiry,
-  permissions,
+  permissions(needed),
   office,
   timeZone,
   businessDate,
@@ -30,7 +30,7 @@ export const CHECKS: Check[] = [
   interestRecalculation,
   overApplied,
   productCharges,
-  makerChecker,
+  makerChecker(needed),
   closedLoans,
   idempotency,
   version,

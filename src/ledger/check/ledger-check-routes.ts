@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate } from '../../accounts/access/needs.ts'
-import type { Config } from '../../config/config.ts'
-import type { Database } from '../../database/database.ts'
 import { NullableText, oneOf } from '../../http/fields/schemas.ts'
+import type { CheckContext } from './check-and-save.ts'
 import { openCheckNow } from './check-now.ts'
-import { CHECKS } from './checks.ts'
+import { checksFor } from './checks.ts'
 import { STEPS } from './connection.ts'
 import { STATES } from './finding.ts'
 import { reportOf } from './report.ts'
@@ -15,7 +14,7 @@ import { savedFindings } from './saved-findings.ts'
 const tags = ['operations']
 const Finding = Type.Object(
   {
-    check: oneOf([...new Set([...STEPS, ...CHECKS.map(({ check }) => check)])]),
+    check: oneOf([...new Set([...STEPS, ...checksFor([]).map(({ check }) => check)])]),
     lender: NullableText,
     state: oneOf(STATES),
     found: Type.String(),
@@ -41,10 +40,9 @@ const lastSchema = {
   response: { 200: Report },
 }
 
-type Context = { db: Database; config: Config }
-
-export function ledgerCheckRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
-  const checkNow = openCheckNow({ db, config })
+export function ledgerCheckRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
+  const { db } = context
+  const checkNow = openCheckNow(context)
 
   return async app => {
     app.post('/ledger/check', { schema: checkSchema, config: operate() }, async request => {

@@ -6,6 +6,8 @@ import { checkLedger } from '../../ledger/check/check-ledger.ts'
 import { chosenLenders } from '../../ledger/check/chosen-lenders.ts'
 import type { CheckedSettings, Finding } from '../../ledger/check/finding.ts'
 import { reportOf } from '../../ledger/check/report.ts'
+import { neededBy } from '../../ledger/check/set-up/permissions.ts'
+import { operationCatalogue } from '../catalogue.ts'
 import { inWords } from './in-words.ts'
 import { loansLeftEarlier } from './left-earlier.ts'
 import { throwAwayName } from './throw-away.ts'
@@ -27,7 +29,8 @@ export async function checkFromCommand(env: NodeJS.ProcessEnv, flags: Flags): Pr
     )
   const isAll = flags['all-lenders'] === true
   const chosen = chosenLenders(lenders, one => isAll || one.isNamed)
-  const read = await checkLedger(settings, chosen)
+  const needed = neededBy(operationCatalogue(lenders).values())
+  const read = await checkLedger({ settings, lenders: chosen, needed })
   const { findings, left } = flags.write
     ? await withWrites(settings, chosen, read)
     : { findings: read, left: undefined }

@@ -10,16 +10,15 @@ const CALLS_APART_MS = 1_000
 const MINUTE_MS = 60_000
 
 /** Checks the ledger at start, and again every few minutes. */
-export function checkLedgerRegularly({
-  db,
-  config,
-  log,
-}: Pick<WorkerContext, 'db' | 'config' | 'log'>): Job {
+export function checkLedgerRegularly(
+  context: Pick<WorkerContext, 'db' | 'config' | 'catalogue' | 'log'>,
+): Job {
+  const { db, config, log } = context
   const everyMs = config.LEDGER_CHECK_MINUTES * MINUTE_MS
   if (everyMs === 0) return { stop() {} }
   return startLoop(
     async stopping => {
-      const changes = await checkAndSave({ db, config }, { pauseMs: CALLS_APART_MS, stopping })
+      const changes = await checkAndSave(context, { pauseMs: CALLS_APART_MS, stopping })
       for (const change of changes) noteChange(change, log)
       if (changes.some(({ before, state }) => before === 'breaks' && state !== 'breaks'))
         await releaseWaiting(db)

@@ -8,6 +8,8 @@ import { readLedgerSettings } from '../../../src/config/ledger-settings.ts'
 import type { Lender } from '../../../src/config/lenders.ts'
 import { checkLedger } from '../../../src/ledger/check/check-ledger.ts'
 import type { Finding } from '../../../src/ledger/check/finding.ts'
+import { neededBy } from '../../../src/ledger/check/set-up/permissions.ts'
+import { operationCatalogue } from '../../../src/operations/catalogue.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { MAIN } from '../../support/main.ts'
@@ -25,9 +27,11 @@ async function sandbox(t: Test, ...flags: string[]): Promise<string> {
   return url
 }
 
+const needed = neededBy(operationCatalogue(new Map()).values())
+
 async function checked(url: string, changes: NodeJS.ProcessEnv = {}): Promise<Finding[]> {
   const { settings, lenders } = readLedgerSettings(testEnv('', url, changes))
-  return checkLedger(settings, [...lenders.values()])
+  return checkLedger({ settings, lenders: [...lenders.values()], needed })
 }
 
 /** As `check: state`, with the lender it concerns. */
@@ -170,7 +174,8 @@ t.test('a setting that a ledger leaves out of its answers is unknown, never ok',
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const { settings, lenders } = readLedgerSettings(testEnv('', `http://127.0.0.1:${port}/api/v1`))
-  const findings = await checkLedger(settings, [lenders.get('LENDER_01') as Lender])
+  const lender = lenders.get('LENDER_01') as Lender
+  const findings = await checkLedger({ settings, lenders: [lender], needed })
   t.same(named(findings, 'breaks', 'differs'), [])
   t.same(named(findings, 'ok'), [
     ...['reachable', 'api_path', 'tenant', 'credentials'].map(check => `${check} ok`),

@@ -2,19 +2,18 @@ import { ledgerPath } from '../../calls/path.ts'
 import type { Check } from '../finding.ts'
 import { type Reads, Unread } from '../reads.ts'
 import { switchOf } from './configuration.ts'
-import { NEEDED } from './permissions.ts'
 
 type Task = { code: string; selected?: boolean }
 const TASKS = ledgerPath(['permissions'], { makerCheckerable: 'true' })
 
-export const makerChecker: Check = {
+export const makerChecker = (needed: string[]): Check => ({
   check: 'maker_checker',
   expects: 'nothing that LoanOps does waits for a second person at the ledger',
   async run({ reads }) {
     const found = await switchOf(reads, 'maker-checker')
     if (found === undefined) throw new Unread('the ledger does not list maker-checker')
     if (!found.enabled) return { state: 'ok', found: 'maker-checker is off' }
-    const tasks = await checkedTasks(reads)
+    const tasks = await checkedTasks(reads, needed)
     if (tasks?.length === 0)
       return { state: 'ok', found: 'maker-checker is on, but for nothing that LoanOps does' }
     return {
@@ -23,13 +22,13 @@ export const makerChecker: Check = {
       remedy: 'Unless this is intended, switch maker-checker off for these tasks at the ledger',
     }
   },
-}
+})
 
 /** @returns undefined if our user may not read them */
-async function checkedTasks(reads: Reads): Promise<string[] | undefined> {
+async function checkedTasks(reads: Reads, needed: string[]): Promise<string[] | undefined> {
   try {
     const tasks = await reads.list<Task>(TASKS)
-    return tasks.filter(one => one.selected && NEEDED.includes(one.code)).map(({ code }) => code)
+    return tasks.filter(one => one.selected && needed.includes(one.code)).map(({ code }) => code)
   } catch (error) {
     if (error instanceof Unread) return undefined
     throw error

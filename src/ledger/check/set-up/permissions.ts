@@ -2,23 +2,14 @@ import { ledgerPath } from '../../calls/path.ts'
 import type { Check, Found } from '../finding.ts'
 import { PAYMENT_TYPES, type Reads, Unread } from '../reads.ts'
 
+const OF_READS = ['READ_CLIENT', 'READ_LOAN', 'READ_LOANPRODUCT', 'READ_PAYMENTTYPE']
+const OF_PAYMENTS = ['REPAYMENT_LOAN', 'ADJUST_LOAN']
+
 /** These permissions suffice for every operation and every payment. */
-export const NEEDED = [
-  'READ_CLIENT',
-  'CREATE_CLIENT',
-  'ACTIVATE_CLIENT',
-  'UPDATE_CLIENT',
-  'READ_LOAN',
-  'CREATE_LOAN',
-  'UPDATE_LOAN',
-  'DELETE_LOAN',
-  'APPROVE_LOAN',
-  'DISBURSE_LOAN',
-  'REPAYMENT_LOAN',
-  'ADJUST_LOAN',
-  'READ_LOANPRODUCT',
-  'READ_PAYMENTTYPE',
-]
+export function neededBy(operations: Iterable<{ permissions?: string[] }>): string[] {
+  const ofOperations = [...operations].flatMap(({ permissions = [] }) => permissions)
+  return [...OF_READS, ...ofOperations, ...OF_PAYMENTS]
+}
 
 const ONE = { limit: '1' }
 const TRIED = [
@@ -28,15 +19,15 @@ const TRIED = [
   ['READ_PAYMENTTYPE', PAYMENT_TYPES],
 ] as const
 
-export const permissions: Check = {
+export const permissions = (needed: string[]): Check => ({
   check: 'permissions',
-  expects: `LEDGER_USERNAME has ${NEEDED.join(', ')}`,
+  expects: `LEDGER_USERNAME has ${needed.join(', ')}`,
   async run({ reads }) {
     const listed = await permissionsOf(reads)
     const missing =
       listed === undefined
         ? await refusedReads(reads)
-        : NEEDED.filter(permission => !isHeld(permission, listed))
+        : needed.filter(permission => !isHeld(permission, listed))
     if (missing.length > 0) return lacking(missing)
     return listed === undefined
       ? {
@@ -46,7 +37,7 @@ export const permissions: Check = {
         }
       : { state: 'ok', found: 'the user has all of them' }
   },
-}
+})
 
 /** @returns undefined where the ledger does not list them, with OAuth for example */
 async function permissionsOf(reads: Reads): Promise<string[] | undefined> {
