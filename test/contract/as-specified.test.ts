@@ -1,7 +1,9 @@
 import t from 'tap'
+import { operationCatalogue } from '../../src/operations/catalogue.ts'
 import { beside } from './beside.ts'
 import { listing } from './listing.ts'
 import { startLos } from './los.ts'
+import { SAMPLES } from './samples.ts'
 import { submitting } from './submitting.ts'
 import { tracking } from './tracking.ts'
 import { values } from './values.ts'
@@ -13,6 +15,10 @@ const IDS = {
   'plain ids': (name: string) => name,
   'ids with / and Devanagari': (name: string) => `ऋण/2026/${name}`,
 }
+
+t.test('each operation has a sample, from which the tests of all operations follow', async t => {
+  t.same(Object.keys(SAMPLES), [...operationCatalogue(new Map()).keys()])
+})
 
 t.test('a LOS written from the contract alone gets the answers that it expects', async t => {
   const los = await startLos(t)

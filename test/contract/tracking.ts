@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { atLedger, control } from '../support/ledger/loans.ts'
 import { approvalOf, clientOf, disbursalOf, type Los, loanOf } from './los.ts'
+import { SAMPLES } from './samples.ts'
 
 const RECORD = [
   'error_message',
@@ -13,7 +14,7 @@ const RECORD = [
 ]
 const NOBODY = 'LOAN_CREATE|019a0000-0000-7000-8000-000000000000'
 
-/** The record of an operation, and how each of the seven ends. */
+/** The record of an operation, and how operations end. */
 export async function tracking(t: Test, los: Los) {
   await theJourney(t, los)
   await refusals(t, los)
@@ -85,23 +86,13 @@ async function theJourney(t: Test, los: Los) {
 /** What the ledger refuses. */
 async function refusals(t: Test, los: Los) {
   const { track, id } = los
-  const loan = id('L-kept')
   const refused = refusedBy(t, los)
-  await refused('LOAN_APPROVE', approvalOf(loan), 'a second, equal request is refused')
-  await refused('LOAN_DISBURSE', disbursalOf(loan), 'a second disbursement is refused')
-  const kept = { external_loan_id: loan }
-  await refused('LOAN_DELETE', kept, 'only what awaits approval is deleted')
-  const update = { externalId: loan, principal: 1 }
-  await refused('LOAN_UPDATE', update, 'only what awaits approval is updated')
-  await refused('CLIENT_CREATE', clientOf(id('C-kept')), 'an external id is taken once')
-  const absent = id('L-404')
-  const record = await refused('LOAN_APPROVE', approvalOf(absent), 'a loan must exist', '404')
-  await refused('LOAN_DELETE', { external_loan_id: absent }, 'to be deleted too', '404')
-  const unread = loanOf(id('L-new'), id('C-404'))
-  await refused('LOAN_CREATE', unread, 'a loan’s client must exist', '404')
-  const { status, body } = await track(record.tracking_id)
+  let last: any
+  for (const [operation, { refused: cases = [] }] of Object.entries(SAMPLES))
+    for (const [data, ...expected] of cases) last = await refused(operation, data(id), ...expected)
+  const { status, body } = await track(last.tracking_id)
   t.equal(status, 200, 'polling a failed operation is 200, as for any other')
-  t.same(body, record, 'once reached, failed never changes')
+  t.same(body, last, 'once reached, failed never changes')
 }
 
 async function orderAndAmounts(t: Test, los: Los) {

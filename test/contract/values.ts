@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { clientOf, type Los, loanOf } from './los.ts'
+import { SAMPLES } from './samples.ts'
 
-const DAY = '05 March 2026'
 const NOT_CLEARED = 'is empty, but cannot be cleared this way; without it, it stays as it is'
 /** Blanks of several scripts, and what is not seen. */
 const ENDS = [
@@ -28,49 +28,25 @@ export async function values(t: Test, los: Los) {
   await terms(t, los)
 }
 
-const dataOf = ({ id }: Los): Record<string, Record<string, unknown>> => ({
-  CLIENT_CREATE: clientOf(id('C-1')),
-  CLIENT_UPDATE: { externalId: id('C-1'), lastname: 'Iyer' },
-  LOAN_CREATE: loanOf(id('L-1'), id('C-1')),
-  LOAN_UPDATE: { externalId: id('L-1'), principal: 60_000 },
-  LOAN_APPROVE: { external_loan_id: id('L-1'), approvedOnDate: DAY },
-  LOAN_DISBURSE: { external_loan_id: id('L-1'), actualDisbursementDate: DAY },
-  LOAN_DELETE: { external_loan_id: id('L-1') },
-})
+const ofDisbursal = ({ id }: Los) => SAMPLES.LOAN_DISBURSE?.data(id)
 
 async function members(t: Test, los: Los) {
   const { taken, refused, id } = los
-  for (const [status, data] of Object.entries(dataOf(los))) {
+  for (const [status, { data: dataOf, alone }] of Object.entries(SAMPLES)) {
+    const data = dataOf(id)
     t.same(await taken(status, data), data, `${status} takes what it requires`)
     for (const name of Object.keys(data)) {
       const { [name]: _, ...rest } = data
       const { errors } = await refused(status, rest)
-      const isChange = status.endsWith('_UPDATE') && name !== 'externalId'
-      if (isChange)
+      if (alone && name in alone)
         t.match(errors['/data'], 'at least one of', `${status} with nothing to change is 400`)
       else t.equal(errors[`/data/${name}`], 'is required', `${status} requires ${name}`)
       const nothing = await refused(status, { ...data, [name]: null })
       t.equal(nothing.status, 400, `${status} does not take null for ${name}`)
     }
   }
-  const changes = {
-    CLIENT_UPDATE: {
-      activationDate: DAY,
-      firstname: 'Meera',
-      lastname: 'Iyer',
-      mobileNo: '+919876543210',
-      emailAddress: 'meera@example.in',
-    },
-    LOAN_UPDATE: {
-      principal: 1,
-      submittedOnDate: DAY,
-      loanTermFrequencyType: 'months',
-      numberOfRepayments: 6,
-      interestRatePerPeriod: 0,
-    },
-  }
-  for (const [status, all] of Object.entries(changes))
-    for (const [name, value] of Object.entries(all)) {
+  for (const [status, { alone = {} }] of Object.entries(SAMPLES))
+    for (const [name, value] of Object.entries(alone)) {
       const one = { externalId: id('X-1'), [name]: value }
       t.same(await taken(status, one), one, `${status} takes ${name} alone`)
     }
@@ -86,33 +62,24 @@ async function members(t: Test, los: Los) {
 
 async function absence(t: Test, los: Los) {
   const { taken, refused, id } = los
-  const data = dataOf(los)
-  const optional = {
-    CLIENT_CREATE: ['mobileNo', 'emailAddress'],
-    LOAN_CREATE: ['loanTermFrequencyType'],
-    LOAN_DISBURSE: ['utr_payment_id', 'note'],
-  }
-  for (const [status, names] of Object.entries(optional))
-    for (const name of names)
+  for (const [status, { data, optional = [] }] of Object.entries(SAMPLES))
+    for (const name of optional)
       for (const nothing of [null, '', ' \u200b']) {
-        const sent = { ...data[status], [name]: nothing }
+        const sent = { ...data(id), [name]: nothing }
         t.same(
           await taken(status, sent),
-          data[status],
+          data(id),
           `${JSON.stringify(nothing)} in ${name} is absent`,
         )
       }
-  const disbursal = { ...data.LOAN_DISBURSE, transactionAmount: null }
-  t.same(await taken('LOAN_DISBURSE', disbursal), data.LOAN_DISBURSE, 'null is no amount')
+  const disbursal = { ...ofDisbursal(los), transactionAmount: null }
+  t.same(await taken('LOAN_DISBURSE', disbursal), ofDisbursal(los), 'null is no amount')
   const empty = await refused('LOAN_DISBURSE', { ...disbursal, transactionAmount: '' })
   t.equal(empty.status, 400, 'an empty text is no amount')
-  for (const [status, names] of Object.entries({
-    CLIENT_UPDATE: ['firstname', 'lastname', 'mobileNo', 'emailAddress', 'activationDate'],
-    LOAN_UPDATE: ['principal', 'submittedOnDate', 'loanTermFrequencyType', 'numberOfRepayments'],
-  }))
-    for (const name of names) {
-      const update = { ...data[status], [name]: null }
-      const { [name]: _, ...rest } = data[status] ?? {}
+  for (const [status, { data, alone = {} }] of Object.entries(SAMPLES))
+    for (const name of Object.keys(alone)) {
+      const update = { ...data(id), [name]: null }
+      const { [name]: _, ...rest } = data(id)
       if (Object.keys(rest).length > 1)
         t.same(await taken(status, update), rest, `null in ${name} changes nothing`)
       const { errors } = await refused(status, { externalId: id('X-1'), [name]: '' })
@@ -141,7 +108,7 @@ async function idsAndTexts(t: Test, los: Los) {
     const message = `has ${longest + 1} characters, but at most ${longest} are allowed`
     t.same(errors, { [`/data/${name}`]: message }, `${name} may not have ${longest + 1}`)
   }
-  const disbursal = dataOf(los).LOAN_DISBURSE
+  const disbursal = ofDisbursal(los)
   for (const [name, longest] of Object.entries({ utr_payment_id: 50, note: 1_000 })) {
     const sent = { ...disbursal, [name]: 'ऋ'.repeat(longest) }
     t.same(await taken('LOAN_DISBURSE', sent), sent, `${name} may have ${longest} characters`)
@@ -170,7 +137,7 @@ async function idsAndTexts(t: Test, los: Los) {
 
 async function days(t: Test, los: Los) {
   const { taken, refused } = los
-  const data = dataOf(los).LOAN_DISBURSE
+  const data = ofDisbursal(los)
   for (const day of ['05 March 2026', '05 MARCH 2026', '05 march 2026', ' 05 mARCH 2026\u200b'])
     t.match(
       await taken('LOAN_DISBURSE', { ...data, actualDisbursementDate: day }),
@@ -205,7 +172,7 @@ async function days(t: Test, los: Los) {
 
 async function numbers(t: Test, los: Los) {
   const { taken, refused, id } = los
-  const data = dataOf(los).LOAN_DISBURSE
+  const data = ofDisbursal(los)
   for (const [sent, amount] of [
     [0.01, 0.01],
     [50_000, 50_000],

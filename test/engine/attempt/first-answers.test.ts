@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { LoggedWrite } from '../../../src/sandbox/storage/write-log.ts'
+import { type Case, SAMPLES } from '../../contract/samples.ts'
 import {
   AMBIGUOUS,
   BEFORE,
@@ -15,153 +16,23 @@ import {
   listed,
   submit,
 } from '../../support/engine/operations.ts'
-import { ledgerLoanBody } from '../../support/ledger/ledger-loan.ts'
-import {
-  approval,
-  atLedger,
-  clientData,
-  control,
-  DAY,
-  disbursal,
-  ledgerLoan,
-  loanData,
-  newName,
-} from '../../support/ledger/loans.ts'
+import { approval, atLedger, control, DAY, ledgerLoan } from '../../support/ledger/loans.ts'
 import { type Interference, startProxy } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-type Given = { data: object; subject: string }
-type Case = {
-  status: string
-  state: string
-  given(service: TestService): Promise<Given>
-}
+type Operation = Case & { status: string }
+const casesOf = (kind: 'canBeApplied' | 'mustFail' | 'doneByAnother'): Operation[] =>
+  Object.entries(SAMPLES).flatMap(([status, { [kind]: given }]) =>
+    given === undefined ? [] : [{ status, ...given }],
+  )
+const CAN_BE_APPLIED = casesOf('canBeApplied')
 
-const inOffice = { officeId: 1, legalFormId: 1, active: true }
-
-/** A client of this name at the ledger. @returns its number there */
-async function ledgerClient(service: TestService, externalId: string, fields: object = {}) {
-  const body = { ...clientData(externalId), ...inOffice, ...fields }
-  return (await atLedger(service, 'POST', '/clients', body)).clientId as number
-}
-
-async function loanCreation(service: TestService, command?: 'approve' | 'none'): Promise<Given> {
-  const client = newName('C')
-  const clientId = await ledgerClient(service, client)
-  const subject = newName('L')
-  const approve = { approvedOnDate: DAY, expectedDisbursementDate: DAY }
-  if (command) await atLedger(service, 'POST', '/loans', ledgerLoanBody(subject, clientId, DAY))
-  if (command === 'approve')
-    await atLedger(service, 'POST', `/loans/external-id/${subject}?command=approve`, approve)
-  return { data: loanData(subject, client), subject }
-}
-
-/** An operation on a loan that is in this state at the ledger. */
-function onLoan(
-  status: string,
-  state: 'created' | 'approved' | 'disbursed',
-  dataOf: (loan: string) => object,
-): Case {
-  return {
-    status,
-    state: `the loan is ${state}`,
-    async given(service) {
-      const subject = await ledgerLoan(service, state)
-      return { data: dataOf(subject), subject }
-    },
-  }
-}
-
-/** The terms that every loan here has already. */
-const sameTerms = (externalId: string) => ({ externalId, principal: 50_000 })
-const deletion = (external_loan_id: string) => ({ external_loan_id })
-
-const CAN_BE_APPLIED: Case[] = [
-  {
-    status: 'CLIENT_CREATE',
-    state: 'there is no such client',
-    async given() {
-      const subject = newName('C')
-      return { data: clientData(subject), subject }
-    },
-  },
-  {
-    status: 'CLIENT_UPDATE',
-    state: 'the client has another name',
-    async given(service) {
-      const subject = newName('C')
-      await ledgerClient(service, subject)
-      return { data: { externalId: subject, lastname: 'Iyer' }, subject }
-    },
-  },
-  {
-    status: 'LOAN_CREATE',
-    state: 'there is no such loan',
-    given: service => loanCreation(service),
-  },
-  onLoan('LOAN_UPDATE', 'created', externalId => ({ externalId, principal: 70_000 })),
-  onLoan('LOAN_APPROVE', 'created', approval),
-  onLoan('LOAN_DISBURSE', 'approved', disbursal),
-  onLoan('LOAN_DELETE', 'created', deletion),
-]
-
-/** Each looks done, or almost done, but the ledger refuses it. */
-const MUST_FAIL: Case[] = [
-  {
-    status: 'CLIENT_CREATE',
-    state: 'another client has the external id',
-    async given(service) {
-      const subject = newName('C')
-      await ledgerClient(service, subject, { firstname: 'Ravi' })
-      return { data: clientData(subject), subject }
-    },
-  },
-  {
-    status: 'CLIENT_UPDATE',
-    state: 'another client has the telephone number',
-    async given(service) {
-      const [subject, mobileNo] = [newName('C'), newName('9')]
-      await ledgerClient(service, subject)
-      await ledgerClient(service, newName('C'), { mobileNo })
-      return { data: { externalId: subject, mobileNo }, subject }
-    },
-  },
-  {
-    status: 'LOAN_CREATE',
-    state: 'an equal loan is approved already',
-    given: service => loanCreation(service, 'approve'),
-  },
-  onLoan('LOAN_UPDATE', 'disbursed', sameTerms),
-  onLoan('LOAN_APPROVE', 'disbursed', approval),
-  onLoan('LOAN_DISBURSE', 'disbursed', disbursal),
-  onLoan('LOAN_DELETE', 'disbursed', deletion),
-]
-
-/** Someone else makes the same change: after a write that was turned away it cannot be ours. */
-const DONE_BY_ANOTHER: Case[] = [
-  {
-    status: 'CLIENT_CREATE',
-    state: 'an equal client is there',
-    async given(service) {
-      const subject = newName('C')
-      await ledgerClient(service, subject)
-      return { data: clientData(subject), subject }
-    },
-  },
-  {
-    status: 'LOAN_CREATE',
-    state: 'an equal loan is there',
-    given: service => loanCreation(service, 'none'),
-  },
-  onLoan('LOAN_APPROVE', 'approved', approval),
-]
-
-type Row = Case & { what: string; fault: FirstAnswer; wanted: 'success' | 'failed' }
+type Row = Operation & { what: string; fault: FirstAnswer; wanted: 'success' | 'failed' }
 
 const rowsOf = (
-  cases: Case[],
+  cases: Operation[],
   answers: Record<string, FirstAnswer>,
   wanted: Row['wanted'],
   more: FirstAnswer = {},
@@ -240,13 +111,13 @@ t.test(
 )
 
 t.test('an operation that the ledger refuses fails, whatever the first answer was', async t => {
-  const rows = rowsOf(MUST_FAIL, BEFORE, 'failed')
+  const rows = rowsOf(casesOf('mustFail'), BEFORE, 'failed')
   for (const { name, wanted, status } of await endsOf(t, rows, IMPATIENT))
     t.equal(status, wanted, name)
 })
 
 t.test('somebody else’s change is not mistaken for a write that was turned away', async t => {
-  const rows = rowsOf(DONE_BY_ANOTHER, TURNED_AWAY, 'failed')
+  const rows = rowsOf(casesOf('doneByAnother'), TURNED_AWAY, 'failed')
   for (const { name, wanted, status } of await endsOf(t, rows)) t.equal(status, wanted, name)
 })
 
@@ -255,7 +126,7 @@ t.test('a delete that was turned away does not succeed because somebody else del
   const loan = await ledgerLoan(service)
   const locked = { kind: 'locked', match: { on: 'writes', externalId: loan } }
   await control(service, 'PUT', '/faults', [locked])
-  await submit(service.call, 'LOAN_DELETE', deletion(loan))
+  await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
   // Otherwise its next try may come before the other delete.
   const id = await delay(service, `loan:${loan}`)
   await control(service, 'PUT', '/faults', [])
@@ -269,7 +140,7 @@ t.test(
   async t => {
     const { proxy, service } = await throughProxy(t)
     for (const status of ['LOAN_CREATE', 'LOAN_UPDATE', 'LOAN_APPROVE']) {
-      const { given } = CAN_BE_APPLIED.find(one => one.status === status) as Case
+      const { given } = CAN_BE_APPLIED.find(one => one.status === status) as Operation
       const { data, subject } = await given(service)
       proxy.interferences = [
         { of: subject, on: 'writes', afterwards: true },
