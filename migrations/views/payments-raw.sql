@@ -1,3 +1,8 @@
+-- The first id that is given out at this time.
+create or replace function core.first_id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
+  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
+$$;
+
 create or replace function raw.refuse_change() returns trigger language plpgsql as $$
 begin
   -- Only raw.delete_closed sets loanops.deleting_raw, and only in its own transaction; the service's role may delete

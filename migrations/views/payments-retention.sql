@@ -20,10 +20,6 @@ create or replace function core.is_dispensable(e core.event) returns boolean lan
           and e.kind = 'payment' and not core.is_closed(refund))
 $$;
 
-create or replace function raw.id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
-  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
-$$;
-
 -- Looks at the next rows after this id, and deletes those that are at least this many days old and that nothing open
 -- needs. Raw tables refuse every other deletion. Returns the last id seen, null at the end.
 create or replace function raw.delete_closed(store text, keep_days integer, after uuid, most integer,
@@ -39,7 +35,7 @@ begin
   perform set_config('loanops.deleting_raw', store || ' ' || pg_current_xact_id(), true);
   execute format($sql$
     with next as materialized (
-      select id, received_at from raw.%I where id > $2 and id < raw.id_at($3) order by id limit $4
+      select id, received_at from raw.%I where id > $2 and id < core.first_id_at($3) order by id limit $4
     ), dispensable as materialized (
       select next.id from next
        where next.received_at < $3

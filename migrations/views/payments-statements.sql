@@ -74,10 +74,6 @@ create or replace function core.last_received(wanted_source text) returns timest
     (select received_at from core.pending_event where source = wanted_source order by raw_id desc limit 1)) last (at)
 $$;
 
-create or replace function core.first_id_at(at timestamptz) returns uuid language sql immutable parallel safe as $$
-  select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
-$$;
-
 -- Whether a source sends nothing although it sent several events at the same time in each of the last four weeks: at most a
 -- week, and counted up to ten, so that the cost does not depend on how much a source receives.
 create or replace function core.is_silent(wanted_source text) returns boolean language sql stable as $$

@@ -180,7 +180,7 @@ async function benchRelease() {
   await fillTransfers('va_released', released)
   await fillTransfers('va_other', 2 * DECISIONS)
   const alone = await decisions(0)
-  const { stored } = await putReference(
+  const { saved } = await putReference(
     db,
     {
       gateway: 'gateway_a',
@@ -205,7 +205,7 @@ async function benchRelease() {
     db,
   )
   console.log(
-    `release of ${rows[0]?.count} (counted: ${stored.waiting}): ${(end - start).toFixed(0)} ms in ${steps.length} steps, p50 ${quantile(steps, 0.5)} ms, longest ${quantile(steps, 1)} ms; decisions alone: ${alone}; meanwhile: ${meanwhile}`,
+    `release of ${rows[0]?.count} (counted: ${saved.waiting}): ${(end - start).toFixed(0)} ms in ${steps.length} steps, p50 ${quantile(steps, 0.5)} ms, longest ${quantile(steps, 1)} ms; decisions alone: ${alone}; meanwhile: ${meanwhile}`,
   )
 }
 

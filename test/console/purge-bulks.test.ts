@@ -8,7 +8,7 @@ t.test('bulk decisions that ended long ago are deleted with their items', async 
   await sql`
     with b as (
       insert into loanops.bulk (id, decision, filter, note, actor, status, ended_at)
-      select raw.id_at(now() - interval '3 days' + n * interval '1 second'), 'operations.cancel', '{}', note, 'asha', status, ended_at
+      select core.first_id_at(now() - interval '3 days' + n * interval '1 second'), 'operations.cancel', '{}', note, 'asha', status, ended_at
         from (values (1, 'old', 'completed', now() - interval '25 hours'), (2, 'stopped', 'stopped', now() - interval '2 days'),
                      (3, 'recent', 'completed', now() - interval '23 hours'), (4, 'running', 'running', null))
              a (n, note, status, ended_at)

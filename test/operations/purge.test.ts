@@ -136,12 +136,14 @@ async function addOldRows(db: Database): Promise<void> {
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
   await sql`
     insert into raw.lender_02_gateway_a (id, received_at, body)
-    select raw.id_at(at), at, '{}' from (values (now() - interval '40 days')) a (at)`.execute(db)
+    select core.first_id_at(at), at, '{}' from (values (now() - interval '40 days')) a (at)`.execute(
+    db,
+  )
   await sql`delete from core.pending_event`.execute(db)
   await sql`
     with o as (
       insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
-      select raw.id_at(at), 'LOAN_DELETE', 'api', 'loan:L', 'L', '{}', 'success', at
+      select core.first_id_at(at), 'LOAN_DELETE', 'api', 'loan:L', 'L', '{}', 'success', at
         from (values (now() - interval '40 days')) a (at)
       returning id, processed_at
     )

@@ -113,7 +113,7 @@ t.test('only the purge deletes events, and only old ones', async t => {
   await t.rejects(purgeEvents(ours, 0), { message: /younger than a day/ })
   await t.rejects(
     service.db.transaction().execute(async trx => {
-      await sql`select raw.delete_closed('lender_02_gateway_a', 30, raw.id_at('epoch'), 100)`.execute(
+      await sql`select raw.delete_closed('lender_02_gateway_a', 30, core.first_id_at('epoch'), 100)`.execute(
         trx,
       )
       await deletion.execute(trx)
@@ -129,7 +129,7 @@ async function makeOld({ db }: PaymentService, payment?: string): Promise<void> 
   await db.transaction().execute(async trx => {
     await sql`alter table raw.lender_02_gateway_a disable trigger append_only`.execute(trx)
     const aged = (id: string) =>
-      sql`(left(raw.id_at(now() - interval '40 days')::text, 13) || substr(${sql.ref(id)}::text, 14))::uuid`
+      sql`(left(core.first_id_at(now() - interval '40 days')::text, 13) || substr(${sql.ref(id)}::text, 14))::uuid`
     const named =
       payment === undefined ? sql`true` : sql`convert_from(body, 'UTF8') like ${`%${payment}%`}`
     const { rows } = await sql<{

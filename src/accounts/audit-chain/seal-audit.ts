@@ -7,7 +7,7 @@ import { auditHead } from './audit-head.ts'
 
 const EVERY_MS = 60_000
 /** Few enough that sealing them ends before the statement timeout, even on a busy machine. */
-const ROWS_PER_STATEMENT = 500
+const ROWS_AT_ONCE = 500
 
 /** Seals the audit. Each worker logs the head once a day: the log is kept where the database's owner cannot change it. */
 export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger }): Job {
@@ -15,8 +15,8 @@ export function sealAudit({ db, log }: { db: Database; log: FastifyBaseLogger })
   return startLoop(
     async () => {
       const { rows } = await sql<{ sealed: number }>`
-        select loanops.seal_audit(${ROWS_PER_STATEMENT}) as sealed`.execute(db)
-      if (rows[0]?.sealed === ROWS_PER_STATEMENT) return 0
+        select loanops.seal_audit(${ROWS_AT_ONCE}) as sealed`.execute(db)
+      if (rows[0]?.sealed === ROWS_AT_ONCE) return 0
       const today = new Date().toISOString().slice(0, 10)
       const head = today === loggedOn ? undefined : await auditHead(db)
       if (head) {

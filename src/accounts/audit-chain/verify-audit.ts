@@ -4,7 +4,7 @@ import { FIRST_ID } from '../../ids.ts'
 import type { AuditHead } from './audit-head.ts'
 
 /** No more rows are read at once, however long the audit is. */
-const ROWS_PER_STATEMENT = 10_000
+const ROWS_AT_ONCE = 10_000
 
 const WRONG = {
   follows: 'does not follow from the row before it: it was changed or inserted, or others were',
@@ -45,7 +45,7 @@ async function readPage(db: Database, before: Page | undefined): Promise<Page | 
   const { position = '0', chain = '' } = before ?? {}
   const { rows } = await sql<Page>`
     with page as (
-      select * from loanops.audit_seal where position > ${position} order by position limit ${ROWS_PER_STATEMENT}
+      select * from loanops.audit_seal where position > ${position} order by position limit ${ROWS_AT_ONCE}
     ), link as (
       select s.*, a.id, a.at, lag(s.position, 1, ${position}::bigint) over place as position_before,
              sha256(lag(s.chain, 1, decode(${chain}, 'hex')) over place || convert_to(jsonb_build_array(
@@ -84,10 +84,10 @@ async function readUnsealed(db: Database): Promise<Wrong & Pick<Verified, 'unsea
 async function readUnsealedAfter(db: Database, after: string): Promise<Unsealed> {
   const { rows } = await sql<Unsealed>`
     with page as (
-      (select id from loanops.audit where id > ${after} order by id limit ${ROWS_PER_STATEMENT})
+      (select id from loanops.audit where id > ${after} order by id limit ${ROWS_AT_ONCE})
       union
-      (select id from loanops.audit_unsealed where id > ${after} order by id limit ${ROWS_PER_STATEMENT})
-      order by id limit ${ROWS_PER_STATEMENT}
+      (select id from loanops.audit_unsealed where id > ${after} order by id limit ${ROWS_AT_ONCE})
+      order by id limit ${ROWS_AT_ONCE}
     ), judged as (
       select id, s.audit_id is null as is_unsealed,
              case when a.id is null then 'last' when s.audit_id is not null then null when u.id is null then 'unsealed'

@@ -8,7 +8,7 @@ import type { RunClaim } from '../../queue/run-claim.ts'
 import { nameOf } from './accounts.ts'
 
 export type BackfillClaim = RunClaim & {
-  /** The lender whose rows it stores; null: the one that each payment names. */
+  /** The lender whose rows it saves; null: the one that each payment names. */
   lender: string | null
   fetchFrom: Date
   doneUntil: Date

@@ -35,15 +35,15 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
 
   const found = await db.transaction().execute(async trx => {
     await fence(trx, claim)
-    const stored = await saveMissed(trx, missed)
+    const saved = await saveMissed(trx, missed)
     if (others.length > 0) await saveEvents(trx, others)
     if (payments.length > 0) await saveStatements(trx, fetch, payments)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`
-      update core.backfill set fetched = ${count}, missed = missed + ${stored} where id = ${claim.id}`.execute(
+      update core.backfill set fetched = ${count}, missed = missed + ${saved} where id = ${claim.id}`.execute(
       trx,
     )
-    return stored
+    return saved
   })
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)

@@ -16,24 +16,24 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
   await lockSettling(trx)
   const posted = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
-  const kept = await recordPosted(trx, posted)
+  const recorded = await recordPosted(trx, posted)
   const suspended = gone.length > 0 ? await suspend(trx, gone) : []
-  const changed = [...kept.filter(one => one.isChanged), ...suspended]
+  const changed = [...recorded.filter(one => one.isChanged), ...suspended]
   if (changed.length > 0) await settle(trx, changed)
   const count = (reason: string) => suspended.filter(one => one.reason === reason).length
   return {
-    payments: kept.length + suspended.length,
+    payments: recorded.length + suspended.length,
     reversed: count('reversed_at_ledger'),
     missing: count('missing_at_ledger'),
-    differing: kept.filter(one => one.isNewAndOpen).length,
+    differing: recorded.filter(one => one.isNewAndOpen).length,
   }
 }
 
-type Kept = { id: string; isChanged: boolean; isNewAndOpen: boolean }
+type Recorded = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 
 /** A difference that an operator cleared is not new. */
-async function recordPosted(trx: Trx, findings: Finding[]): Promise<Kept[]> {
-  const { rows } = await sql<Kept>`
+async function recordPosted(trx: Trx, findings: Finding[]): Promise<Recorded[]> {
+  const { rows } = await sql<Recorded>`
     with locked as (${locked(findings)}), compared as (
       select *, recorded is distinct from difference as is_changed,
              difference is not null and 'differs_at_ledger ' || difference <> all (coalesce(cleared_facts, '{}')) as is_open

@@ -30,7 +30,7 @@ export async function recordCallbacks(db: Database, results: CallbackResult[]): 
          -- A delivery counts though the callback was sent again meanwhile: otherwise nothing would show it.
          where c.id = r.id and (c.claim = r.claim or r.state = 'delivered') and c.state = 'pending'
         returning c.id, c.subject, c.attempts
-      ), kept as (
+      ), saved as (
         insert into loanops.callback_attempt (callback_id, attempt, started_at, ended_at, http_status, error, answer)
         select c.id, c.attempts, r.started_at, r.ended_at, r.http_status, r.error, r.answer
           from recorded c join result r using (id)

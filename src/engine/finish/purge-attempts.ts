@@ -21,7 +21,7 @@ export function purgeAttempts(db: Database, retentionDays: number): Promise<numb
 async function deleteNext(db: Database, retentionDays: number, { id, attempt }: Place) {
   const { rows } = await sql<Step>`
     with bound as (
-      select raw.id_at(now() - ${retentionDays} * interval '1 day') as old, raw.id_at(now() + interval '1 day') as migrated
+      select core.first_id_at(now() - ${retentionDays} * interval '1 day') as old, core.first_id_at(now() + interval '1 day') as migrated
     ), next as materialized (
       (select a.operation_id, a.attempt, a.ended_at
          from loanops.operation_attempt a

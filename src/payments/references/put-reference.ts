@@ -37,13 +37,13 @@ export function putReference(
   const { external_loan_id: loan } = reference
   return inTransaction(db, async trx => {
     await lockReference(trx, reference)
-    // A preview stores the reference, counts, and takes it back: the two cannot count differently.
+    // A preview saves the reference, counts, and takes it back: the two cannot count differently.
     if (isDryRun) await sql`savepoint preview`.execute(trx)
     const replaced = replace ? await endOthers(trx, reference) : []
     const [outcome] = await saveReferences(trx, [reference], asker.actor)
     if (outcome?.refusal != null) throw new Conflict(outcome.refusal)
     if (keepsDays && outcome?.before) throw new Conflict(hasDays(reference, outcome.before))
-    const stored = await withWaiting(trx, reference)
+    const saved = await withWaiting(trx, reference)
     if (isDryRun) await sql`rollback to savepoint preview`.execute(trx)
     else {
       const before = outcome?.before && { before: outcome.before }
@@ -52,7 +52,7 @@ export function putReference(
       for (const period of replaced)
         await auditReference(trx, asker, 'replace', { ...reference, ...period, replaced_by: loan })
     }
-    return { isNew: outcome?.is_new === true, stored }
+    return { isNew: outcome?.is_new === true, saved }
   })
 }
 

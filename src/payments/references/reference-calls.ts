@@ -10,17 +10,17 @@ import type { NewReference, Period, ReferenceName } from './reference-record.ts'
 import { lockReference } from './save-references.ts'
 
 type Put = NewReference & How
-type Stored = Awaited<ReturnType<typeof putReference>>
+type Saved = Awaited<ReturnType<typeof putReference>>
 
-export const putCall: ActCall<Put, undefined, Stored> = {
+export const putCall: ActCall<Put, undefined, Saved> = {
   name: 'reference.put',
   acts: ['reference.write'],
-  // A dry run stores nothing.
+  // A dry run saves nothing.
   actsOf: ({ dry_run }) => (dry_run ? [] : ['reference.write']),
   factsOf: referenceFacts,
   act: (db, asker, { replace, dry_run, ...reference }) =>
     putReference(db, reference, asker, { replace, dry_run }),
-  answer: async (_, { isNew, stored }) => ({ status: isNew ? 201 : 200, body: stored }),
+  answer: async (_, { isNew, saved }) => ({ status: isNew ? 201 : 200, body: saved }),
 }
 
 export const deleteCall: ActCall<ReferenceName, undefined, void> = {

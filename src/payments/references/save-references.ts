@@ -76,7 +76,7 @@ async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: stri
         join core.reference r on r.key = g.key and r.gateway = g.gateway and r.external_loan_id <> g.external_loan_id
        where not is_later and daterange(r.valid_from, r.valid_until, '[]') && daterange(g.valid_from, g.valid_until, '[]')
        group by g.n
-    ), stored as (
+    ), saved as (
       insert into core.reference as r (gateway, kind, value, external_loan_id, valid_from, valid_until, created_by)
       select gateway, kind, value, external_loan_id, valid_from, valid_until, ${actor}
         from given where not is_later and n not in (select n from taken) order by key
@@ -84,7 +84,7 @@ async function saveFirstOfEach(trx: Trx, references: NewReference[], actor: stri
          set valid_from = excluded.valid_from, valid_until = excluded.valid_until
       returning key, gateway
     ), noted as (
-      insert into core.changed_reference (gateway, key) select gateway, key from stored
+      insert into core.changed_reference (gateway, key) select gateway, key from saved
     )
     -- This reads the table as it was before the statement.
     select 'The value belongs to the loan ' || other || ' in that time' as refusal, r.id is null as is_new, is_later,

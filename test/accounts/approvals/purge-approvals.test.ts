@@ -9,7 +9,7 @@ t.test('a worker that cannot read approvals deletes those that ended long ago', 
   const { db, databaseUrl } = await startTestService(t, { ROLE: 'api' })
   await sql`
     insert into loanops.approval (id, call, act, subject, request, facts, fingerprint, state, proposed_by, decided_at, expires_at)
-    select raw.id_at(now() - interval '3 days' + n * interval '1 second'), 'call', 'act', subject, '{}', '{}', '', state, 'asha', decided_at, now()
+    select core.first_id_at(now() - interval '3 days' + n * interval '1 second'), 'call', 'act', subject, '{}', '{}', '', state, 'asha', decided_at, now()
       from (values (1, 'old', 'approved', now() - interval '25 hours'), (2, 'recent', 'rejected', now() - interval '23 hours'),
                    (3, 'open', 'proposed', null)) a (n, subject, state, decided_at)`.execute(db)
   const worker = openDatabase(workerUrl(databaseUrl), { max: 1, name: 'test-worker', onError() {} })

@@ -8,12 +8,12 @@ t.test('attempts are deleted once they are old and their operation is final', as
   // Operations of migrations have ids that tell no time.
   await sql`
     with o (name, id, status, age) as (values
-      ('old', raw.id_at(now() - interval '40 days'), 'success', 40),
+      ('old', core.first_id_at(now() - interval '40 days'), 'success', 40),
       ('migrated', 'f0000000-0000-5000-8000-000000000000'::uuid, 'failed', 40),
       ('migrated lately', 'f1000000-0000-5000-8000-000000000000'::uuid, 'success', 2),
-      ('unfinished', raw.id_at(now() - interval '39 days'), 'processing', 39),
-      ('finished lately', raw.id_at(now() - interval '38 days'), 'success', 2),
-      ('young', raw.id_at(now() - interval '2 days'), 'success', 2)
+      ('unfinished', core.first_id_at(now() - interval '39 days'), 'processing', 39),
+      ('finished lately', core.first_id_at(now() - interval '38 days'), 'success', 2),
+      ('young', core.first_id_at(now() - interval '2 days'), 'success', 2)
     ), operation as (
       insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
       select id, 'LOAN_DELETE', 'api', 'loan:' || name, name, '{}', status,

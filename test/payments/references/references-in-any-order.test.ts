@@ -83,9 +83,9 @@ t.test('payments, references and batches in any order end as if all came at once
             ...(until && { valid_until: until }),
           }
           const preview = await put(reference, { replace, dry_run: true })
-          const stored = await put(reference, { replace })
-          if (stored === undefined) continue
-          t.equal(preview?.stored.waiting, stored.stored.waiting, 'the preview counts the same')
+          const saved = await put(reference, { replace })
+          if (saved === undefined) continue
+          t.equal(preview?.saved.waiting, saved.saved.waiting, 'the preview counts the same')
         } else {
           payments++
           const payment = { ...one.ids, created_at: PAID_AT + one.day * DAY }
@@ -129,8 +129,8 @@ t.test('as many payments are released as a reference counted', async t => {
     value,
     external_loan_id: 'L-1',
   })
-  const { stored } = await putReference(db, of('x'), ASKER)
-  t.equal(stored.waiting, 600)
+  const { saved } = await putReference(db, of('x'), ASKER)
+  t.equal(saved.waiting, 600)
   await matchAgain({ db, check: () => undefined } as any)
   t.equal(await suspended(db), 600, 'in several steps')
 })
