@@ -7,7 +7,7 @@ import type {
   RouteGenericInterface,
   RouteShorthandOptions,
 } from 'fastify'
-import { needsOf } from '../access/needs.ts'
+import { toDo } from '../access/needs.ts'
 import type { ActCall } from './act-call.ts'
 import { answerAct, type ForApprovals } from './perform.ts'
 
@@ -36,14 +36,14 @@ export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context
       call: ActCall<Request, Looked, Result>,
       { asked = membersOf, ...options }: Options<Schema, Request> = {},
     ) => {
-      const { acts, actsOf } = call
+      const { actsOf } = call
       const actsIn = actsOf && ((request: FastifyRequest) => actsOf(membersOf(request)))
       app.route({
         ...options,
         method,
         url,
         schema: schema as FastifySchema,
-        config: { needs: needsOf(...acts), acts, ...(actsIn && { actsIn }) },
+        config: { ...toDo(call), ...(actsIn && { actsIn }) },
         handler: async (request, reply) =>
           answerAct(context, call, await asked(request as never), reply),
       })

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyContextConfig } from 'fastify'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { forAdmins } from '../../accounts/access/needs.ts'
+import { forAdmins, toDo } from '../../accounts/access/needs.ts'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
-import type { Act } from '../../config/acts.ts'
 import type { Row } from '../../database/row.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
@@ -37,8 +37,7 @@ type AccountRow = Row<
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
 > & { last_login_at: Date | null; failed_logins: number }
 
-const register = { schema: registerSchema, config: forAdmins('account.register') }
-const ofOne = (...acts: Act[]) => ({ schema: accountSchema, config: forAdmins(...acts) })
+const ofOne = (config: FastifyContextConfig = forAdmins) => ({ schema: accountSchema, config })
 
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
@@ -46,6 +45,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     const { calls } = accounts
     await app.register(listRoutes(context.db, accountList(context)))
 
+    const register = { schema: registerSchema, config: toDo(calls.registerCall) }
     app.post('/accounts', register, async (request, reply) => {
       const wanted = await accounts.wanted(request.body)
       return performForm(context, calls.registerCall, wanted, reply, donePath(PATH, 'registered'))
@@ -58,8 +58,11 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.post('/accounts/:username/disable', ofOne('account.disable'), async (request, reply) =>
-      performForm(context, calls.disableCall, request.params, reply, donePath(PATH, 'disabled')),
+    app.post(
+      '/accounts/:username/disable',
+      ofOne(toDo(calls.disableCall)),
+      async (request, reply) =>
+        performForm(context, calls.disableCall, request.params, reply, donePath(PATH, 'disabled')),
     )
 
     app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
@@ -68,14 +71,14 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Reset a password', body })
     })
 
-    app.post('/accounts/:username/reset', ofOne('account.reset'), async (request, reply) =>
+    app.post('/accounts/:username/reset', ofOne(toDo(calls.resetCall)), async (request, reply) =>
       performForm(context, calls.resetCall, request.params, reply, password => {
         const body = resetDone(request.params.username, password)
         return answerPage(request, reply, { title: 'Password reset', body })
       }),
     )
 
-    app.post('/accounts/:username/unlock', ofOne('account.unlock'), async (request, reply) =>
+    app.post('/accounts/:username/unlock', ofOne(toDo(calls.unlockCall)), async (request, reply) =>
       performForm(context, calls.unlockCall, request.params, reply, donePath(PATH, 'unlocked')),
     )
   }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { read, toDo } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
@@ -55,7 +55,7 @@ ${await actionsOn(db, id, formats)}
 
     app.post(
       '/books/statements/:id/withdraw',
-      { schema: { params }, config: operate('statement.withdraw') },
+      { schema: { params }, config: toDo(withdrawCall) },
       async (request, reply) => {
         const { statement_id, gateway } = await findStatement(db, request.params.id)
         const asked = { gateway, id: statement_id }

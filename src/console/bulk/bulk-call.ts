@@ -19,7 +19,7 @@ export function bulkCall({
   const actsOf = ({ decision }: BulkRequest): Act[] => ['bulk', DECISIONS[decision].act]
   return {
     name: 'bulk.start',
-    acts: ['bulk', ...Object.values(DECISIONS).map(({ act }) => act)],
+    acts: [...new Set<Act>(['bulk', ...Object.values(DECISIONS).map(({ act }) => act)])],
     actsOf,
     async factsOf(trx, request) {
       // Items that arrived afterwards would be decided with those that were measured.

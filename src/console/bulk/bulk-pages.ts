@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
-import type { Act } from '../../config/acts.ts'
+import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -42,8 +41,6 @@ const progressSchema = {
   querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
 }
 
-const ACTS = new Set<Act>(['bulk', ...Object.values(DECISIONS).map(({ act }) => act)])
-
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, formats } = context
   const call = bulkCall(context)
@@ -59,7 +56,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
 
     app.post(
       '/bulk',
-      { schema: { body: Confirmed }, config: operate(...ACTS) },
+      { schema: { body: Confirmed }, config: toDo(call) },
       async (request, reply) => {
         const { count, id = newId(), digest: _, ...wanted } = request.body
         requireNote(wanted)

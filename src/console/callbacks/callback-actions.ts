@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
@@ -50,7 +50,7 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
 
     app.post(
       '/callbacks/replay',
-      { schema: { body: Replay }, config: operate('callback.replay') },
+      { schema: { body: Replay }, config: toDo(replayCall) },
       async (request, reply) => {
         const done = donePath('/console/callbacks', 'replayed')
         return performForm(context, replayCall, request.body, reply, done)

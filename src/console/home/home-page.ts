@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from '../../operations/pause/pause-call.ts'
@@ -45,19 +45,15 @@ ${ledgerForms(state, request.user.role)}`
       return answerPage(request, reply, { title: 'Overview', body })
     })
 
-    app.post(
-      '/pause',
-      { schema: pauseSchema, config: operate('ledger.pause') },
-      async (request, reply) => {
-        const { reason, until } = request.body
-        const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
-        const asked = { reason, until: end?.toISOString() ?? null }
-        return performForm(context, pauseCall, asked, reply, async () => {
-          loads.forget()
-          return reply.redirect(donePath('/console', 'paused'), 303)
-        })
-      },
-    )
+    app.post('/pause', { schema: pauseSchema, config: toDo(pauseCall) }, async (request, reply) => {
+      const { reason, until } = request.body
+      const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
+      const asked = { reason, until: end?.toISOString() ?? null }
+      return performForm(context, pauseCall, asked, reply, async () => {
+        loads.forget()
+        return reply.redirect(donePath('/console', 'paused'), 303)
+      })
+    })
 
     app.post('/resume', { config: operate() }, async (request, reply) => {
       await resumeLedger(db, askerOf(request))

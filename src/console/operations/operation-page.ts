@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { read, toDo } from '../../accounts/access/needs.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
 import { ResolvedAs } from '../../operations/control/resolve.ts'
@@ -53,7 +53,7 @@ ${operationForms(operation, request.user.role)}`
 
     app.post(
       '/operations/:tracking_id/resolve',
-      { schema: resolveSchema, config: operate('operation.resolve') },
+      { schema: resolveSchema, config: toDo(resolveCall) },
       async (request, reply) => {
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
@@ -64,7 +64,7 @@ ${operationForms(operation, request.user.role)}`
 
     app.post(
       '/operations/:tracking_id/cancel',
-      { schema: cancelSchema, config: operate('operation.cancel') },
+      { schema: cancelSchema, config: toDo(cancelCall) },
       async (request, reply) => {
         const { tracking_id } = request.params
         const done = donePath(operationPath(tracking_id), 'cancelled')

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate } from '../../accounts/access/needs.ts'
+import { operate, toDo } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
 import { closed } from '../../http/fields/schemas.ts'
@@ -10,11 +10,7 @@ import { FieldErrors } from '../../http/problem.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { noteOn } from '../../payments/decisions/note.ts'
 import { paymentCalls } from '../../payments/decisions/payment-calls.ts'
-import {
-  membersOf,
-  RESOLUTION_ACTS,
-  resolutionValidator,
-} from '../../payments/decisions/resolution.ts'
+import { membersOf, resolutionValidator } from '../../payments/decisions/resolution.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
@@ -63,7 +59,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
-      { schema: assignSchema, config: operate('payment.assign', 'reference.write') },
+      { schema: assignSchema, config: toDo(assignCall) },
       async (request, reply) => {
         const asked = { ...request.params, ...assignmentIn(request.body) }
         return performForm(context, assignCall, asked, reply, back(request, 'assigned'))
@@ -72,7 +68,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/resolve',
-      { schema: resolveSchema, config: operate(...RESOLUTION_ACTS) },
+      { schema: resolveSchema, config: toDo(resolveCall) },
       async (request, reply) => {
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
-import type { Act } from '../../config/acts.ts'
+import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { downloadsAt } from '../../portfolio/download-routes.ts'
@@ -37,7 +37,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
 
     app.post(
       '/portfolio/:id/discard',
-      { schema: { params }, config: operate('portfolio.discard') },
+      { schema: { params }, config: toDo(portfolio.calls.discardCall) },
       async (request, reply) => {
         const done = donePath('/console/portfolio', 'discarded')
         return performForm(context, portfolio.calls.discardCall, request.params, reply, done)
@@ -48,9 +48,9 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
   }
 }
 
-const longCall = ({ portfolio }: PageContext, ...acts: Act[]) => ({
+const longCall = ({ portfolio }: PageContext, needs: FastifyContextConfig = operate()) => ({
   onRequest: portfolio.limitLongCalls,
-  config: { ...operate(...acts), takesLong: true },
+  config: { ...needs, takesLong: true },
 })
 
 function runActions(context: PageContext): FastifyPluginAsyncTypebox {
@@ -60,7 +60,7 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
     const start = (path: string, isDryRun: boolean) =>
       app.post(
         path,
-        { schema: runSchema, config: isDryRun ? operate() : operate('portfolio.run') },
+        { schema: runSchema, config: isDryRun ? operate() : toDo(runCall) },
         async (request, reply) => {
           const { id } = request.params
           const skip_invalid = request.body?.skip_invalid !== undefined
@@ -72,7 +72,7 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
 
-    const retry = { schema: { params }, ...longCall(context, 'portfolio.run') }
+    const retry = { schema: { params }, ...longCall(context, toDo(retryCall)) }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const done = donePath(migrationPath(request.params.id), 'retried')
       return performForm(context, retryCall, request.params, reply, done)

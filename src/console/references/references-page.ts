@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -57,7 +57,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/references/add',
-      { schema: addSchema, config: operate('reference.write') },
+      { schema: addSchema, config: toDo(putCall) },
       async (request, reply) => {
         const { replace, ...reference } = request.body
         const asked = { ...reference, replace: replace === 'true' }
@@ -69,7 +69,7 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/references/remove',
-      { schema: removeSchema, config: operate('reference.write') },
+      { schema: removeSchema, config: toDo(deleteCall) },
       async (request, reply) =>
         performForm(context, deleteCall, request.body, reply, donePath(PATH, 'referenceRemoved')),
     )

@@ -1,8 +1,10 @@
 import { fastify, type RouteOptions } from 'fastify'
+import { accountCalls } from '../../../src/accounts/account-calls.ts'
 import { openFormats } from '../../../src/console/frame/formats.ts'
 import { sessionRoutes } from '../../../src/console/login/login-routes.ts'
 import type { PageContext } from '../../../src/console/page-context.ts'
 import { PAGES } from '../../../src/console/pages.ts'
+import { portfolioCalls } from '../../../src/portfolio/portfolio-calls.ts'
 
 /** Every GET and POST of the console, as its pages add them, but those that would end the session that asks them. */
 export async function consoleRoutes(): Promise<RouteOptions[]> {
@@ -16,8 +18,8 @@ export async function consoleRoutes(): Promise<RouteOptions[]> {
     config: { LEDGER_TIMEZONE: 'UTC' },
     formats: openFormats('UTC'),
     fileTypes: { portfolio: [], statements: [] },
-    accounts: {},
-    portfolio: { calls: {}, limitLongCalls: async () => undefined },
+    accounts: { calls: accountCalls(async () => '') },
+    portfolio: { calls: portfolioCalls({} as never), limitLongCalls: async () => undefined },
   }
   for (const page of PAGES.filter(one => one !== sessionRoutes))
     await app.register(page(context as unknown as PageContext), { prefix: '/console' })
