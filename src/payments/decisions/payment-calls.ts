@@ -60,7 +60,8 @@ export function paymentCalls(context: Context) {
   const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
     name: 'payments.resolve',
     acts: RESOLUTION_ACTS,
-    actsOf: ({ outcome }) => [actOf(outcome)],
+    // The route asks before the body is checked.
+    actsOf: ({ outcome }) => (typeof outcome === 'string' ? [actOf(outcome)] : []),
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined
       return paymentFacts(trx, nameOf(request), [actOf(request.outcome)], posted)

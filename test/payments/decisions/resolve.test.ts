@@ -191,6 +191,7 @@ t.test('each error of a resolution names its field', async t => {
     ['[]', ''],
     ['{}', '/outcome'],
     [{ ...post, outcome: 'book' }, '/outcome'],
+    [{ ...post, outcome: { toString: 1, valueOf: 1 } }, '/outcome'],
     [{ outcome: 'post', note: 'x' }, '/external_loan_id', '/amount', '/paid_on'],
     [{ ...post, amount: '990' }, '/amount'],
     [{ ...post, amount: 0 }, '/amount'],
