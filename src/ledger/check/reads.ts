@@ -20,6 +20,14 @@ export class Unread extends Error {
   }
 }
 
+/** @returns undefined if it could not be read */
+export function ifRead<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch(error => {
+    if (error instanceof Unread) return undefined
+    throw error
+  })
+}
+
 /** Each read is sent once, however many checks need it, and one after the other. */
 export type Reads = {
   /** The first call, whatever came of it. */

@@ -1,6 +1,6 @@
 import { ledgerPath } from '../../calls/path.ts'
 import type { Check } from '../finding.ts'
-import { type Reads, Unread } from '../reads.ts'
+import { ifRead, type Reads, Unread } from '../reads.ts'
 import { switchOf } from './configuration.ts'
 
 type Task = { code: string; selected?: boolean }
@@ -26,11 +26,6 @@ export const makerChecker = (needed: string[]): Check => ({
 
 /** @returns undefined if our user may not read them */
 async function checkedTasks(reads: Reads, needed: string[]): Promise<string[] | undefined> {
-  try {
-    const tasks = await reads.list<Task>(TASKS)
-    return tasks.filter(one => one.selected && needed.includes(one.code)).map(({ code }) => code)
-  } catch (error) {
-    if (error instanceof Unread) return undefined
-    throw error
-  }
+  const tasks = await ifRead(reads.list<Task>(TASKS))
+  return tasks?.filter(one => one.selected && needed.includes(one.code)).map(({ code }) => code)
 }

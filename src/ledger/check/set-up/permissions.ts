@@ -1,6 +1,6 @@
 import { ledgerPath } from '../../calls/path.ts'
 import type { Check, Found } from '../finding.ts'
-import { PAYMENT_TYPES, type Reads, Unread } from '../reads.ts'
+import { ifRead, PAYMENT_TYPES, type Reads, type Unread } from '../reads.ts'
 
 const OF_READS = ['READ_CLIENT', 'READ_LOAN', 'READ_LOANPRODUCT', 'READ_PAYMENTTYPE']
 const OF_PAYMENTS = ['REPAYMENT_LOAN', 'ADJUST_LOAN']
@@ -23,7 +23,8 @@ export const permissions = (needed: string[]): Check => ({
   check: 'permissions',
   expects: `LEDGER_USERNAME has ${needed.join(', ')}`,
   async run({ reads }) {
-    const listed = await permissionsOf(reads)
+    // Undefined where the ledger does not list them, with OAuth for example.
+    const listed = (await ifRead(reads.self()))?.permissions
     const missing =
       listed === undefined
         ? await refusedReads(reads)
@@ -38,16 +39,6 @@ export const permissions = (needed: string[]): Check => ({
       : { state: 'ok', found: 'the user has all of them' }
   },
 })
-
-/** @returns undefined where the ledger does not list them, with OAuth for example */
-async function permissionsOf(reads: Reads): Promise<string[] | undefined> {
-  try {
-    return (await reads.self()).permissions
-  } catch (error) {
-    if (error instanceof Unread) return undefined
-    throw error
-  }
-}
 
 async function refusedReads(reads: Reads): Promise<string[]> {
   const refused: string[] = []
