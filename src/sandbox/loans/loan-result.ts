@@ -2,7 +2,12 @@ import { clientById } from '../clients/find-client.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { Loan } from './loan.ts'
 
-type More = { subResourceId?: number; changes?: object }
+type More = {
+  resourceId?: number | undefined
+  subResourceId?: number
+  changes?: object
+  resourceExternalId?: string | undefined
+}
 
 export function loanResult(ledger: Ledger, loan: Loan, more: More = {}) {
   return {
@@ -10,7 +15,7 @@ export function loanResult(ledger: Ledger, loan: Loan, more: More = {}) {
     clientId: loan.clientId,
     loanId: loan.id,
     resourceId: loan.id,
-    ...more,
     resourceExternalId: loan.externalId,
+    ...more,
   }
 }

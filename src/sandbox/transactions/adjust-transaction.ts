@@ -1,17 +1,13 @@
-import { clientById } from '../clients/find-client.ts'
 import { type Body, refuseUnknownKeys } from '../fields/body.ts'
-import { checks } from '../fields/checks.ts'
-import { dateOf } from '../fields/date.ts'
-import { decimalOf } from '../fields/number.ts'
 import { textOf } from '../fields/text.ts'
 import { domainRule, duplicateKey, integrityIssue, unavailable } from '../http/refusal.ts'
 import { loanById } from '../loans/find-loan.ts'
 import type { Loan } from '../loans/loan.ts'
+import { loanResult } from '../loans/loan-result.ts'
 import { WRITTEN_OFF } from '../loans/status.ts'
-import { paise } from '../money.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
-import { checkPayment, PAYMENT_KEYS, readPayment, repaymentAsChanges } from './payment-detail.ts'
+import { PAYMENT_KEYS, readPayment, readRepayment, repaymentAsChanges } from './payment-detail.ts'
 import { postRepayment, refuseDay, refuseTransactionExternalId } from './post-repayment.ts'
 import { reallocate, settleLoan } from './settle-loan.ts'
 import type { PaymentDetail, Transaction } from './transaction.ts'
@@ -31,7 +27,7 @@ export function adjustTransaction(
   body: Body,
 ) {
   refuseUnknownKeys(body, KEYS)
-  const { date, amount } = checkFields(loan, body)
+  const { date, amount } = readRepayment(loan, body, 'zeroOrMore')
   const payment = readPayment(ledger, body)
   refuseLinked(loan, transaction)
   refuseAdjustment(transaction)
@@ -49,28 +45,11 @@ export function adjustTransaction(
     amount > 0
       ? postRepayment(ledger, undone, { date, amount, externalId, note, payment })
       : transaction.id
-  return {
-    officeId: clientById(ledger, loan.clientId).officeId,
-    clientId: loan.clientId,
-    loanId: loan.id,
+  return loanResult(ledger, loan, {
     resourceId: id,
     changes: repaymentAsChanges(body, payment),
     resourceExternalId: amount > 0 ? externalId : transaction.externalId,
-  }
-}
-
-function checkFields(loan: Loan, body: Body) {
-  const check = checks('loan.transaction')
-  const date = dateOf(body, 'transactionDate')
-  check.required('transactionDate', date)
-  const amount = decimalOf(body, 'transactionAmount')
-  check.required('transactionAmount', amount)
-  check.zeroOrMore('transactionAmount', amount)
-  check.atMost('note', textOf(body, 'note'), 1000)
-  check.atMost('reversalExternalId', textOf(body, 'reversalExternalId'), 100)
-  checkPayment(check, body)
-  check.throwIfAny()
-  return { date: date ?? '', amount: amount === undefined ? 0 : paise(amount, loan.terms.rounding) }
+  })
 }
 
 function refuseAdjustment(transaction: Transaction): void {

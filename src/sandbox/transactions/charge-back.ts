@@ -5,6 +5,7 @@ import { decimalOf } from '../fields/number.ts'
 import { textAsSent, textOf } from '../fields/text.ts'
 import { unavailable } from '../http/refusal.ts'
 import type { Loan } from '../loans/loan.ts'
+import { loanResult } from '../loans/loan-result.ts'
 import { paise, sum } from '../money.ts'
 import { isLiveRepayment } from '../storage/books.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
@@ -35,19 +36,13 @@ export function chargeBack(ledger: Ledger, loan: Loan, transaction: Transaction,
   books.saveTransaction({ ...split, ...facts, ...state, type: 'chargeback' })
   books.forgetAccount(loan)
   settleLoan(ledger, loan, today(ledger))
-  return {
-    officeId,
-    clientId: loan.clientId,
-    loanId: loan.id,
-    resourceId: id,
-    changes: {
-      transactionAmount: textAsSent(body, 'transactionAmount'),
-      locale: textOf(body, 'locale'),
-      dateFormat: '',
-      ...paymentAsChanges(payment),
-    },
-    resourceExternalId: externalId,
+  const changes = {
+    transactionAmount: textAsSent(body, 'transactionAmount'),
+    locale: textOf(body, 'locale'),
+    dateFormat: '',
+    ...paymentAsChanges(payment),
   }
+  return loanResult(ledger, loan, { resourceId: id, changes, resourceExternalId: externalId })
 }
 
 function readAmount(loan: Loan, body: Body): number {

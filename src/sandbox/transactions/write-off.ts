@@ -5,6 +5,7 @@ import { dateOf } from '../fields/date.ts'
 import { textOf, textsOf } from '../fields/text.ts'
 import { fieldError, invalid } from '../http/refusal.ts'
 import type { Loan } from '../loans/loan.ts'
+import { loanResult } from '../loans/loan-result.ts'
 import { ACTIVE, statusView, WRITTEN_OFF } from '../loans/status.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { refuseDay, refuseTransactionExternalId } from './post-repayment.ts'
@@ -42,8 +43,7 @@ export function writeOff(ledger: Ledger, loan: Loan, body: Body) {
     writtenOffOnDate: sent,
     externalId,
   }
-  const ids = { officeId, clientId: loan.clientId, loanId: loan.id, resourceId: id }
-  return { ...ids, changes, resourceExternalId: externalId }
+  return loanResult(ledger, loan, { resourceId: id, changes, resourceExternalId: externalId })
 }
 
 export function undoWriteOff(ledger: Ledger, loan: Loan, body: Body) {
@@ -56,9 +56,8 @@ export function undoWriteOff(ledger: Ledger, loan: Loan, body: Body) {
   }
   books.forgetAccount(loan)
   books.saveLoan({ ...loan, status: ACTIVE, closedOn: undefined })
-  const { officeId } = clientById(ledger, loan.clientId)
-  const ids = { officeId, clientId: loan.clientId, loanId: loan.id, resourceId: written?.id }
-  return { ...ids, resourceExternalId: written?.externalId }
+  const resourceExternalId = written?.externalId
+  return loanResult(ledger, loan, { resourceId: written?.id, resourceExternalId })
 }
 
 function refuseUnless(loan: Loan, status: number, code: string): void {
