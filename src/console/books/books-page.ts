@@ -9,10 +9,10 @@ import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { Html } from '../frame/html.ts'
-import { live, refreshLink } from '../frame/live.ts'
+import { live, Refresh, refreshLink } from '../frame/live.ts'
 import { filterForm } from '../lists/filter-form.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { table } from '../lists/table.ts'
@@ -21,10 +21,7 @@ import { words } from '../text/words.ts'
 import { bookColumns } from './book-columns.ts'
 
 const pageSchema = {
-  querystring: Type.Object(
-    { ...DaysQuery.properties, refresh: Type.Optional(oneOf(['off'])) },
-    closed,
-  ),
+  querystring: Type.Object({ ...DaysQuery.properties, refresh: Refresh }, closed),
 }
 
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {

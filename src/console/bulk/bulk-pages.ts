@@ -8,6 +8,7 @@ import { invalidField } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
+import { Refresh } from '../frame/live.ts'
 import { bulkPath } from '../frame/paths.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
@@ -38,7 +39,7 @@ const Confirmed = Type.Object(
 const ofOne = { params: IdParams }
 const progressSchema = {
   ...ofOne,
-  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])) }, closed),
+  querystring: Type.Object({ refresh: Refresh }, closed),
 }
 
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {

@@ -3,13 +3,13 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { read } from '../../accounts/access/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -19,7 +19,7 @@ import { subjectOf } from './subject-of.ts'
 
 const schema = {
   params: IdParams,
-  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+  querystring: Type.Object(liveQuery, closed),
 }
 
 type Callback = Awaited<ReturnType<typeof findCallback>>

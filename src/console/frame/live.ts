@@ -1,9 +1,16 @@
+import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { oneOf } from '../../http/fields/schemas.ts'
 import type { Content, Html } from './html.ts'
+import { DoneQuery } from './notice.ts'
 import { urlWith } from './url.ts'
 
 const LIVE_ID = 'live'
 const EVERY = 'every 5s'
+
+export const Refresh = Type.Optional(oneOf(['off']))
+/** The query of a page that refreshes itself and shows notices. */
+export const liveQuery = { refresh: Refresh, done: DoneQuery }
 
 /** `refresh=off` in the URL stops refreshing. */
 const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read, toDo } from '../../accounts/access/needs.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from '../../operations/pause/pause-call.ts'
 import { resumeLedger } from '../../operations/pause/pause-ledger.ts'
@@ -11,8 +11,8 @@ import { requestBatchNow } from '../../payments/batch/request-batch.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import type { Html } from '../frame/html.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice, donePath } from '../frame/notice.ts'
 import { sharedLoad } from '../lists/shared-load.ts'
 import type { PageContext } from '../page-context.ts'
 import { localTime } from '../text/local-time.ts'
@@ -26,7 +26,7 @@ const FRESH_MS = 2_000
 const MAX_AGE_MS = 10_000
 
 const pageSchema = {
-  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+  querystring: Type.Object(liveQuery, closed),
 }
 const pauseSchema = {
   body: Type.Object({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }, closed),

@@ -7,13 +7,13 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count as inDigits } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice } from '../frame/notice.ts'
 import { urlWith } from '../frame/url.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
@@ -35,8 +35,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       {
         ...list.filters,
         ...listQuery(...list.cursor),
-        refresh: Type.Optional(oneOf(['off'])),
-        done: DoneQuery,
+        ...liveQuery,
       },
       closed,
     ),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { read, toDo } from '../../accounts/access/needs.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
 import { ResolvedAs } from '../../operations/control/resolve.ts'
 import { operationWithAttempts } from '../../operations/reading/find-operations.ts'
@@ -10,8 +10,8 @@ import { parseTrackingId, TrackingId } from '../../operations/tracking-id.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice, donePath } from '../frame/notice.ts'
 import { operationPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 import { attemptsTable } from './attempts-table.ts'
@@ -21,7 +21,7 @@ import { operationForms } from './operation-forms.ts'
 const params = Type.Object({ tracking_id: TrackingId })
 const pageSchema = {
   params,
-  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+  querystring: Type.Object(liveQuery, closed),
 }
 const resolveSchema = { params, body: Type.Object({ outcome: ResolvedAs }, closed) }
 const cancelSchema = { params }

@@ -12,8 +12,8 @@ import { findEvents } from '../../payments/reading/find-events.ts'
 import { foundPayment } from '../../payments/reading/find-payments.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice } from '../frame/notice.ts'
 import { capital } from '../lists/filter-form.ts'
 import { attemptsTable } from '../operations/attempts-table.ts'
 import type { PageContext } from '../page-context.ts'
@@ -29,8 +29,7 @@ const schema = {
       ...kindQuery.properties,
       bodies: Type.Optional(oneOf(['true'])),
       cursor: listQuery('bigint', 'uuid', 'name').cursor,
-      refresh: Type.Optional(oneOf(['off'])),
-      done: DoneQuery,
+      ...liveQuery,
     },
     closed,
   ),

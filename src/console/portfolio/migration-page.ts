@@ -2,14 +2,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { read } from '../../accounts/access/needs.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { closed } from '../../http/fields/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { live, refreshLink } from '../frame/live.ts'
-import { DoneQuery, doneNotice } from '../frame/notice.ts'
+import { live, liveQuery, refreshLink } from '../frame/live.ts'
+import { doneNotice } from '../frame/notice.ts'
 import { migrationPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
 import { badRows, findBadRows } from './bad-rows.ts'
@@ -19,7 +19,7 @@ import { progressOf } from './progress.ts'
 
 const schema = {
   params: ofOneMigration,
-  querystring: Type.Object({ refresh: Type.Optional(oneOf(['off'])), done: DoneQuery }, closed),
+  querystring: Type.Object(liveQuery, closed),
 }
 
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {

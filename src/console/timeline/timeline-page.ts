@@ -11,7 +11,7 @@ import { cursorPattern, type Shape } from '../../http/lists/cursor.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { live, refreshLink } from '../frame/live.ts'
+import { live, Refresh, refreshLink } from '../frame/live.ts'
 import { clientPath, loanPath } from '../frame/paths.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
@@ -37,7 +37,7 @@ const schema = {
       callback: place(PLACE.callback),
       action: place(PLACE.action),
       ledger: Type.Optional(oneOf(['now'])),
-      refresh: Type.Optional(oneOf(['off'])),
+      refresh: Refresh,
     },
     closed,
   ),
