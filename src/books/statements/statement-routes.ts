@@ -16,7 +16,7 @@ import { fileFacts } from '../../http/fields/file-facts.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
-import { FieldErrors, NotFound } from '../../http/problem.ts'
+import { NotFound } from '../../http/problem.ts'
 import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
 import { uploadStatement } from './upload-statement.ts'
@@ -96,8 +96,8 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema, config: operate(), onRequest: limitLongCalls },
       async (request, reply) => {
         const { gateway } = request.params
+        const { lender } = request.query
         refuseUnknown(config, gateway)
-        const lender = lenderIn(request.query, lenders)
         const asker = askerOf(request)
         const uploaded = await takeFile(request, [], STATEMENT_LIMIT, file =>
           uploadStatement(db, { ...place, gateway, lender }, file, asker),
@@ -125,17 +125,4 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
 
 function refuseUnknown({ gateways }: Config, gateway: string): void {
   if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
-}
-
-/** @throws FieldErrors */
-function lenderIn(query: object, lenders: Config['lenders']): string {
-  const { lender, ...others } = query as { lender?: unknown }
-  const errors = Object.keys(others).map(name => ({
-    path: `/${name}`,
-    message: 'is not a known field',
-  }))
-  const isKnown = typeof lender === 'string' && lenders.has(lender)
-  if (!isKnown) errors.push({ path: '/lender', message: 'must be the code of a lender' })
-  if (errors.length > 0) throw new FieldErrors('INVALID_QUERY', errors)
-  return lender as string
 }

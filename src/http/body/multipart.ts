@@ -7,6 +7,7 @@ import { storableText } from '../../database/storable.ts'
 import { trimmed } from '../../database/trimmed.ts'
 import { letTakeLong } from '../client-error.ts'
 import { invalidField, PayloadTooLarge } from '../problem.ts'
+import { validator } from '../validator.ts'
 
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
@@ -17,10 +18,10 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 export const acceptFiles = fastifyPlugin(async app => {
   // If the plugin threw here, the caller would never receive our answer that the file is too large.
   await app.register(fastifyMultipart, { throwFileSizeLimit: false })
-  // The body is read part by part as it arrives, so there is nothing to validate before the handler.
+  // The body is read part by part as it arrives, so there is nothing of it to validate before the handler.
   app.addHook('onRoute', route => {
     if (route.schema?.consumes?.includes('multipart/form-data'))
-      route.validatorCompiler = () => () => true
+      route.validatorCompiler = part => (part.httpPart === 'body' ? () => true : validator(part))
   })
 })
 

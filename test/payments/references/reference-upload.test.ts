@@ -22,6 +22,21 @@ async function withUpload(t: Test) {
   return { ...service, upload: uploadLines, stored }
 }
 
+t.test('an upload refuses a query that it does not know, and stores nothing', async t => {
+  const { url, stored } = await withUpload(t)
+  const content = `${HEADER}\ngateway_a,virtual_account,va_1,L-1,,\n`
+  for (const path of [
+    'references/upload?',
+    'migration/upload?',
+    'gateways/gateway_a/statement?lender=LENDER_02&',
+  ])
+    t.match(await upload(`${url}/api/${path}dry_run=true`, { name: 'a.csv', content }), {
+      status: 400,
+      body: { code: 'INVALID_QUERY', errors: [{ path: '/dry_run' }] },
+    })
+  t.same(await stored(), [])
+})
+
 t.test('a file’s valid rows are stored, and its invalid ones named with their lines', async t => {
   const { upload, stored, call, db } = await withUpload(t)
   await call('PUT', '/api/references/gateway_a/mandate/token_9', { external_loan_id: 'L-9' })
