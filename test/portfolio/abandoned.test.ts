@@ -12,7 +12,7 @@ import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const asker = { actor: 'test', caller: null, address: null, requestId: null }
+const asker = { actor: 'internal-token', caller: null, address: null, requestId: null }
 
 t.test('a file that is refused at its end leaves no rows behind', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
+import { startWithAccounts } from '../support/accounts/admin.ts'
 import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
@@ -115,3 +116,25 @@ async function uploads({ db }: TestService) {
     select count(*)::integer as count from loanops.migration`.execute(db)
   return rows[0] ?? { count: 0 }
 }
+
+t.test('an account that is disabled during an upload adds no migration', async t => {
+  const { db, operator, ...service } = await startWithAccounts(t)
+  await sql
+    .raw(`
+      create function public.disable() returns trigger language plpgsql security definer as $$
+      begin update loanops.account set disabled_at = now(); return new; end $$;
+      create trigger disable after insert on loanops.migration for each row execute function public.disable()`)
+    .execute(db)
+  const form = new FormData()
+  form.set('type', 'repayments')
+  form.set('file', new Blob([repaymentsCsv({})]), 'r.csv')
+  const headers = { 'x-internal-token': TOKEN, ...operator }
+  const { url } = service
+  const { status } = await fetch(`${url}/api/migration/upload`, {
+    method: 'POST',
+    body: form,
+    headers,
+  })
+  t.equal(status, 401)
+  t.same((await service.call('GET', '/api/migration')).body.migrations, [])
+})

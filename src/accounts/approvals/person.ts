@@ -4,7 +4,7 @@ import type { Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { PersonRequired, refuseAccount } from '../access/access.ts'
 import { INTERNAL_TOKEN_ACTOR, Unauthenticated } from '../access/actor.ts'
-import { needsOf } from '../access/needs.ts'
+import { type Needs, needsOf } from '../access/needs.ts'
 import type { Role } from '../account.ts'
 import type { Asker } from '../audit.ts'
 
@@ -14,12 +14,24 @@ import type { Asker } from '../audit.ts'
  */
 export async function requirePerson(trx: Trx, { actor }: Asker, act: Act): Promise<void> {
   if (actor === INTERNAL_TOKEN_ACTOR) throw new PersonRequired(act)
+  await requireAllowed(trx, actor, needsOf(act))
+}
+
+/**
+ * For the end of a long upload: its account may have been disabled since the upload began.
+ * @throws Unauthenticated, or a refusal of its role
+ */
+export async function requireUploader(trx: Trx, { actor }: Asker): Promise<void> {
+  if (actor !== INTERNAL_TOKEN_ACTOR) await requireAllowed(trx, actor, 'operate')
+}
+
+async function requireAllowed(trx: Trx, actor: string, needs: Needs) {
   const { rows } = await sql<Row<'loanops.account', 'disabled_at'> & { role: Role }>`
     select role, disabled_at from loanops.account where lower(username) = lower(${actor}) for share`.execute(
     trx,
   )
   if (rows[0] === undefined || rows[0].disabled_at !== null) throw new Unauthenticated()
-  refuseAccount(needsOf(act), rows[0].role)
+  refuseAccount(needs, rows[0].role)
 }
 
 /** Two spellings of a username are one account. */

@@ -1,5 +1,6 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
+import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -38,6 +39,7 @@ export async function saveRows(
   )
   const settled = rows.flatMap(({ settled }) => settled ?? [])
   const days = await inTransaction(db, async trx => {
+    await requireUploader(trx, asker)
     await useLedgerZone(trx)
     const { rows: open } = await sql<{ isNew: boolean }>`
       insert into core.statement_file as f (id, gateway, lender, file_name, rows, valid_rows, uploaded_by)

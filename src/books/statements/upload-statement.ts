@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
+import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { decode } from '../../csv/reading/decode.ts'
 import { readCsv } from '../../csv/reading/read-csv.ts'
 import { noRows, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
+import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
 import { newId } from '../../ids.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
@@ -50,10 +52,12 @@ export async function uploadStatement(
   if (rows === 0) throw noRows()
   if (valid === 0) throw noneValid(errors)
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
-  const facts = await db.transaction().execute(async trx => {
+  const sha256 = file.sha256()
+  const facts = await inTransaction(db, async trx => {
+    await requireUploader(trx, asker)
     const { numAffectedRows } = await sql`
       update core.statement_file
-         set rows = ${rows}, valid_rows = ${valid}, file_sha256 = decode(${file.sha256()}, 'hex'),
+         set rows = ${rows}, valid_rows = ${valid}, file_sha256 = decode(${sha256}, 'hex'),
              errors = ${JSON.stringify(errors)}, ignored_columns = ${ignored}
        where id = ${statement_id} and withdrawn_at is null`.execute(trx)
     if (numAffectedRows === 0n) throw new Withdrawn()

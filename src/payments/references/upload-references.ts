@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { askerOf, INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
-import { requirePerson } from '../../accounts/approvals/person.ts'
+import { askerOf } from '../../accounts/access/actor.ts'
+import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
@@ -47,8 +47,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
     await readUpload(file.bytes, place, {
       async rows(batch) {
         const refused = await inTransaction(db, async trx => {
-          if (asker.actor !== INTERNAL_TOKEN_ACTOR)
-            await requirePerson(trx, asker, 'reference.write')
+          await requireUploader(trx, asker)
           const refused = await saveValid(trx, batch, asker.actor)
           // Audited with the first rows, so that the audit names the uploader even if the process dies.
           if (counts.valid_rows === 0 && refused.length < batch.length)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
@@ -74,6 +75,7 @@ async function check(
   if (found[0] === undefined)
     throw new Unavailable('the upload was considered abandoned and has been removed')
   if (found[0].status !== 'uploading') return
+  await requireUploader(trx, asker)
   // The rules may sort a million rows.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.rules, id)
