@@ -5,6 +5,7 @@ import type { Reader, Reading, Writer } from './calls/client.ts'
 import { escapeLike } from './calls/escape-like.ts'
 import { ifReadable } from './calls/if-readable.ts'
 import { lookUp } from './calls/look-up.ts'
+import { ofAsked } from './calls/of-asked.ts'
 import { ledgerPath } from './calls/path.ts'
 import { isSameDay } from './day-format.ts'
 import { dayThere, difference } from './effect.ts'
@@ -33,7 +34,10 @@ export type ClientFields = {
 
 function read(ledger: Reader, externalId: string): Promise<Reading<LedgerClient>> {
   const wanted = { kind: 'clients', externalId } as const
-  return atExternalId<Reading<LedgerClient>>(ledger, wanted, path => ledger.read(path))
+  return ofAsked(
+    externalId,
+    atExternalId<Reading<LedgerClient>>(ledger, wanted, path => ledger.read(path)),
+  )
 }
 
 /** The ledger says of a client that it does not have only that its "identifier null does not exist". */
@@ -66,20 +70,21 @@ export async function clientsWithMobile(ledger: Reader, mobileNo: string): Promi
   return (found ?? []).filter(one => one.entityMobileNo === mobileNo)
 }
 
-export function createClient({ ledger, key }: Writer, body: object) {
+export function createClient({ ledger, key }: Writer, body: object & { externalId: string }) {
   return ledger.write({
     method: 'POST',
     path: ledgerPath(['clients']),
     body,
     key,
     promisedId: 'clientId',
+    named: body.externalId,
   })
 }
 
 export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {
   const wanted = { kind: 'clients', externalId, isWrite: true } as const
   return atExternalId<Answer>(ledger, wanted, path =>
-    ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId' }),
+    ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId', named: externalId }),
   )
 }
 

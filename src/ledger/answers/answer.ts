@@ -85,14 +85,21 @@ function isReading(body: unknown): boolean {
 
 const LISTS = ['pageItems', 'globalConfiguration']
 
-/** `promisedId` is the member that a 200 has if, and only if, the write was applied. */
+/** What the answer to an applied write has. */
+export type Promised = {
+  /** A 200 has this member if, and only if, the write was applied. */
+  promisedId: 'clientId' | 'loanId' | 'resourceId'
+  /** The external id that a 200 names, unless it names none: another one is in the answer to another call. */
+  named?: string | undefined
+}
+
 export function classifyWrite(
   { status, body, isFromStore }: Received,
-  promisedId: string,
+  promised: Promised,
 ): AnswerKind {
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
-  if (status === 200) return { outcome: classify200(body, promisedId) }
+  if (status === 200) return { outcome: classify200(body, promised) }
   // The ledger checks credentials before anything else. A proxy's or container's 404 may replace the ledger's own answer.
   if (isMisconfiguration(status, body)) {
     const leftNothing = isOfLedger || status === 401 || status === 403
@@ -153,15 +160,22 @@ function isRefusedInFront(status: number, body: unknown): boolean {
   return isRefusal && !isOfLedgerShape(body)
 }
 
-function classify200(body: unknown, promisedId: string): Outcome {
+function classify200(body: unknown, { promisedId, named }: Promised): Outcome {
   if (typeof body !== 'object' || body === null) return 'unknown'
   const result = body as Record<string, unknown>
+  if (isAnother(named, result.resourceExternalId)) return 'unknown'
   // A stored answer has this member too, as false.
   if (result.rollbackTransaction === true) return 'awaits_approval'
   if (typeof result[promisedId] === 'number') return 'done'
   return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
     ? 'awaits_approval'
     : 'unknown'
+}
+
+/** A proxy that mixes up its connections passes on answers to other calls. Some ledgers ignore case in external ids. */
+export function isAnother(asked: string | undefined, answered: unknown): boolean {
+  if (asked === undefined || typeof answered !== 'string') return false
+  return answered.toLowerCase() !== asked.toLowerCase()
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   explained,
   LedgerTrouble,
   NOTHING_WRITTEN,
+  type Promised,
   type Received,
 } from '../answers/answer.ts'
 import { codeOf } from '../answers/error-body.ts'
@@ -30,9 +31,7 @@ export type Write = {
   body?: object
   /** At most 50 characters, unique per action and entity at the ledger. */
   key: string
-  /** A 200 has this member if, and only if, the write was applied. */
-  promisedId: 'clientId' | 'loanId' | 'resourceId'
-}
+} & Promised
 
 export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** A refusal with 404 means that what was read is not there. */
@@ -85,8 +84,8 @@ export function openLedger(
         return reading<Body>(await answered(request, classifyRead, callersSender))
       },
     }),
-    write({ promisedId, ...request }, trace) {
-      return call(request, received => classifyWrite(received, promisedId), trace)
+    write({ promisedId, named, ...request }, trace) {
+      return call(request, received => classifyWrite(received, { promisedId, named }), trace)
     },
     async probe() {
       const probe = call({ ...MINIMAL, signal: reads.signal }, classifyRead)

@@ -3,6 +3,7 @@ import type { Answer } from '../answers/answer.ts'
 import { atExternalId } from '../calls/by-external-id.ts'
 import type { Reader, Reading, Write, Writer } from '../calls/client.ts'
 import { lookUp, lookUpAnswer } from '../calls/look-up.ts'
+import { ofAsked } from '../calls/of-asked.ts'
 import { ledgerPath } from '../calls/path.ts'
 import type { LedgerLoan, Option } from './loan.ts'
 import type { LedgerTransaction } from './transaction.ts'
@@ -34,6 +35,7 @@ type Loans = {
   dues: LoanWithDues
 }
 type Query = Record<string, string>
+type Body = Record<string, unknown>
 const QUERIES: Record<keyof Loans, Query> = {
   alone: {},
   charges: { associations: 'charges' },
@@ -58,7 +60,10 @@ function write(
 ): Promise<Answer> {
   const { query = {}, below = [], ...request } = call
   const wanted = { kind: 'loans', externalId, query, below, isWrite: true } as const
-  return atExternalId<Answer>(ledger, wanted, path => ledger.write({ ...request, path, key }))
+  const named = below.length === 0 ? externalId : undefined
+  return atExternalId<Answer>(ledger, wanted, path =>
+    ledger.write({ named, ...request, path, key }),
+  )
 }
 
 /** @param part what is read with the loan */
@@ -67,7 +72,7 @@ export function readLoan<Part extends keyof Loans = 'alone'>(
   externalId: string,
   part?: Part,
 ): Promise<Reading<Loans[Part]>> {
-  return read(ledger, externalId, QUERIES[part ?? 'alone'])
+  return ofAsked(externalId, read(ledger, externalId, QUERIES[part ?? 'alone']))
 }
 
 export function findLoan<Part extends keyof Loans = 'alone'>(
@@ -87,7 +92,8 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
   loanExternalId: string,
   externalId: string,
 ) {
-  return lookUp(read<T>(ledger, loanExternalId, {}, ['transactions', 'external-id', externalId]))
+  const below = ['transactions', 'external-id', externalId]
+  return lookUp(ofAsked(externalId, read<T>(ledger, loanExternalId, {}, below)))
 }
 
 /** The ledger refuses with this code to show a transaction as one of a loan that is not its own. */
@@ -115,13 +121,14 @@ export function findTransactionById(ledger: Reader, loanExternalId: string, id: 
   return lookUp(read<LedgerTransaction>(ledger, loanExternalId, {}, ['transactions', id]))
 }
 
-export function submitLoan({ ledger, key }: Writer, body: object) {
+export function submitLoan({ ledger, key }: Writer, body: Body & { externalId: string }) {
   return ledger.write({
     method: 'POST',
     path: ledgerPath(['loans']),
     body,
     key,
     promisedId: 'loanId',
+    named: body.externalId,
   })
 }
 
@@ -160,12 +167,17 @@ export function undoTransaction(
   })
 }
 
-export function repayLoan(writer: Writer, externalId: string, body: object) {
+export function repayLoan(
+  writer: Writer,
+  externalId: string,
+  body: Body & { externalId?: string },
+) {
   return write(writer, externalId, {
     method: 'POST',
     below: ['transactions'],
     query: { command: 'repayment' },
     body,
     promisedId: 'resourceId',
+    named: body.externalId,
   })
 }

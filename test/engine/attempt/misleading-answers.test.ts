@@ -4,6 +4,7 @@ import { startWithConsole } from '../../support/console/console.ts'
 import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
 import {
   approval,
+  atLedger,
   clientData,
   disbursal,
   ledgerLoan,
@@ -150,4 +151,25 @@ t.test('a 200 from something other than the ledger fails no operation', async t 
     await hurry(service, id)
     t.match(await ending(service.call, id), { status: 'success' })
   }
+})
+
+t.test('a read that is answered with another record does not show what became of ours', async t => {
+  const [loan, other] = [await ledgerLoan(service), await ledgerLoan(service, 'approved')]
+  const body = await atLedger(service, 'GET', `/loans/external-id/${other}`)
+  proxy.interferences = [
+    { of: loan, on: 'writes', times: 1 },
+    { of: loan, on: 'reads', status: 200, body, spares: 1 },
+  ]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id)).length === 1)
+  await hurry(service, id)
+  await until(async () => (await attemptsOf(service, id)).length === 2)
+  t.match(await listed(service.call, loan, id), {
+    waiting_for: 'outcome_unknown',
+    last_error: `the answer is about another record than ${loan}`,
+  })
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+  t.equal((await writesOn(service, loan)).filter(one => one.startsWith('APPROVE')).length, 1)
 })

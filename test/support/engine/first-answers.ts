@@ -28,6 +28,11 @@ export const AMBIGUOUS: Record<string, FirstAnswer> = {
   'a 400 of the container': { status: 400, body: containerBody(400) },
   'a 504': { status: 504, body: '' },
   'a 404 of the container': { status: 404, body: containerBody(404) },
+  'a 200 that breaks off': { status: 200, body: '{"officeId":1,"clientId":1,"resourceId":1,"loa' },
+  'the answer to another call': {
+    status: 200,
+    body: { officeId: 1, clientId: 1, loanId: 1, resourceId: 1, resourceExternalId: 'another' },
+  },
 }
 /** What the ledger stores under the key of a write that it rolled back. */
 const ROLLED_BACK: Record<string, FirstAnswer> = {
