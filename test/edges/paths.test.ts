@@ -1,17 +1,9 @@
-import t, { type Test } from 'tap'
-import { problemIn, rawHttp } from '../support/http/raw-http.ts'
-import { startTestService, TOKEN } from '../support/service.ts'
-
-const HEAD = `host: x\r\nx-internal-token: ${TOKEN}\r\ncontent-type: application/json\r\n`
+import t from 'tap'
+import { problemIn } from '../support/http/raw-http.ts'
+import { HEAD, survivingApi } from '../support/http/surviving.ts'
 
 t.test('a path or query that could be read in two ways is refused', async t => {
-  const { call, url } = await startTestService(t, { ROLE: 'api' })
-  const raw = (bytes: string) => rawHttp(url, bytes)
-  const test = (name: string, body: (t: Test) => Promise<void>) =>
-    t.test(name, async t => {
-      await body(t)
-      t.equal((await call('GET', '/readyz')).status, 200, 'the process goes on')
-    })
+  const { call, raw, test } = await survivingApi(t)
 
   test('a malformed tracking id is refused, and an unknown one is not found', async t => {
     const uuid = '019a0000-0000-7000-8000-000000000000'

@@ -1,17 +1,9 @@
-import t, { type Test } from 'tap'
-import { problemIn, rawHttp } from '../support/http/raw-http.ts'
-import { startTestService, TOKEN } from '../support/service.ts'
-
-const HEAD = `host: x\r\nx-internal-token: ${TOKEN}\r\ncontent-type: application/json\r\n`
+import t from 'tap'
+import { problemIn } from '../support/http/raw-http.ts'
+import { HEAD, survivingApi } from '../support/http/surviving.ts'
 
 t.test('bytes that two servers could read as two different requests are refused', async t => {
-  const { call, url } = await startTestService(t, { ROLE: 'api' })
-  const raw = (bytes: string) => rawHttp(url, bytes)
-  const test = (name: string, body: (t: Test) => Promise<void>) =>
-    t.test(name, async t => {
-      await body(t)
-      t.equal((await call('GET', '/readyz')).status, 200, 'the process goes on')
-    })
+  const { raw, test, url } = await survivingApi(t)
 
   test('a body with a contradictory or malformed length is refused', async t => {
     const body = '{"status":"x"}'
