@@ -24,7 +24,7 @@ t.test('external ids of every kind pass through every feature', async t => {
   const reported = (id: string) =>
     until(async () => los.received.find(({ body }) => body.data.gateway_payment_id === id && body))
 
-  t.test('a portfolio with any external ids is created, then found in the ledger', async t => {
+  await t.test('a portfolio with any external ids is created, then found in the ledger', async t => {
     const file = loansCsv(
       ...loans.map((loan_external_id, n) => ({
         loan_external_id,
@@ -41,7 +41,7 @@ t.test('external ids of every kind pass through every feature', async t => {
     t.match(await migrateCsv(service, 'repayments', paid), { done: count, failed: 0 })
   })
 
-  t.test('a payment whose notes have any external id is posted and read back', async t => {
+  await t.test('a payment whose notes have any external id is posted and read back', async t => {
     for (const [n, loan] of loans.entries()) await capture(`pay_${n}`, loan)
     await service.batch()
     for (const [n, loan] of loans.entries()) {
@@ -62,7 +62,7 @@ t.test('external ids of every kind pass through every feature', async t => {
     })
   })
 
-  t.test('a payment in suspense is assigned to a loan with any external id', async t => {
+  await t.test('a payment in suspense is assigned to a loan with any external id', async t => {
     for (const n of loans.keys()) await capture(`pay_lost_${n}`, 'nothing')
     await service.batch()
     for (const [n, loan] of loans.entries())
@@ -75,7 +75,7 @@ t.test('external ids of every kind pass through every feature', async t => {
       })
   })
 
-  t.test('callbacks name an external id that an operation has named, posted or not', async t => {
+  await t.test('callbacks name an external id that an operation has named, posted or not', async t => {
     for (const [n, loan] of loans.entries())
       await capture(`pay_usd_${n}`, loan, { currency: 'USD' })
     await capture('pay_stranger', 'Asha Rao')
@@ -92,7 +92,7 @@ t.test('external ids of every kind pass through every feature', async t => {
     t.match(await reported('pay_stranger'), { body: { data: { external_loan_id: null } } })
   })
 
-  t.test('lists are filtered by any external id, and export it', async t => {
+  await t.test('lists are filtered by any external id, and export it', async t => {
     for (const [n, loan] of loans.entries()) {
       const id = encodeURIComponent(loan)
       const { operations } = await get(`/api/ledger/operations?external_id=${id}`)
@@ -110,7 +110,7 @@ t.test('external ids of every kind pass through every feature', async t => {
     }
   })
 
-  t.test('the console finds any external id, and shows it with what the ledger has', async t => {
+  await t.test('the console finds any external id, and shows it with what the ledger has', async t => {
     for (const [kind, ids] of Object.entries({ loans, clients }))
       for (const id of ids) {
         const found = await operator(`/console/search?q=${encodeURIComponent(id)}`)

@@ -70,6 +70,9 @@ async function stopped(child: ChildProcess, signal: NodeJS.Signals) {
   await exited
 }
 
+const filesIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? entry.name : []))
+
 const apiOf = (printed: string) => /API +(\S+)\/api/.exec(printed)?.[1] ?? ''
 
 function callsOf(folder: string, printed: string) {
@@ -84,11 +87,11 @@ const client = {
   data: { firstname: 'A', lastname: 'B', externalId: 'C-1', activationDate: '05 January 2026' },
 }
 
-// Making a database takes seconds, so these four share a folder.
+// Making a database takes seconds, so these four share a folder, each as the one before left it.
 const folder = folderOfItsOwn(t)
 let running: Awaited<ReturnType<typeof start>>
 
-t.test(
+await t.test(
   'a start after a kill continues with the database and the ledger’s books as they were',
   async () => {
     const first = await start(t, folder, { ports: USUAL_PORTS })
@@ -112,7 +115,7 @@ t.test(
   },
 )
 
-t.test(
+await t.test(
   'a second start in the same folder is refused, and one in another folder finds free ports',
   async t => {
     const second = await start(t, folder)
@@ -124,7 +127,7 @@ t.test(
   },
 )
 
-t.test('files in .data are private, even if an earlier start left them readable', async t => {
+await t.test('files in .data are private, even if an earlier start left them readable', async t => {
   await stopped(running.child, 'SIGTERM')
   const data = join(folder, '.data')
   writeFileSync(join(data, 'postgres.log'), '')
@@ -160,9 +163,6 @@ function postmaster(folder: string): number | undefined {
   // PostgreSQL makes the file before it writes into it.
   return pid === '' ? undefined : Number(pid)
 }
-
-const filesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true }).flatMap(entry => (entry.isFile() ? entry.name : []))
 
 t.test(
   'after a reset, a start has the same URLs, token and passwords, and empty books',

@@ -31,13 +31,13 @@ t.test('the process stays below 300 MiB while it runs a file of huge cells', asy
     db,
   )
 
-  t.test('the process stays small during a dry run', async t => {
+  await t.test('the process stays small during a dry run', async t => {
     await call('POST', '/api/migration/run', { migration_id, dry_run: true })
     t.match((await ended(service, migration_id)).dry_run, { refused: ROWS })
     service.isSmall(t)
   })
 
-  t.test('the process stays small during a run', async t => {
+  await t.test('the process stays small during a run', async t => {
     await call('POST', '/api/migration/run', { migration_id })
     t.match(await ended(service, migration_id), { failed: 1, stopped: ROWS - 1 })
     service.isSmall(t)

@@ -464,7 +464,7 @@ t.test('an amount that the ledger would round is held until a person decides aga
 
 t.test('a payment that is neither in suspense nor objected to cannot be resolved', async t => {
   const { id, loan, sent, post } = await ownPayment()
-  await sent([capturedA({ id, loan }), refundA({ id: 'rfnd_9', of: 'pay_9' })])
+  await sent([capturedA({ id, loan }), refundA({ id: 'rfnd_9', of: 'pay_other' })])
   for (const way of [post, HANDLED, DISMISS]) {
     t.match(await service.resolve(id, way), { status: 409, body: { code: 'CONFLICT' } })
     t.match(await service.resolve('pay_none', way), { status: 404, body: { code: 'NOT_FOUND' } })
