@@ -61,7 +61,7 @@ export function paymentCalls(context: Context) {
     name: 'payments.resolve',
     acts: RESOLUTION_ACTS,
     // The route asks before the body is checked.
-    actsOf: ({ outcome }) => (typeof outcome === 'string' ? [actOf(outcome)] : []),
+    actsOf: ({ outcome }) => (typeof outcome === 'string' ? [actOf(outcome)] : RESOLUTION_ACTS),
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined
       return paymentFacts(trx, nameOf(request), [actOf(request.outcome)], posted)
