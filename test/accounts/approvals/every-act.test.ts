@@ -3,7 +3,7 @@ import t from 'tap'
 import { withdrawStatement } from '../../../src/books/statements/withdraw-statement.ts'
 import { ACTS, type Act } from '../../../src/config/acts.ts'
 import { newId } from '../../../src/ids.ts'
-import { pauseLedger, resumeLedger } from '../../../src/operations/pause/pause-ledger.ts'
+import { pauseLedger } from '../../../src/operations/pause/pause-ledger.ts'
 import { putReference } from '../../../src/payments/references/put-reference.ts'
 import { deleteReference } from '../../../src/payments/references/reference-calls.ts'
 import { retryRun } from '../../../src/portfolio/run/retry-run.ts'
@@ -16,6 +16,7 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import { loggedIn, type Seen, sendFile } from '../../support/console/console.ts'
 import { clientData } from '../../support/ledger/loans.ts'
 import { capturedA, eventA } from '../../support/payments/gateway-events.ts'
+import { allSaved } from '../../support/payments/payments.ts'
 import { AUTOMATIC, dispute, refund, withSigned } from '../../support/payments/reversals.ts'
 import { uploadCsv } from '../../support/portfolio/migrate.ts'
 
@@ -232,9 +233,10 @@ t.test('a proposal of a form whose subject has changed is refused as stale', asy
   const ids = new Map<string, string>()
   for (const [name, row] of changing) ids.set(name, (await fromForm(row, 'changed')).approval_id)
   for (const [, row] of changing) await row.change?.('changed')
-  // Otherwise the batch would wait for what it posts.
-  await resumeLedger(db, ASKER)
-  await service.batch()
+  // A whole batch would wait for the paused ledger, and a resumed one would take the operations of other tests.
+  await allSaved(db)
+  for (const lender of ['lender_02', 'lender_04'])
+    await sql`select core.transform(${`${lender}_gateway_a`}, 10000)`.execute(db)
   const before = await effectsOf('')
   for (const [name] of changing)
     t.match(
