@@ -102,7 +102,8 @@ t.test('an operation is resolved, or cancelled, once somebody else approves', as
     body: { tracking_id: resolved, status: 'processing' },
   })
   const { rows } = await sql`
-    select actor, detail from ops.audit where action = 'operation.resolve'`.execute(db)
+    select actor, detail from ops.audit
+     where action = 'operation.resolve' and subject = ${resolved}`.execute(db)
   t.match(rows, [{ actor: 'asha.rao', detail: { outcome: 'retry', approved_by: 'ravi.iyer' } }])
 })
 
