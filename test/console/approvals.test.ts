@@ -18,9 +18,8 @@ const approver = await loggedIn(url, APPROVER)
 await service.loan('L-1', { principal: 90_000 })
 
 const pathOf = (id: string) => `/console/payments/gateway_a/${id}`
-async function held(...ids: string[]) {
-  for (const id of ids)
-    await webhook('gateway_a', capturedA({ id, loan: 'L-none' }), { lender: 'LENDER_02' })
+async function held(ids: string[], lender = 'LENDER_02') {
+  for (const id of ids) await webhook('gateway_a', capturedA({ id, loan: 'L-none' }), { lender })
   await batch()
 }
 /** The fields that a form of the page hides, such as what the payment was when it was shown. */
@@ -41,62 +40,67 @@ async function newest(): Promise<string> {
   const { body } = await service.call('GET', '/api/approvals?limit=1')
   return `/console/approvals/${body.approvals[0].approval_id}`
 }
+/** @returns the path of the proposal to dismiss a new payment */
+async function proposed(id: string): Promise<string> {
+  await held([id])
+  await dismissed(id)
+  return newest()
+}
 const stateOf = async (id: string) => (await payment(id)).payment.state
 
 t.test('a form of a covered act is sent for approval, and says so', async t => {
-  await held('pay_1')
+  await held(['pay_1'])
   const { headers } = await dismissed('pay_1')
+  const open = (await service.call('GET', '/api/approvals?state=proposed')).body.approvals.length
   const shown = await operator(headers.get('location') ?? '')
   t.match(shown.text, /Sent for approval\. Nothing happens until/)
-  t.match(shown.text, /<a href="\/console\/approvals" [^>]*>Approvals \(1\)<\/a>/)
+  t.match(shown.text, RegExp(`<a href="/console/approvals" [^>]*>Approvals \\(${open}\\)</a>`))
   t.equal(await stateOf('pay_1'), 'suspense')
 })
 
 t.test('the proposal shows who asked for what, and what it is about', async t => {
-  const { text } = await approver(await newest())
+  const path = await proposed('pay_shown')
+  const { text } = await approver(path)
   for (const said of [/payment dismiss/, /asha\.rao/, /a forgery/, /INR 1,000\.00/, /L-none/])
     t.match(text, said)
   t.match(text, /payment\.captured/, 'the events')
   t.match(text, /Approve<\/button>.*Reject<\/button>/s)
   t.notMatch(text, /Withdraw<\/button>/)
-  t.match((await operator(await newest())).text, /Withdraw<\/button>/)
-  t.notMatch((await operator(await newest())).text, /Approve<\/button>/)
-  t.notMatch((await viewer(await newest())).text, /(Approve|Reject|Withdraw)<\/button>/)
+  t.match((await operator(path)).text, /Withdraw<\/button>/)
+  t.notMatch((await operator(path)).text, /Approve<\/button>/)
+  t.notMatch((await viewer(path)).text, /(Approve|Reject|Withdraw)<\/button>/)
 })
 
 t.test('nobody approves their own in the console either', async t => {
-  const path = await newest()
+  const path = await proposed('pay_own')
   t.equal((await operator(`${path}/approve`, {})).status, 403)
   t.equal((await viewer(`${path}/approve`, {})).status, 403)
   t.equal((await approver(`${path}/withdraw`, {})).status, 403)
-  t.equal(await stateOf('pay_1'), 'suspense')
+  t.equal(await stateOf('pay_own'), 'suspense')
 })
 
 t.test('another person approves, rejects, or its proposer withdraws', async t => {
-  const first = await newest()
+  const first = await proposed('pay_approved')
   const approved = await approver(`${first}/approve`, { note: 'seen the letter' })
   const { text } = await approver(approved.headers.get('location') ?? '')
   t.match(text, /You approved it, and it is done.*seen the letter/s)
-  t.equal(await stateOf('pay_1'), 'dismissed')
-  await held('pay_2', 'pay_3')
-  await dismissed('pay_2')
-  t.equal((await approver(`${await newest()}/reject`, {})).status, 303)
-  await dismissed('pay_3')
-  t.equal((await operator(`${await newest()}/withdraw`, {})).status, 303)
+  t.equal(await stateOf('pay_approved'), 'dismissed')
+  t.equal((await approver(`${await proposed('pay_2')}/reject`, {})).status, 303)
+  t.equal((await operator(`${await proposed('pay_3')}/withdraw`, {})).status, 303)
   t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['suspense', 'suspense'])
   t.match((await viewer('/console/approvals?state=withdrawn')).text, /gateway_a\/pay_3/)
 })
 
 t.test('a bulk action is sent for approval with its count and sum', async t => {
-  await held('pay_4', 'pay_5')
-  const wanted = { decision: 'payments.dismiss', note: 'tests', reason: 'loan_unknown' }
+  await held(['pay_4', 'pay_5'], 'LENDER_03')
+  const wanted = { decision: 'payments.dismiss', note: 'tests', lender: 'LENDER_03' }
   const confirmation = `/console/bulk?${new URLSearchParams(wanted)}`
   const form = await hidden(operator, confirmation)
   const sent = await operator('/console/bulk', form)
   t.match((await operator(sent.headers.get('location') ?? '')).text, /Sent for approval/)
   const path = await newest()
-  t.match((await approver(path)).text, /INR 4,000\.00.*<dt>Count<\/dt><dd>4<\/dd>/s)
-  await held('pay_6')
+  t.match((await approver(path)).text, /INR 2,000\.00.*<dt>Count<\/dt><dd>2<\/dd>/s)
+  await held(['pay_6'], 'LENDER_03')
   t.equal((await approver(`${path}/approve`, {})).status, 409)
   t.match((await approver(path)).text, /stale/)
 
@@ -116,7 +120,7 @@ t.test('a bulk action is sent for approval with its count and sum', async t => {
 })
 
 t.test('a form that is sent again shows what became of its proposal', async t => {
-  await held('pay_again')
+  await held(['pay_again'])
   const { if_match = '', form_token = '' } = await hidden(operator, pathOf('pay_again'))
   const form = { outcome: 'dismiss', note: 'a forgery', if_match, form_token }
   const send = async () => {
@@ -131,7 +135,8 @@ t.test('a form that is sent again shows what became of its proposal', async t =>
 })
 
 t.test('a bulk form that is sent again once it was approved is not proposed again', async t => {
-  const wanted = { decision: 'payments.dismiss', note: 'tests', reason: 'loan_unknown' }
+  await held(['pay_bulk'], 'LENDER_04')
+  const wanted = { decision: 'payments.dismiss', note: 'tests', lender: 'LENDER_04' }
   const fields = await hidden(operator, `/console/bulk?${new URLSearchParams(wanted)}`)
   const { form_token: _, ...form } = fields
   await operator('/console/bulk', form)
@@ -140,7 +145,7 @@ t.test('a bulk form that is sent again once it was approved is not proposed agai
   const again = await operator('/console/bulk', form)
   t.equal(again.headers.get('location'), `/console/bulk/${form.id}`)
   t.equal(await newest(), path)
-  await until(async () => (await stateOf('pay_again')) === 'dismissed', 'the items are decided')
+  await until(async () => (await stateOf('pay_bulk')) === 'dismissed', 'the items are decided')
 })
 
 t.test('a path without an id is refused in words', async t => {
@@ -149,9 +154,7 @@ t.test('a path without an id is refused in words', async t => {
 })
 
 t.test('the pages are accessible, fit a phone, and work without JavaScript', async t => {
-  await held('pay_7')
-  await dismissed('pay_7')
-  const path = await newest()
+  const path = await proposed('pay_7')
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   const page = await browser.newPage()

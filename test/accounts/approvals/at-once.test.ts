@@ -3,6 +3,7 @@ import t from 'tap'
 import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/crash-points.ts'
 import { endDue } from '../../../src/accounts/approvals/end-due.ts'
 import { openDatabase } from '../../../src/database/database.ts'
+import { makeAccounts } from '../../support/accounts/admin.ts'
 import { withApprovals } from '../../support/accounts/approvals.ts'
 import { workerUrl } from '../../support/database/template.ts'
 import { startDoomedApi } from '../../support/doomed-api.ts'
@@ -13,6 +14,7 @@ import { until } from '../../support/until.ts'
 const RULES = 'payment.dismiss,account.register,account.reset,portfolio.discard,ledger.pause'
 const service = await withApprovals(t, RULES)
 const { asha, ravi, admin, held, payment, db } = service
+const PASSWORD = 'one more good pass phrase'
 const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
 const effects = async (id: string) => {
   const { rows } = await sql`
@@ -20,6 +22,10 @@ const effects = async (id: string) => {
     db,
   )
   return rows.length
+}
+async function made(role: 'admin' | 'operator', username: string) {
+  await makeAccounts(db, { [role]: { username, password: PASSWORD } })
+  return service.login({ username, password: PASSWORD })
 }
 async function proposed(id: string): Promise<string> {
   await held(id)
@@ -72,15 +78,8 @@ t.test('no proposal holds a password, nor the hash of one once it is approved', 
     role: 'operator',
   })
   t.match(await ravi.approve(id), { status: 403, body: { code: 'FORBIDDEN' } }, 'no administrator')
-  await sql`
-    update loanops.account set role = 'admin', token_generation = token_generation where username = 'ravi.iyer'`.execute(
-    db,
-  )
-  const promoted = await service.login({
-    username: 'ravi.iyer',
-    password: 'yet another pass phrase',
-  })
-  t.match(await promoted.approve(id), { status: 201, body: { username: 'new.person' } })
+  const second = await made('admin', 'uma.second')
+  t.match(await second.approve(id), { status: 201, body: { username: 'new.person' } })
   const { rows: left } = await sql<{ row: string }>`
     select row_to_json(a)::text as row from loanops.approval a where id = ${id}`.execute(db)
   t.notMatch(left[0]?.row, /argon2|password_hash/)
@@ -90,7 +89,7 @@ t.test('no proposal holds a password, nor the hash of one once it is approved', 
 
   const reset = await admin.post('account/new.person/reset')
   t.match(reset, { status: 202, body: { act: 'account.reset', subject: 'new.person' } })
-  const done = await promoted.approve(reset.body.approval_id)
+  const done = await second.approve(reset.body.approval_id)
   t.match(done, { status: 200, body: { password: /^.{12,}$/ } })
   t.equal((await admin.post('account/register', other)).status, 202)
 })
@@ -120,10 +119,12 @@ t.test('a proposal that is over without a decision keeps no hash of a password',
 })
 
 t.test('a pause is proposed with its reason, and stale once there is another', async t => {
+  const operator = await made('operator', 'om.promoted')
+  await sql`update loanops.account set role = 'admin' where username = 'om.promoted'`.execute(db)
   const pause = await asha.post('ledger/pause', { reason: 'close of business' })
   t.match(pause, { status: 202, body: { act: 'ledger.pause', subject: 'ledger' } })
-  t.match(await ravi.approve(pause.body.approval_id), { status: 401 }, 'his role has changed')
-  const chief = await service.login({ username: 'ravi.iyer', password: 'yet another pass phrase' })
+  t.match(await operator.approve(pause.body.approval_id), { status: 401 }, 'his role has changed')
+  const chief = await service.login({ username: 'om.promoted', password: PASSWORD })
   t.match(await chief.approve(pause.body.approval_id), {
     status: 200,
     body: { paused: true, reason: 'close of business' },
