@@ -243,6 +243,7 @@ create table core.lost_part (
   is_moved boolean default false not null,
   constraint lost_part_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
 );
+CREATE INDEX lost_part_files ON core.lost_part USING gin (files);
 CREATE INDEX lost_part_settled ON core.lost_part USING btree (settled_at);
 CREATE INDEX lost_part_utr ON core.lost_part USING btree (utr) WHERE (utr IS NOT NULL);
 
@@ -385,6 +386,7 @@ create table core.statement (
   statement_id uuid,
   has_replaced boolean default false not null,
   earlier_files uuid[] default '{}'::uuid[] not null,
+  settled_by uuid[] default '{}'::uuid[] not null,
   constraint statement_pkey PRIMARY KEY (gateway_payment_id, gateway),
   constraint statement_source_check CHECK ((source = ANY (ARRAY['api'::text, 'file'::text]))),
   constraint statement_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'refunded'::text, 'failed'::text])))
@@ -392,6 +394,7 @@ create table core.statement (
 CREATE INDEX statement_captured ON core.statement USING btree (captured_at, gateway);
 CREATE INDEX statement_of_file ON core.statement USING btree (statement_id) WHERE (statement_id IS NOT NULL);
 CREATE INDEX statement_settled ON core.statement USING btree (settled_at) WHERE (settlement_id IS NOT NULL);
+CREATE INDEX statement_settled_by ON core.statement USING gin (settled_by) WHERE (settled_by <> '{}'::uuid[]);
 CREATE INDEX statement_settlement ON core.statement USING btree (settlement_id, gateway) WHERE (settlement_id IS NOT NULL);
 CREATE INDEX statement_utr ON core.statement USING btree (utr) WHERE ((utr IS NOT NULL) AND (settlement_id IS NOT NULL));
 CREATE TRIGGER note_before AFTER UPDATE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();

@@ -90,8 +90,8 @@ begin
 end
 $$;
 
--- Deletes some of the rows of a withdrawn file, and saves those parts of its settlements that other files state too. Returns
--- whether there may be more.
+-- Deletes some of the rows of a withdrawn file, with what it said of the settlement in rows that others have taken over,
+-- and saves those parts of its settlements that other files state too. Returns whether there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
 declare
   deleted integer;
@@ -106,6 +106,26 @@ begin
     insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
     select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
       from gone where settlement_id is not null and earlier_files <> '{}'
+    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
+  )
+  select count(*) into deleted from gone;
+  if deleted = most then
+    return true;
+  end if;
+  -- What another file said of the settlement goes too, until it is stated again: it is not known which value came from which.
+  with gone as materialized (
+    select * from core.statement n where n.settled_by @> array[wanted_file] and n.settled_by <> '{}' limit most
+  ), cleared as (
+    update core.statement s
+       set fee = null, tax = null, settlement_id = null, settled_at = null, utr = null, settled_by = '{}', earlier_files = '{}'
+      from gone g
+     where s.gateway_payment_id = g.gateway_payment_id and s.gateway = g.gateway
+  ), lost as (
+    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, stated.files
+      from gone
+     cross join lateral core.valid_files(earlier_files) stated (files)
+     where settlement_id is not null and stated.files <> '{}'
     on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
   )
   select count(*) into deleted from gone;
@@ -128,6 +148,20 @@ begin
     on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
   )
   select count(*) into deleted from gone;
+  if deleted = most then
+    return true;
+  end if;
+  with part as materialized (
+    select settlement_id, gateway, kind, id, core.valid_files(files) as files
+      from core.lost_part where files @> array[wanted_file] limit most
+  ), gone as (
+    delete from core.lost_part l using part p
+     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files = '{}'
+  ), stated as (
+    update core.lost_part l set files = p.files from part p
+     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files <> '{}'
+  )
+  select count(*) into deleted from part;
   return deleted = most;
 end
 $$;

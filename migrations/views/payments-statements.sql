@@ -260,6 +260,12 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
          settled_at = coalesce(excluded.settled_at, s.settled_at), utr = coalesce(excluded.utr, s.utr),
          fetched_at = now(), source = excluded.source, statement_id = excluded.statement_id,
          has_replaced = excluded.source = 'file',
+         settled_by = case when num_nonnulls(case when excluded.fee is null then s.fee end,
+                                             case when excluded.tax is null then s.tax end,
+                                             case when excluded.settlement_id is null then s.settlement_id end,
+                                             case when excluded.settled_at is null then s.settled_at end,
+                                             case when excluded.utr is null then s.utr end) = 0 then '{}'
+                           else array_remove(array_remove(s.settled_by || s.statement_id, excluded.statement_id), null) end,
          earlier_files = case when s.settlement_id = coalesce(excluded.settlement_id, s.settlement_id)
                               then array_remove(s.earlier_files || s.statement_id, excluded.statement_id) else '{}' end
    where (s.source, excluded.source) = ('file', 'file')

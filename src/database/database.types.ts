@@ -152,6 +152,7 @@ export interface CoreCurrentStatement {
   has_replaced: boolean | null;
   lender: string | null;
   settled_at: Timestamp | null;
+  settled_by: string[] | null;
   settlement_id: string | null;
   source: string | null;
   statement_id: string | null;
@@ -398,6 +399,7 @@ export interface CoreStatement {
   has_replaced: Generated<boolean>;
   lender: string;
   settled_at: Timestamp | null;
+  settled_by: Generated<string[]>;
   settlement_id: string | null;
   source: string;
   statement_id: string | null;

@@ -140,3 +140,45 @@ t.test('a withdrawn report takes nothing from a settlement that no other file st
   await withdraw(service, await upload(service, STATEMENT_HEADER, row('pay_2')))
   t.match(await settlements(service), [{ payments: 1, adds_up: true }])
 })
+
+const NO_SETTLEMENT = 'pay_1,10.00,INR,captured,2026-02-05T10:00:00+05:30,,,,,'
+
+t.test('what a withdrawn report said of a settlement is gone from a row taken over', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const known = async () => {
+    const { rows } = await sql<object>`
+      select fee, tax, settlement_id, settled_at, utr from core.statement`.execute(service.db)
+    return rows
+  }
+  const NOTHING = [{ fee: null, tax: null, settlement_id: null, settled_at: null, utr: null }]
+  const fetch = (said: object) =>
+    sql`
+      select core.save_statements('gateway_a', 'api', null, ${JSON.stringify([{ id: 'pay_1', amount: 10, currency: 'INR', status: 'captured', captured_at: '2026-02-05T10:00:00+05:30', ...said }])}::jsonb)`.execute(
+      service.db,
+    )
+  const first = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await fetch({ fee: 1 })
+  t.match(await settlements(service), [{ payments: 1 }], 'while the report is valid')
+  await withdraw(service, first)
+  t.same(await settlements(service), [])
+  t.same(await known(), NOTHING, 'taken over by a fetch')
+
+  const second = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await upload(service, STATEMENT_HEADER, NO_SETTLEMENT)
+  await withdraw(service, second)
+  t.same(await known(), NOTHING, 'taken over by a later report')
+
+  const third = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await fetch({})
+  await withdraw(service, third)
+  t.match(await settlements(service), [{ payments: 1, adds_up: true }], 'stated again')
+})
+
+t.test('a lost part is forgotten once all files that state it are withdrawn', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const first = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await withdraw(service, await upload(service, STATEMENT_HEADER, row('pay_1')))
+  await withdraw(service, first)
+  t.same((await sql`select from core.lost_part`.execute(service.db)).rows, [])
+})

@@ -34,7 +34,8 @@ export async function saveSettlements(
     await sql`
       update core.statement s
          set settlement_id = n."settlementId", settled_at = coalesce(n."settledAt", s.settled_at),
-             utr = coalesce(n.utr, s.utr), fee = n.fee, tax = n.tax
+             utr = coalesce(n.utr, s.utr), fee = n.fee, tax = n.tax,
+             settled_by = case when num_nulls(n."settledAt", n.utr) = 0 then '{}' else s.settled_by end
         from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (kind text, id text, "settlementId" text,
                "settledAt" timestamptz, utr text, fee numeric, tax numeric)
        where n.kind = 'payment' and s.gateway_payment_id = n.id and s.gateway = ${account.gateway}`.execute(

@@ -22,7 +22,9 @@ export async function sweepWithdrawn(db: Database, stopping?: AbortSignal): Prom
     select id from core.statement_file f
      where withdrawn_at is not null
        and (exists (select from core.statement s where s.statement_id = f.id)
-            or exists (select from core.settlement_row r where r.statement_id = f.id))`.execute(db)
+            or exists (select from core.settlement_row r where r.statement_id = f.id)
+            or exists (select from core.statement s where s.settled_by @> array[f.id] and s.settled_by <> '{}')
+            or exists (select from core.lost_part l where l.files @> array[f.id]))`.execute(db)
   for (const { id } of files) await inSteps(true, () => deleteSome(db, id), stopping)
 }
 

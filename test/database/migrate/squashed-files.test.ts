@@ -20,7 +20,8 @@ const WITHOUT_LATER = sql`
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;
-  drop index loanops.callback_about`
+  drop index loanops.callback_about;
+  alter table core.statement drop column settled_by cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 
