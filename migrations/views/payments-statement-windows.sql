@@ -90,6 +90,42 @@ begin
 end
 $$;
 
+-- Forgets what a withdrawn file said of the settlements of some rows that others have taken over. What another file said of
+-- them goes too, until it is stated again: it is not known which value came from which. Returns how many rows.
+create or replace function core.forget_settlements(withdrawn_file uuid, most integer) returns bigint language sql volatile as $$
+  with gone as materialized (
+    select * from core.statement n where n.settled_by @> array[withdrawn_file] and n.settled_by <> '{}' limit most
+  ), cleared as (
+    update core.statement s
+       set fee = null, tax = null, settlement_id = null, settled_at = null, utr = null, settled_by = '{}', earlier_files = '{}'
+      from gone g
+     where s.gateway_payment_id = g.gateway_payment_id and s.gateway = g.gateway
+  ), lost as (
+    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, stated.files
+      from gone
+     cross join lateral core.valid_files(earlier_files) stated (files)
+     where settlement_id is not null and stated.files <> '{}'
+    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
+  )
+  select count(*) from gone
+$$;
+
+-- Removes a withdrawn file from some lost parts, and those parts that no valid file states. Returns how many.
+create or replace function core.forget_lost_parts(withdrawn_file uuid, most integer) returns bigint language sql volatile as $$
+  with part as materialized (
+    select settlement_id, gateway, kind, id, core.valid_files(files) as files
+      from core.lost_part where files @> array[withdrawn_file] limit most
+  ), gone as (
+    delete from core.lost_part l using part p
+     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files = '{}'
+  ), stated as (
+    update core.lost_part l set files = p.files from part p
+     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files <> '{}'
+  )
+  select count(*) from part
+$$;
+
 -- Deletes some of the rows of a withdrawn file, with what it said of the settlement in rows that others have taken over,
 -- and saves those parts of its settlements that other files state too. Returns whether there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
@@ -112,24 +148,7 @@ begin
   if deleted = most then
     return true;
   end if;
-  -- What another file said of the settlement goes too, until it is stated again: it is not known which value came from which.
-  with gone as materialized (
-    select * from core.statement n where n.settled_by @> array[wanted_file] and n.settled_by <> '{}' limit most
-  ), cleared as (
-    update core.statement s
-       set fee = null, tax = null, settlement_id = null, settled_at = null, utr = null, settled_by = '{}', earlier_files = '{}'
-      from gone g
-     where s.gateway_payment_id = g.gateway_payment_id and s.gateway = g.gateway
-  ), lost as (
-    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, stated.files
-      from gone
-     cross join lateral core.valid_files(earlier_files) stated (files)
-     where settlement_id is not null and stated.files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
-  )
-  select count(*) into deleted from gone;
-  if deleted = most then
+  if core.forget_settlements(wanted_file, most) = most then
     return true;
   end if;
   with gone as (
@@ -151,18 +170,7 @@ begin
   if deleted = most then
     return true;
   end if;
-  with part as materialized (
-    select settlement_id, gateway, kind, id, core.valid_files(files) as files
-      from core.lost_part where files @> array[wanted_file] limit most
-  ), gone as (
-    delete from core.lost_part l using part p
-     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files = '{}'
-  ), stated as (
-    update core.lost_part l set files = p.files from part p
-     where (l.settlement_id, l.gateway, l.kind, l.id) = (p.settlement_id, p.gateway, p.kind, p.id) and p.files <> '{}'
-  )
-  select count(*) into deleted from part;
-  return deleted = most;
+  return core.forget_lost_parts(wanted_file, most) = most;
 end
 $$;
 
