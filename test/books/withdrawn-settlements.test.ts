@@ -143,7 +143,7 @@ t.test('a withdrawn report takes nothing from a settlement that no other file st
 
 const NO_SETTLEMENT = 'pay_1,10.00,INR,captured,2026-02-05T10:00:00+05:30,,,,,'
 
-t.test('what a withdrawn report said of a settlement is gone from a row taken over', async t => {
+t.test('a row taken over loses what a withdrawn report said of its settlement', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const known = async () => {
     const { rows } = await sql<object>`
