@@ -13,11 +13,13 @@ $$;
 -- The body with U+FFFD for what PostgreSQL cannot store, U+FFFE for an escaped NUL, and blanks for control characters, which
 -- no JSON contains, without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the
 -- money. Null if the body cannot be read for another reason. Where a body has many such places, as no genuine one has, more
--- is replaced than necessary, or nothing, because looking at each place would cost more than reading the body. Ids, amounts
--- and loans' names are ASCII, but for blanks.
+-- is replaced than necessary, or nothing, because looking at each place would cost more than reading the body.
 create or replace function base.storable(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
   few constant integer := 100;
+  utf8 constant text := '([\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|\u00ed[\u0080-\u009f][\u0080-\u00bf]'
+    '|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}'
+    '|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})';
   given constant bytea := body;
   repaired text;
   halves integer;
@@ -31,14 +33,14 @@ begin
     repaired := convert_from(body, 'UTF8');
   exception when character_not_in_repertoire then
     -- LATIN1 turns each byte into one character.
-    repaired := convert_from(body, 'LATIN1');
+    repaired := base.without_controls(convert_from(body, 'LATIN1'));
     if octet_length(convert_to(repaired, 'UTF8')) - octet_length(body) > 10 * few then
       return null;
     end if;
-    -- The blanks and invisible characters that text_of leaves out, each a sequence of bytes: a loan's name ends with one.
-    repaired := regexp_replace(repaired, '\u00c2[\u00a0\u00ad]|\u00d8\u009c|\u00e1\u009a\u0080|\u00e1\u00a0\u008e'
-      '|\u00e2\u0080[\u0080-\u008f\u00a8-\u00af]|\u00e2\u0081[\u009f-\u00af]|\u00e3\u0080\u0080|\u00ef\u00bb\u00bf', ' ', 'g');
-    repaired := regexp_replace(repaired, '[\u0080-\u00ff]+', E'\uFFFD', 'g');
+    -- A mark behind each character of UTF-8, and in place of each byte that belongs to none. Only the latter marks stay.
+    repaired := regexp_replace(repaired, utf8 || '|[\u0080-\u00ff]', E'\\1\x01', 'g');
+    repaired := regexp_replace(repaired, E'([\u0080-\u00ff])\x01', '\1', 'g');
+    repaired := regexp_replace(convert_from(convert_to(repaired, 'LATIN1'), 'UTF8'), E'\x01+', E'\uFFFD', 'g');
   end;
   repaired := replace(base.without_controls(ltrim(repaired, E'\ufeff')), '\u0000', '\ufffe');
   halves := (length(repaired) - length(replace(replace(repaired, '\ud', ''), '\uD', ''))) / 3;
