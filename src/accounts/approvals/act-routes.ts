@@ -1,29 +1,21 @@
-import type { FastifyPluginAsyncTypebox, TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type {
-  FastifyRequest,
-  FastifySchema,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-  RouteGenericInterface,
-  RouteShorthandOptions,
-} from 'fastify'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { FastifyRequest, FastifySchema, RouteShorthandOptions } from 'fastify'
 import { toDo } from '../access/needs.ts'
 import type { ActCall } from './act-call.ts'
 import { answerAct, type ForApprovals } from './perform.ts'
 
-type Validated<Schema extends FastifySchema> = FastifyRequest<
-  RouteGenericInterface,
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  Schema,
-  TypeBoxTypeProvider
->
+type Checked<Schema> = {
+  [Part in keyof Schema as Part extends 'querystring'
+    ? 'query'
+    : Part]: Schema[Part] extends TSchema ? Static<Schema[Part]> : never
+}
 type Options<Schema extends FastifySchema, Request> = Pick<
   RouteShorthandOptions,
   'onRequest' | 'preHandler' | 'validatorCompiler'
 > & {
   /** The request of the call; without this function, the members of path, query and body. */
-  asked?(request: Validated<Schema>): Request | Promise<Request>
+  asked?(request: Checked<Schema>): Request | Promise<Request>
 }
 
 /** Adds routes for calls that a second person may have to approve; the call says which acts it may do. */
@@ -34,7 +26,7 @@ export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context
       url: string,
       schema: Schema,
       call: ActCall<Request, Looked, Result>,
-      { asked = membersOf, ...options }: Options<Schema, Request> = {},
+      { asked, ...options }: Options<Schema, Request> = {},
     ) => {
       const { actsOf } = call
       const actsIn = actsOf && ((request: FastifyRequest) => actsOf(membersOf(request)))
@@ -44,8 +36,10 @@ export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context
         url,
         schema: schema as FastifySchema,
         config: { ...toDo(call), ...(actsIn && { actsIn }) },
-        handler: async (request, reply) =>
-          answerAct(context, call, await asked(request as never), reply),
+        handler: async (request, reply) => {
+          const whole = asked?.(request as never) ?? membersOf<Request>(request)
+          return answerAct(context, call, await whole, reply)
+        },
       })
     }
   return { post: adding('POST'), put: adding('PUT'), delete: adding('DELETE') }
