@@ -26,15 +26,11 @@ export function eachCall<Request extends object, Item extends object>({
   namesOf,
   log,
 }: Each<Request, Item>): ActCall<Request, undefined, ItemAnswer[]> {
+  const { acts, actsOf } = call
   return {
     name,
-    acts: ['bulk', ...call.acts],
-    ...(call.actsOf && {
-      actsOf: request => [
-        'bulk',
-        ...new Set(itemsOf(request).flatMap(item => call.actsOf?.(item) ?? [])),
-      ],
-    }),
+    acts: ['bulk', ...acts],
+    ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
     act: (db, asker, request) =>
       answerEach(log, asker, itemsOf(request), status, item =>
