@@ -18,7 +18,7 @@ export async function requirePerson(trx: Trx, { actor }: Asker, act: Act): Promi
 }
 
 /**
- * For the end of a long upload: its account may have been disabled since the upload began.
+ * For each part of a long upload, and its end: its account may have been disabled since the upload began.
  * @throws Unauthenticated, or a refusal of its role
  */
 export async function requireUploader(trx: Trx, { actor }: Asker): Promise<void> {

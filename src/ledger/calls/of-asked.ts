@@ -3,7 +3,7 @@ import type { Reading } from './client.ts'
 
 /** @throws LedgerTrouble if what was read is another record than the one with this external id */
 export async function ofAsked<T>(
-  externalId: string | undefined,
+  externalId: string,
   reading: Promise<Reading<T>>,
 ): Promise<Reading<T>> {
   const answer = await reading
