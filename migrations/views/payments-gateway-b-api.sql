@@ -28,7 +28,7 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
     from (select coalesce(item -> 'event_details', item), coalesce(item -> 'payment_details', item),
                  coalesce(item -> 'order_details', item),
                  -- The details are a list since version 2026-01-01, in one of the two reconciliations.
-                 coalesce(item #> '{refund_details,0}', item -> 'refund_details', item)) parts (happened, paid, ordered, refunded)
+                 coalesce(item #> '{refund_details,0}', item -> 'refund_details', item) offset 0) parts (happened, paid, ordered, refunded)
    -- Some rows of payments lack their own amount.
    cross join lateral (select coalesce(base.text_of(paid -> 'payment_amount'), base.text_of(happened -> 'event_amount')),
                               coalesce(base.text_of(paid -> 'payment_currency'), base.text_of(happened -> 'event_currency')))
@@ -40,7 +40,8 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
    cross join lateral (select base.text_of(happened -> 'event_type') ~ '_REVERSAL$') returned (is_back)
 $$;
 
--- The event in which the gateway would have sent what was fetched from its API.
+-- The event in which the gateway would have sent what was fetched from its API. Its members may be as large as a webhook:
+-- `offset 0` has each copied once, and not wherever it is read.
 create or replace function base.gateway_b_fetched(event jsonb) returns jsonb language sql stable parallel safe as $$
   select case
     when item ? 'cf_refund_id' then jsonb_build_object('type', 'REFUND_STATUS_WEBHOOK', 'data', jsonb_build_object('refund', item))
@@ -55,5 +56,5 @@ create or replace function base.gateway_b_fetched(event jsonb) returns jsonb lan
         when 'REFUND' then 'REFUND_STATUS_WEBHOOK' when 'DISPUTE' then 'DISPUTE_CREATED'
         when 'CHARGEBACK' then 'DISPUTE_CREATED' else 'PAYMENT_SUCCESS_WEBHOOK' end,
       'data', base.gateway_b_row(event, item)) end
-    from (values (event -> 'data')) fetched (item)
+    from (select event -> 'data' offset 0) fetched (item)
 $$;
