@@ -38,7 +38,8 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     async header(header: CsvRow) {
       layout.header(header)
     },
-    async rows(batch: CsvRow[]) {
+    read: (row: CsvRow) => row,
+    async save(batch: CsvRow[]) {
       const placed = batch.flatMap(row => placedRow(row))
       const valid = (await withStatuses(placed)).flatMap(row => validRow(row))
       result.valid += valid.length

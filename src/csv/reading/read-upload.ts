@@ -23,9 +23,10 @@ export type UploadRow = {
   misfit: string | null
 }
 
-type Reader = {
+type Reader<Row> = {
   header?(columns: string[], delimiter: string): Promise<void>
-  rows(batch: UploadRow[]): Promise<void>
+  check(row: UploadRow): Row
+  save(batch: Row[]): Promise<void>
 }
 
 /**
@@ -33,10 +34,10 @@ type Reader = {
  * @returns the number of its rows
  * @throws UnreadableFile
  */
-export async function readUpload(
+export async function readUpload<Row>(
   bytes: AsyncIterable<Buffer>,
   { kind, others, templateUrl }: UploadPlace,
-  reader: Reader,
+  reader: Reader<Row>,
 ): Promise<number> {
   let columns: string[] = []
   let count = 0
@@ -46,10 +47,11 @@ export async function readUpload(
       columns = columnsOf(header, kind, templateUrl)
       await reader.header?.(columns, delimiter)
     },
-    async rows(batch) {
-      count += batch.length
-      await reader.rows(batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns) })))
+    read({ line, cells }) {
+      count++
+      return reader.check({ line, ...fitted(cells, columns) })
     },
+    save: reader.save,
   })
   if (count === 0) throw noRows()
   return count

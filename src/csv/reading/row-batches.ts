@@ -1,19 +1,21 @@
 export type CsvRow = { line: number; cells: string[] }
 
-export type CsvReader = {
+export type CsvReader<Row> = {
   header(header: CsvRow, delimiter: string): Promise<void>
-  rows(batch: CsvRow[]): Promise<void>
+  /** Reads the next batch's rows while a batch is being saved. */
+  read(row: CsvRow): Row
+  save(batch: Row[]): Promise<void>
 }
 
 /** The rows that are saved together: PostgreSQL gets no faster with more. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
-export function rowBatches(reader: CsvReader, delimiter: string) {
+export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   let header: CsvRow | undefined
   let isHeaderTaken = false
   let rows: CsvRow[] = []
   let bytesOfBatch = 0
-  let taking = Promise.resolve()
+  let saving = Promise.resolve()
 
   return {
     add(record: CsvRow) {
@@ -26,10 +28,10 @@ export function rowBatches(reader: CsvReader, delimiter: string) {
     },
     async end() {
       await hand()
-      await taking
+      await saving
     },
     async idle() {
-      await taking.catch(() => undefined)
+      await saving.catch(() => undefined)
     },
   }
 
@@ -38,12 +40,13 @@ export function rowBatches(reader: CsvReader, delimiter: string) {
       isHeaderTaken = true
       await reader.header(header, delimiter)
     }
-    await taking
     bytesOfBatch = 0
-    if (rows.length === 0) return
-    taking = reader.rows(rows)
-    // The promise is awaited before the next batch; until then, a failure must not be an unhandled rejection.
-    taking.catch(() => undefined)
+    const batch = rows.map(reader.read)
     rows = []
+    await saving
+    if (batch.length === 0) return
+    saving = reader.save(batch)
+    // The promise is awaited before the next batch; until then, a failure must not be an unhandled rejection.
+    saving.catch(() => undefined)
   }
 }

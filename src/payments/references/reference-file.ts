@@ -40,6 +40,8 @@ const Row = TypeCompiler.Compile(
 /** Before the 28 of 31-Dec-28. Unlike the days of other files, these lie ahead as well, and none before 2000. */
 const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 
+export type CheckedRow = ReturnType<typeof checkRow>
+
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow({ line, fields, misfit }: UploadRow) {
   const { reason: _, ...row } = fields

@@ -6,12 +6,12 @@ import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
-import { readUpload, type UploadPlace, type UploadRow } from '../../csv/reading/read-upload.ts'
+import { readUpload, type UploadPlace } from '../../csv/reading/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
-import { checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
+import { type CheckedRow, checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { lockAllReferences, saveReferences } from './save-references.ts'
 
 type Context = {
@@ -45,7 +45,8 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
   const entry = { ...asker, subject: file.name ?? 'file' }
   try {
     await readUpload(file.bytes, place, {
-      async rows(batch) {
+      check: checkRow,
+      async save(batch) {
         const refused = await inTransaction(db, async trx => {
           await requireUploader(trx, asker)
           const refused = await saveValid(trx, batch, asker.actor)
@@ -70,8 +71,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
 }
 
 /** Other changes wait for it, some 50 ms. @returns the other rows, in their order */
-async function saveValid(trx: Trx, batch: UploadRow[], actor: string) {
-  const checked = batch.map(checkRow)
+async function saveValid(trx: Trx, checked: CheckedRow[], actor: string) {
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)
   await lockAllReferences(trx)

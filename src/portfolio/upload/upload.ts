@@ -109,11 +109,11 @@ async function saveRows(
           on conflict do nothing`.execute(db),
       )
     },
-    async rows(batch) {
-      const checkedRows = batch.map(row => checked(kind, row))
+    check: row => checked(kind, row),
+    async save(batch) {
       let isAgain = false
       await throughOutage(() => {
-        const inserting = insertBatch(db, id, checkedRows, isAgain)
+        const inserting = insertBatch(db, id, batch, isAgain)
         isAgain = true
         return inserting
       })
