@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import { LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { isAnother, LedgerTrouble } from '../../ledger/answers/answer.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -44,7 +44,8 @@ async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTrans
     throw new LedgerTrouble(answer)
   }
   const { externalId, transactions } = answer.body
-  if (externalId === loan && isList(transactions)) return transactions
+  const isLoan = typeof externalId === 'string' && !isAnother(loan, externalId)
+  if (isLoan && isList(transactions)) return transactions
   throw new LedgerTrouble({
     ...answer,
     outcome: 'not_arrived',
