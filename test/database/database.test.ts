@@ -138,3 +138,11 @@ t.test('PostgreSQL itself ends a session whose client has vanished, within a min
   )
   t.same(rows, [{ isSoon: true }])
 })
+
+t.test('a migration keeps its lock while another of its sessions works for long', async t => {
+  const { url } = await freshDatabase(t)
+  const migration = openDatabase(url, { max: 1, name: 'test', statementMs: 0, onError() {} })
+  t.teardown(() => migration.destroy())
+  const { rows } = await sql`show idle_session_timeout`.execute(migration)
+  t.same(rows, [{ idle_session_timeout: '0' }])
+})
