@@ -1,5 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
 import type { Answer } from '../ledger/answers/answer.ts'
 import type { Ledger } from '../ledger/calls/client.ts'
 import type { Effect } from '../ledger/effect.ts'
@@ -45,10 +46,14 @@ export type Operation<Schema extends TObject = TObject> = {
   summary: string
   schema: Schema
   check?(data: Static<Schema>): { path: string; message: string }[]
+  /** Refuses at intake what only earlier operations show to be wrong. @param key the request's Idempotency-Key */
+  refuse?(db: Database, data: Static<Schema>, key: string | null): Promise<void>
   externalId(data: Static<Schema>): string
   /** `loan:…` or `client:…`: no other operation on it runs at the same time. */
   subject(data: Static<Schema>): string
   waitsFor?(data: Static<Schema>): string
+  /** The loan's state after a success, for operators. */
+  loanState?: string
   /** What the ledger's user needs for it, besides reading. Payments and files may do with those of other operations. */
   permissions?: string[]
   /** The operation's first call is the write, so that its start and its sending are one record. */

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import type { Data } from '../engine/operation.ts'
 import { invalidField } from '../http/problem.ts'
 import type { Frequency } from '../ledger/loans/loan.ts'
 import { wholeTerm } from './whole-term.ts'
@@ -13,17 +12,15 @@ type Terms = {
 
 /**
  * Refuses a term without its type: where a loan of 1 year became 12 months, a caller who writes 2 means years, and
- * the ledger would take months.
- * @param key the request's Idempotency-Key: a repeat is judged as the first request was
+ * the ledger would take months. A repeat with the same `key` is judged as the first request was.
  */
 export async function refuseUntypedTerm(
   db: Database,
-  data: Data,
+  { externalId, loanTermFrequency, loanTermFrequencyType }: Terms & { externalId: string },
   key: string | null,
 ): Promise<void> {
-  const { externalId, loanTermFrequency, loanTermFrequencyType } = data as Terms & Data
   if (loanTermFrequency === undefined || loanTermFrequencyType !== undefined) return
-  const converted = lastConverted(await termsOf(db, externalId as string, key))
+  const converted = lastConverted(await termsOf(db, externalId, key))
   if (converted === undefined) return
   const { before, after } = converted
   throw invalidField(

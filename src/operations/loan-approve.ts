@@ -13,6 +13,7 @@ export const loanApprove = operation({
   name: 'LOAN_APPROVE',
   summary: 'Approves a submitted loan',
   permissions: ['APPROVE_LOAN'],
+  loanState: 'approved',
   schema: Type.Object({ external_loan_id: ExternalId, approvedOnDate: Day }, closed),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),

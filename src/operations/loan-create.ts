@@ -38,6 +38,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     name: 'LOAN_CREATE',
     summary: 'Submits a client’s loan application',
     permissions: ['CREATE_LOAN'],
+    loanState: 'submitted',
     schema: schemaFor([...lenders.keys()]),
     check: checkTerm,
     externalId: data => data.externalId,

@@ -10,6 +10,7 @@ export const loanDelete = operation({
   name: 'LOAN_DELETE',
   summary: 'Deletes a loan that awaits approval',
   permissions: ['DELETE_LOAN'],
+  loanState: 'deleted',
   schema: Type.Object({ external_loan_id: ExternalId }, closed),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),

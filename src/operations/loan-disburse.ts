@@ -26,6 +26,7 @@ export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',
   summary: 'Disburses an approved loan',
   permissions: ['DISBURSE_LOAN'],
+  loanState: 'disbursed',
   schema: Type.Object(
     {
       external_loan_id: ExternalId,

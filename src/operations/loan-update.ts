@@ -20,6 +20,7 @@ import {
 import { findLoan, readLoan, updateLoan } from '../ledger/loans/loan-calls.ts'
 import { ownTerms } from '../ledger/loans/own-terms.ts'
 import { refuseUncollected } from '../ledger/loans/uncollected.ts'
+import { refuseUntypedTerm } from './converted-term.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
@@ -49,6 +50,7 @@ export const loanUpdate = operation({
   summary: 'Changes the terms of a loan that awaits approval',
   permissions: ['UPDATE_LOAN'],
   schema,
+  refuse: refuseUntypedTerm,
   externalId: data => data.externalId,
   subject: data => loanSubject(data.externalId),
 

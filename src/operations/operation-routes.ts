@@ -21,8 +21,6 @@ import { validator } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
-import { refuseUntypedTerm } from './converted-term.ts'
-import { loanUpdate } from './loan-update.ts'
 import { operationCounters } from './operations-feature.ts'
 import { awaitFinal } from './reading/await-final.ts'
 import { findOperation, listOperations } from './reading/find-operations.ts'
@@ -158,7 +156,7 @@ function operateCall(context: Context) {
 
   return async (request: FastifyRequest, key: string | null): Promise<string> => {
     const { operation, data, ignored } = validate(request.body)
-    if (operation.name === loanUpdate.name) await refuseUntypedTerm(db, data, key)
+    await operation.refuse?.(db, data, key)
     const asker = askerOf(request)
     const { traceparent } = traces.ofRequest(request)
     const wanted = newOperation(operation, data, key, { ...asker, traceparent, ignored })

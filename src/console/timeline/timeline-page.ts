@@ -63,13 +63,13 @@ async function timeline(
   request: FastifyRequest,
   { subject, query, signal }: { subject: Subject; query: Query; signal: AbortSignal },
 ): Promise<Html> {
-  const { db, formats } = context
+  const { db, catalogue, formats } = context
   const path = subject.kind === 'loan' ? loanPath(subject.id) : clientPath(subject.id)
   const { ledger, refresh, ...shown } = query
   const [{ entries, older }, client, loans, now] = await Promise.all([
     findEntries(db, subject, shown),
     subject.kind === 'loan' ? clientOf(db, subject.id) : null,
-    subject.kind === 'client' ? loansOfClient(db, subject.id) : nothing,
+    subject.kind === 'client' ? loansOfClient(db, catalogue, subject.id) : nothing,
     ledger === 'now' ? ledgerNow(context, subject, signal) : nothing,
   ])
   return html`<h1>${capital(subject.kind)} ${subject.id}</h1>
