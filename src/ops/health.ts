@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { version } from '../config/version.ts'
 import type { Database } from '../database/database.ts'
-import { within } from '../database/group-commit/within.ts'
 import type { Watch } from '../database/watch.ts'
+import { within } from '../database/within.ts'
 
 export type Readiness = {
   status: 'ready' | 'not_ready'

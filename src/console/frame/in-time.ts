@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import { within } from '../../database/group-commit/within.ts'
+import { within } from '../../database/within.ts'
 
 /** The rest of five seconds is left for sending the page. */
 const PATIENCE_MS = 4_000

@@ -1,7 +1,7 @@
 import { isTimeout, isTransient } from '../transient.ts'
 import { Unavailable } from '../unavailable.ts'
+import { within } from '../within.ts'
 import { openWaitingLine } from './waiting-line.ts'
-import { within } from './within.ts'
 
 /** Larger groups do not lower PostgreSQL's time per row any further, and a group's locks are limited. */
 const MAX_PER_COMMIT = 256

@@ -6,9 +6,9 @@ import {
   groupCommit,
   MAX_CONCURRENT_GROUPS,
 } from '../../database/group-commit/group-commit.ts'
-import { within } from '../../database/group-commit/within.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
+import { within } from '../../database/within.ts'
 import { insertJobsQuietly } from '../../queue/queue.ts'
 import { openWaker } from '../../queue/wake-workers.ts'
 import type { PaymentEvent } from '../payment-event.ts'

@@ -1,4 +1,4 @@
-import { Unavailable } from '../unavailable.ts'
+import { Unavailable } from './unavailable.ts'
 
 /**
  * A promise that settles with the given one or times out; a late result is ignored.
