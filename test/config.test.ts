@@ -190,9 +190,9 @@ t.test('only digits are a number, and nothing else is converted to one', async t
 })
 
 t.test('a REPAYMENT_CRON with an impossible time is refused', async t => {
-  for (const REPAYMENT_CRON of ['0 0 0 * *', '0 0 * 0 *', '10-5 * * * *'])
+  for (const REPAYMENT_CRON of ['0 0 31 2 *', '0 0 * 0 *', '10-5 * * * *', 'H * * * *', '@daily'])
     matchEach(t, complaints({ REPAYMENT_CRON }), [/^REPAYMENT_CRON is invalid/], REPAYMENT_CRON)
-  for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7'])
+  for (const REPAYMENT_CRON of ['*/30 * * * *', '5/10 9-17 1,15 1-12 0-7', '0 9 * * MON-FRI'])
     t.same(complaints({ REPAYMENT_CRON }), [], REPAYMENT_CRON)
 })
 

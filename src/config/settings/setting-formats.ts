@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { FormatRegistry, Type } from '@sinclair/typebox'
+import { CronExpressionParser } from 'cron-parser'
 import { includeEverybody } from '../everybody.ts'
 
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
@@ -94,30 +95,15 @@ function isCertificate(path: string): boolean {
   }
 }
 
-/** The greatest minute, hour, day of the month, month and day of the week. */
-const CRON_MAX = [59, 23, 31, 12, 7]
-const CRON_MIN = [0, 0, 1, 1, 0]
+const CRON_FIELDS = 5
 
+/** With `H`, each process would have a minute of its own. */
 function isCron(text: string): boolean {
-  const fields = text.split(' ')
-  return (
-    fields.length === CRON_MAX.length &&
-    fields.every((field, i) => isCronField(field, CRON_MIN[i] as number, CRON_MAX[i] as number))
-  )
-}
-
-function isCronField(field: string, least: number, most: number): boolean {
-  return field.split(',').every(part => {
-    const [, from, to, step] = /^(?:\*|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [
-      part,
-      'x',
-    ]
-    const numbers = [from, to].filter(number => number !== undefined).map(Number)
-    const [first = least, last = most] = numbers
-    return (
-      numbers.every(number => number >= least && number <= most) &&
-      first <= last &&
-      Number(step) !== 0
-    )
-  })
+  if (text.split(' ').length !== CRON_FIELDS || /\bH\b/i.test(text)) return false
+  try {
+    CronExpressionParser.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
