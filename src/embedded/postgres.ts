@@ -58,7 +58,8 @@ export async function startPostgres(options: {
   const exited = new Promise(done => child.once('exit', done))
   await untilReady(child, folder)
   return {
-    url: `postgres://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    // It has no certificate, whatever PGSSLMODE asks of other servers.
+    url: `postgres://${USER}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres?sslmode=disable`,
     async close() {
       await stop(child.pid as number, folder)
       await exited

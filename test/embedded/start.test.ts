@@ -37,7 +37,8 @@ type Options = { ports?: NodeJS.ProcessEnv; flags?: string[] }
 function launch(t: Test, folder: string, { ports = ANY_PORTS, flags = [] }: Options = {}) {
   const child = spawn(process.execPath, [resolve('src/main.ts'), '--embedded', ...flags], {
     cwd: folder,
-    env: { ...process.env, ...ports, DATABASE_URL: '', LEDGER_URL: '' },
+    // PGSSLMODE is for the person's other databases.
+    env: { ...process.env, ...ports, DATABASE_URL: '', LEDGER_URL: '', PGSSLMODE: 'require' },
   })
   t.teardown(() => stopped(child, 'SIGTERM'))
   return child
