@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import t from 'tap'
-import { ALL_RAN } from './failed-files.ts'
 
 /** With nothing left to do, a process exits within milliseconds. */
 const EXITS_WITHIN_MS = 10_000
@@ -24,7 +23,6 @@ export async function runFile(file: string): Promise<void> {
 
 /** Otherwise a process that something keeps alive ends at tap's time limit, unexplained. */
 export function expectExit(withinMs = EXITS_WITHIN_MS): void {
-  t.comment(ALL_RAN)
   setTimeout(() => {
     const active = process.getActiveResourcesInfo().join(', ')
     console.error(`not exited within ${withinMs} ms after ${files.join(' ')}: ${active} are active`)

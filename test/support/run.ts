@@ -10,7 +10,6 @@ import { ownFolder } from '../../src/embedded/own-folder.ts'
 import { removePostgres, startPostgres } from '../../src/embedded/postgres.ts'
 import { bundle } from './bundle.ts'
 import { makeTemplate } from './database/template.ts'
-import { failedFiles } from './failed-files.ts'
 import { alone, runFolder } from './run-folders.ts'
 import { QUICK_FILES, writeSuite } from './suite.ts'
 
@@ -24,11 +23,6 @@ const tap = resolve('node_modules/.bin/tap')
 const BUILT_TAP = 'node_modules/@tapjs/test/test-built/dist/esm/index.js'
 const MAX_SEED = 1_000_000
 const SUITES = '.data/suite'
-/**
- * Six processes share a machine that may be busy. Test files that fail beside others are run once more, alone, where a broken
- * promise fails too; the run's last lines name those that pass there. More failures than this have another cause.
- */
-const MAX_AGAIN = 4
 const isShown = process.stdout.isTTY
 const { files, options, seed, isQuick } = commandLine(process.argv.slice(2))
 if (seed !== undefined) console.log(`shuffled; to repeat this order: npm test -- --shuffle ${seed}`)
@@ -61,13 +55,8 @@ try {
   await makeTemplate(postgres.url)
   await prepared
   const checks = isQuick ? [check('tsc'), check('biome', 'check', '.')] : []
-  const first = await run(entries, options)
-  if (first.status !== 0) console.log(failures(first.report))
-  const failed = failedFiles(first.report)
-  // A shuffled run looks for tests that need others before them, and these pass alone.
-  const isWhole = !isAsked && !isQuick && seed === undefined
-  const isAgain = isWhole && failed.length > 0 && failed.length <= MAX_AGAIN
-  const status = isAgain ? await runAlone(failed) : first.status
+  const { status, report } = await run(entries, options)
+  if (status !== 0) console.log(failures(report))
   process.exitCode = [status, ...(await Promise.all(checks))].find(code => code !== 0) ?? 0
 } finally {
   await postgres.close()
@@ -104,16 +93,6 @@ async function run(files: string[], options: string[]) {
   })
   const [status] = await once(child, 'close')
   return { status: status ?? 1, report }
-}
-
-async function runAlone(files: string[]): Promise<number> {
-  console.log(`# these failed beside others and run again alone: ${files.join(' ')}`)
-  const { status, report } = await run(files, [...options, '--jobs=1'])
-  if (status !== 0) console.log(failures(report))
-  const broken = failedFiles(report)
-  const passed = files.filter(file => !broken.includes(file))
-  if (passed.length > 0) console.log(['# passed only alone:', ...passed].join('\n#   '))
-  return status
 }
 
 /** Beside the tests. Its output comes when it has ended. */
