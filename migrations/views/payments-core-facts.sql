@@ -54,9 +54,10 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
               when e.is_outside then 'sender_not_allowed'
               -- A link's event must be verified if its payment is, whichever lender either names.
               when e.status = 'named' and e.verified_by is null and e.verified_lenders is not null then 'superseded'
-              -- A verified event takes the place of an unverified one, unless they name different lenders.
-              when e.verified_by is null and (e.lender = 'UNKNOWN' and e.verified_lenders is not null
-                     or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
+              -- A verified event takes the place of an unverified one, unless they name different lenders: then payments are
+              -- held. A refund or chargeback would release its payment.
+              when e.verified_by is null and e.verified_lenders is not null
+                     and (e.kind <> 'payment' or e.lender = 'UNKNOWN' or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
               when e.is_unproved then 'not_confirmed' end
     from (select e.*, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
                  -- Events of unknown types do not affect the others.

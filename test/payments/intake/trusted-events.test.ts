@@ -4,6 +4,7 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import { matchEach } from '../../support/match-each.ts'
 import {
   capturedA,
+  disputeA,
   eventA,
   eventB,
   PAID_AT,
@@ -101,13 +102,19 @@ async function withOneThatSigns(t: Test) {
   await service.loan('L-3', { product: 3 })
   return {
     ...service,
-    unsigned: (facts: object) =>
-      service.webhook('gateway_a', capturedA(facts), { lender: 'LENDER_02' }),
-    signed: (facts: object) => {
-      const body = JSON.stringify(capturedA(facts))
-      const headers = signedA('s3', body)
-      return service.webhook('gateway_a', body, { lender: 'LENDER_03', headers })
-    },
+    unsigned: (facts: object) => unsignedEvent(capturedA(facts)),
+    signed: (facts: object) => signedEvent(capturedA(facts)),
+    unsignedEvent,
+    signedEvent,
+  }
+
+  function unsignedEvent(event: object) {
+    return service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  }
+  function signedEvent(event: object) {
+    const body = JSON.stringify(event)
+    const headers = signedA('s3', body)
+    return service.webhook('gateway_a', body, { lender: 'LENDER_03', headers })
   }
 }
 
@@ -162,3 +169,28 @@ t.test('an unverified refund does not hold a verified payment', async t => {
   t.match((await service.payment('pay_1')).payment, { state: 'posted' })
   t.match((await service.payment('rfnd_1')).payment, { state: 'suspense', verified: false })
 })
+
+for (const [what, genuine, forged, reason] of [
+  ['a copy of its refund', refundA(), refundA(), 'refund'],
+  ['its refund as one of another payment', refundA(), refundA({ of: 'pay_other' }), 'refund'],
+  ['its refund as failed', refundA(), refundA({ status: 'failed' }), 'refund'],
+  ['its dispute as won', disputeAlone('created'), disputeAlone('won'), 'chargeback'],
+] as const)
+  t.test(`nobody releases a verified payment by sending ${what}, unsigned`, async t => {
+    const service = await withOneThatSigns(t)
+    await service.unsignedEvent(forged)
+    await service.signedEvent(genuine)
+    await service.signed({ loan: 'L-3' })
+    await service.batch()
+    await service.unsignedEvent({ ...forged, created_at: PAID_AT + DAY_S })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { state: 'suspense', reason })
+    t.equal((await service.repayments()).length, 0)
+  })
+
+/** A dispute's event without the payment that comes along, which would name another lender. */
+function disputeAlone(status: string) {
+  const event = disputeA(status)
+  const { payment, ...payload } = event.payload as Record<string, unknown>
+  return { ...event, payload }
+}
