@@ -85,7 +85,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
   select kind, gateway_payment_id,
          -- The first event says whose refund it is: later ones must not take it away from its payment.
          (array_agg(of_payment_id order by received_at, raw_id) filter (where of_payment_id is not null))[1],
-         bool_or(status = 'captured'), bool_and(verified_by is not null),
+         bool_or(status = 'captured'),
+         coalesce(bool_and(verified_by is not null) filter (where status = 'captured'), bool_and(verified_by is not null)),
          bool_and(all_outside), max(lender) filter (where rank = 1), max(source) filter (where rank = 1),
          (array_agg(raw_id) filter (where rank = 1))[1], min(received_at),
          -- If there are events of captured money, only they determine amount, time and loan; likewise, only the events of

@@ -194,3 +194,12 @@ function disputeAlone(status: string) {
   const { payment, ...payload } = event.payload as Record<string, unknown>
   return { ...event, payload }
 }
+
+t.test('no unsigned event makes a verified payment one that an unsigned refund holds', async t => {
+  const service = await withOneThatSigns(t)
+  await service.unsignedEvent(eventA('payment.failed', { payment: { status: 'failed' } }))
+  await service.unsignedEvent(refundA())
+  await service.signed({ loan: 'L-3' })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
+})
