@@ -52,8 +52,9 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and concat_ws(' ', r.kind, r.gateway_payment_id, 'verified', case r.kind when 'chargeback' then 'lost' end)
                 <> all(coalesce(p.cleared_facts, '{}'))
           and (p.state = 'posted'
-               or p.state in ('waiting', 'suspense') and p.decision is null and p.unconfirmed is null and p.disagreement is null
-                  and (p.problem is null or p.problem = 'awaiting_review'))
+               -- One that failed and is captured now is decided only after its refunds.
+               or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
+                  and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;
 
@@ -110,7 +111,7 @@ begin
       from core.transaction r
       join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
-       and r.state = 'waiting' and r.unconfirmed is null and p.state in ('waiting', 'suspense')
+       and r.state = 'waiting' and r.unconfirmed is null and p.state in ('waiting', 'suspense', 'failed')
      order by r.received_at, r.id
   loop
     update core.transaction p set returned_amount = coalesce(p.returned_amount, 0) + due.amount

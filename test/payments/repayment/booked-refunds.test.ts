@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
-import { capturedA, successB } from '../../support/payments/gateway-events.ts'
+import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
 import {
   AUTOMATIC,
   dispute,
@@ -88,4 +88,17 @@ t.test('the remainder of more than a loan owed says so as long as it is more', a
   await service.signed(refund({ id: 'rfnd_2', paise: 1_500_000 }))
   await service.batch()
   t.same(await service.shown('pay_1'), ['posted', null, null, '16000'])
+})
+
+t.test('a payment that failed, then was captured and refunded at once, is returned', async t => {
+  const service = await reversing(t)
+  // With the first payment, the ledger says whose loan it is.
+  await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
+  await service.signed(eventA('payment.failed', { loan: 'L-1', payment: { status: 'failed' } }))
+  await service.batch()
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.signed(refund({ paise: 100_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['returned', null, null, '1000'])
+  t.same(await service.shown('rfnd_1'), ['returned', null, null, null])
 })
