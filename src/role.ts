@@ -38,7 +38,7 @@ import { allCounters, allReports, prepareAll, startWorker, type Worker } from '.
  * figures of days, fetches from the gateways and dry runs may wait for one of these.
  */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
-/** A ledger that answers does so within this time: the work that a read was for is done again after the stop. */
+/** A working ledger answers a read within this time. A read that is cut off is repeated after the restart. */
 const READS_MAY_FINISH_MS = 3_000
 /**
  * Fineract's own retries take over 3 s. A busy machine may need the rest of the 25 s that a stop may take, to record the

@@ -262,7 +262,7 @@ t.test('allowedCidrs that hold everybody stop the start, because they prove noth
   ]) {
     const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs } } })
     matchEach(t, complaints({ LENDERS_FILE }), [
-      /\/LENDER_02\/gateway_a: allowedCidrs hold every address/,
+      /\/LENDER_02\/gateway_a: allowedCidrs includes every address/,
     ])
   }
 })

@@ -116,7 +116,9 @@ function trustIn(own: Members, { path, gateway, env, standard }: OfMember): Gate
   }
   const { apiKeyEnv, apiSecretEnv } = member
   if (includeEverybody(trusted.allowedCidrs))
-    throw new Error(`${path}: allowedCidrs hold every address and so prove nothing; leave them out`)
+    throw new Error(
+      `${path}: allowedCidrs includes every address and so proves nothing: leave it out`,
+    )
   return {
     ...trusted,
     secrets,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** At most so many invalid rows are listed, the first ones. */
+/** Only the first this many invalid rows are listed. */
 export const MAX_LISTED = 100
 
 export const InvalidRow = Type.Object(

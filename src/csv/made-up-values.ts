@@ -41,7 +41,7 @@ export function madeUpValues(fields: CsvFields): string[] {
   return errors
 }
 
-/** Two clients or payments with the same one would be taken for one. */
+/** Two clients or payments with the same placeholder would be taken for one. */
 export function placeholder(cell: string): string | undefined {
   if (cell.length > MAX_PLACEHOLDER_CHARACTERS || !PLACEHOLDER.test(cell)) return undefined
   return `is ${cell}, which stands for no value: enter the value, or leave the cell empty`

@@ -54,7 +54,7 @@ export type Operation<Schema extends TObject = TObject> = {
   waitsFor?(data: Static<Schema>): string
   /** The loan's state after a success, for operators. */
   loanState?: string
-  /** What the ledger's user needs for it, besides reading. Payments and files may do with those of other operations. */
+  /** The ledger permissions that it needs besides reading. Payments and files need none beyond those of other operations. */
   permissions?: string[]
   /** The operation's first call is the write, so that its start and its sending are one record. */
   writesAtOnce?: true

@@ -4,7 +4,7 @@ import type { Row } from '../database/row.ts'
 import type { Log } from '../log.ts'
 import { startLoop } from '../queue/loop.ts'
 
-/** A pause must keep writes from beginning within two seconds, in every process. */
+/** Within two seconds of a pause, no process begins a write any more. */
 const LOOK_EVERY_MS = 1_000
 /** A state that was read longer ago does not permit a write. */
 const TRUSTED_FOR_MS = 1_500

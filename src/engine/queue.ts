@@ -5,8 +5,8 @@ import { laneOf, type Origin } from './origin.ts'
 export type Wake = { subjects: string[] }
 
 /**
- * A wake-up per operation would add a third to the rows that we write; one with more subjects would start
- * all on one worker.
+ * A wake-up per operation would add a third to the rows that we write; one for more subjects would start all of their work on
+ * one worker.
  */
 const SUBJECTS_PER_WAKE = 16
 

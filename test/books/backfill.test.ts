@@ -319,7 +319,7 @@ t.test('a settlement is shown with its parts, and whether they add up to the pai
   t.match(await settlements(), [{ adds_up: false }, { adds_up: true }])
 })
 
-t.test('a request that cannot be fulfilled is refused', async t => {
+t.test('a fetch for an unknown gateway or lender, or an impossible time, is refused', async t => {
   const { service } = await withGateways(t)
   const ask = async (gateway: string, body: object) =>
     (await service.call('POST', `/api/gateways/${gateway}/backfill`, body)).status

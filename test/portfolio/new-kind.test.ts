@@ -136,7 +136,7 @@ t.test('a new kind of CSV needs one source file and one line in kinds.ts', async
     },
   )
 
-  t.test('processes leave a kind alone that they do not know', async t => {
+  t.test('a process leaves alone the runs of a kind that it does not know', async t => {
     const { migration_id } = (await uploadCsv(service, 'loans', submitted('E-1'))).body
     await sql`update loanops.migration set type = 'newer' where id = ${migration_id}`.execute(
       service.db,

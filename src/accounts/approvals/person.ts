@@ -18,7 +18,7 @@ export async function requirePerson(trx: Trx, { actor }: Asker, act: Act): Promi
 }
 
 /**
- * For each part of a long upload, and its end: its account may have been disabled since the upload began.
+ * Call this for each part of a long upload and at its end: the uploader's account may have been disabled meanwhile.
  * @throws Unauthenticated, or a refusal of its role
  */
 export async function requireUploader(trx: Trx, { actor }: Asker): Promise<void> {

@@ -8,8 +8,8 @@ const FREE_FAILURES = 20
 const WINDOW_MS = 60_000
 const DELAY_MS = 1_000
 /**
- * The refusals that are delayed at the same time: each takes some memory. Together they are the guesses that a second
- * allows.
+ * At most this many refusals are delayed at once, because each takes memory. As each is delayed for a second, this is also
+ * the number of guesses per second.
  */
 const MAX_WAITING = 1_000
 const MAX_ADDRESSES = 10_000

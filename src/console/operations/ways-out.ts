@@ -6,7 +6,7 @@ export const WAYS_OUT: Record<string, string> = {
   ledger_unavailable: 'The ledger does not respond. The operation continues automatically.',
   ledger_busy: 'The ledger said “not now”. The operation continues automatically.',
   ledger_credentials:
-    'The ledger refuses LoanOps’s credentials, URL or tenant. Correct the setting; it is retried once a minute.',
+    'LoanOps’s settings and the ledger do not fit. Correct what the last error names; it is retried once a minute.',
   ledger_approval: 'A second person must approve it in the ledger. It is looked up once a minute.',
   outcome_unknown:
     'An attempt may have arrived, but the ledger has not confirmed it yet. It is looked up again automatically; you can also resolve it.',

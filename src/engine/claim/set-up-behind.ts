@@ -16,8 +16,8 @@ const NOT_EXACT = 'loanops.amount.not.exact'
 const IN_THE_FUTURE = /\.in\.the\.future$|\.be\.a\.future\.date$/
 
 /**
- * What the last check of the ledger's set-up found broken and is the reason of a refusal: with the right set-up, the ledger
- * would take the operation. Payments have reasons of suspense for it.
+ * Finds the fault in the ledger's set-up that explains a refusal: with the right set-up, the ledger would accept the
+ * operation. Payments have reasons of suspense for it.
  */
 export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
   return async ({ origin, data }, refused) => {

@@ -30,7 +30,7 @@ export type Answer = {
    * its own.
    */
   isFirstOfTwo?: true
-  /** Whose refusal this is, if the ledger's message does not say it. */
+  /** The record that was refused, where the ledger's message does not name it. */
   about?: string
 }
 

@@ -6,9 +6,8 @@ import type { Ledger } from './client.ts'
 const BY_EXTERNAL_ID = /^\/(?:loans|clients)\/external-id\/([^/?]+)(?:\?|$)/
 
 /**
- * We take ids that differ in case alone for different loans, whose writes may overlap. A ledger for which they are
- * one, as some databases compare texts, gives itself away when it answers with another id than the one that was asked
- * for.
+ * To us, ids that differ only in case are different loans, so their writes may overlap. A ledger whose database ignores
+ * case shows it by answering with another spelling than the one that was asked for.
  */
 export function watchCase(registry: Registry, ledger: Ledger, log: Pick<Log, 'warn'>): void {
   const ignored = new Gauge({

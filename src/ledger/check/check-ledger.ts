@@ -3,7 +3,7 @@ import { EXPECTED, STEPS, troubleIn } from './connection.ts'
 import type { Check, Checked, CheckedLender, CheckedSettings, Finding, Found } from './finding.ts'
 import { openReads, Unread } from './reads.ts'
 
-/** Somebody waits for the answer of a check. */
+/** A caller waits for the check, so it must end within this time. */
 const WITHIN_MS = 9_000
 
 export type CheckOptions = {

@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts'
 type LedgerCheck = {
   /** The time of the last check; null before the first one. */
   checked_at: string | null
-  /** The ledger's version, if it says it. */
+  /** The ledger's version; null if the ledger states none. */
   version: string | null
   findings: Finding[]
 }

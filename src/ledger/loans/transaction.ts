@@ -8,7 +8,7 @@ export type LedgerTransaction = {
   reversedOnDate?: Day
   /** The name that whoever undid the transaction gave the reversal. */
   reversalExternalId?: string
-  /** Of a repayment, what its loan did not owe any more. */
+  /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
   type?: { value?: string; repayment?: boolean; disbursement?: boolean }
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }

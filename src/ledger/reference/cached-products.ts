@@ -4,7 +4,7 @@ import { ledgerPath } from '../calls/path.ts'
 import type { ProductWithTerms } from '../loans/product.ts'
 import { CORRECTED_WITHIN_MS, cached } from './cached.ts'
 
-/** A charge among its terms may be what makes operations wait. */
+/** Cached only briefly, because a wrong charge of the product may be what operations wait for. */
 export function openProducts(ledger: Pick<Ledger, 'read'>) {
   return cached(CORRECTED_WITHIN_MS, async (id: number): Promise<ProductWithTerms> => {
     const path = ledgerPath(['loanproducts', id])

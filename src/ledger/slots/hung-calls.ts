@@ -25,7 +25,10 @@ export function passHungCalls(
     async () => {
       if (!(await ledger.abandonHungCalls(hungAfterMs))) return
       slots.replace(hungAfterMs)
-      log.warn({}, 'ledger calls hang although new ones are answered; continuing without them')
+      log.warn(
+        {},
+        'some ledger calls hang while new ones are answered; their slots are free for other calls',
+      )
     },
     {
       everyMs: hungAfterMs / LOOKS_UNTIL_THEN,

@@ -54,7 +54,7 @@ export async function saveReferences(
 }
 
 const TOO_OFTEN: Outcome = {
-  refusal: `The file has this value more than ${MAX_TIMES} times, one soon after the other`,
+  refusal: `The file repeats this value more than ${MAX_TIMES} times close together: remove the repeats, or split the file`,
   is_new: false,
   before: null,
   is_later: false,

@@ -10,7 +10,7 @@ import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { sweepUploads } from '../sweep-uploads.ts'
 import { feed } from './feed.ts'
 
-/** A feed lasts longer. */
+/** The operations of a feed take longer than this, so no run waits for the next look. */
 const EVERY_MS = 200
 /** A new run starts within this time. */
 const WITHOUT_RUNS_EVERY_MS = 500

@@ -160,7 +160,7 @@ const ROWS: Record<string, Row> = {
     form: time => form('references/add', { ...order('put', time), ...LOAN }),
     change: time => putReference(db, { ...order('put', time), external_loan_id: 'L-other' }, ASKER),
   },
-  'no reference any more': {
+  'the removal of a reference': {
     act: 'reference.write',
     action: 'reference.delete',
     shows: { periods: [LOAN] },

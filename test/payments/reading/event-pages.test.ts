@@ -112,7 +112,7 @@ t.test('each event shows whether it counts, or why not', async t => {
   t.same(await service.counts('rfnd_1'), ['superseded', true])
 })
 
-t.test('an unreadable event does not count', async t => {
+t.test('an unreadable event of a payment is listed as not counting', async t => {
   await service.webhook('gateway_a', capturedA({ id: 'pay_ten', amount: 'ten' }))
   await service.batch()
   const { body } = await service.call('GET', '/api/payments?reason=unreadable')
