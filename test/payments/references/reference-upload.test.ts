@@ -176,7 +176,7 @@ t.test(
     })
     const { body } = await upload(...rows)
     t.match(body, { rows: 900, valid_rows: 20, invalid_rows: 880 })
-    t.match(body.errors[0], { line: 22, reason: /^The file has this value more than 20 times/ })
+    t.match(body.errors[0], { line: 22, reason: /^The file repeats this value more than 20 times/ })
     t.equal((await stored()).length, 20)
   },
 )
