@@ -7,8 +7,7 @@ import { ifReadable } from './calls/if-readable.ts'
 import { lookUp } from './calls/look-up.ts'
 import { ofAsked } from './calls/of-asked.ts'
 import { ledgerPath } from './calls/path.ts'
-import { isSameDay } from './day-format.ts'
-import { dayThere, difference } from './effect.ts'
+import { dayThere, differencesIn } from './effect.ts'
 
 /** A client with a full name has neither first nor last name. */
 export type LedgerClient = {
@@ -95,16 +94,14 @@ export function hasClientFields(client: LedgerClient, fields: ClientFields): boo
 /** One clause per difference. The ledger trims names. */
 export function clientDifferences(client: LedgerClient, fields: ClientFields): string[] {
   const texts = ['firstname', 'lastname', 'mobileNo', 'emailAddress'] as const
-  const differences = texts
-    .filter(name => fields[name] !== undefined && client[name]?.trim() !== fields[name].trim())
-    .map(name => difference(name, client[name], fields[name]))
   const { activationDate } = fields
-  if (activationDate === undefined || isSameDay(client.activationDate, activationDate))
-    return differences
-  return [
-    ...differences,
-    difference('activationDate', dayThere(client.activationDate), activationDate),
-  ]
+  return differencesIn(
+    ...texts.map(name => {
+      const isSame = fields[name] === undefined || client[name]?.trim() === fields[name].trim()
+      return [name, isSame ? fields[name] : client[name], fields[name]] as const
+    }),
+    ['activationDate', activationDate && dayThere(client.activationDate), activationDate],
+  )
 }
 
 /** The ledger's answer to a write on this client, rebuilt from a read. */

@@ -23,12 +23,16 @@ export function compared(body: object, differences: string[]): Effect {
       }
 }
 
+type Compared = readonly [name: string, there: unknown, wanted: unknown]
+
 /**
  * The wording must not change: an operator who cleared an objection cleared it as it was worded, and any other raises
  * it again.
  */
-export function difference(name: string, there: unknown, wanted: unknown): string {
-  return `${name} is ${there ?? 'empty'} there, not ${wanted}`
+export function differencesIn(...values: Compared[]): string[] {
+  return values
+    .filter(([, there, wanted]) => there !== wanted)
+    .map(([name, there, wanted]) => `${name} is ${there ?? 'empty'} there, not ${wanted}`)
 }
 
 export const dayThere = (day: Day | undefined) => day && dayText(day)

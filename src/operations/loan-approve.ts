@@ -4,8 +4,8 @@ import { loanSubject, operation } from '../engine/operation.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
-import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference, type Effect } from '../ledger/effect.ts'
+import { dayFormat, laterDay } from '../ledger/day-format.ts'
+import { absent, compared, dayThere, differencesIn, type Effect } from '../ledger/effect.ts'
 import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loans/loan.ts'
 import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 
@@ -57,13 +57,12 @@ function approvalEffect(loan: LedgerLoan, approvedOnDate: string): Effect {
     },
   }
   const approved = loan.approvedPrincipal ?? loan.proposedPrincipal
-  return compared(body, [
-    ...(isSameDay(timeline.approvedOnDate, approvedOnDate)
-      ? []
-      : [difference('approvedOnDate', dayThere(timeline.approvedOnDate), approvedOnDate)]),
-    // We always approve the requested amount: a different one is someone else's approval.
-    ...(approved === loan.proposedPrincipal
-      ? []
-      : [difference('the approved amount', approved, loan.proposedPrincipal)]),
-  ])
+  return compared(
+    body,
+    differencesIn(
+      ['approvedOnDate', dayThere(timeline.approvedOnDate), approvedOnDate],
+      // We always approve the requested amount: a different one is someone else's approval.
+      ['the approved amount', approved, loan.proposedPrincipal],
+    ),
+  )
 }

@@ -8,7 +8,7 @@ import { ClientId, ExternalId } from '../http/fields/text-fields.ts'
 import { WHY } from '../http/fields/why.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
 import { dayFormat } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference } from '../ledger/effect.ts'
+import { absent, compared, dayThere, differencesIn } from '../ledger/effect.ts'
 import { chargesOf } from '../ledger/loans/charges.ts'
 import {
   FREQUENCIES,
@@ -174,7 +174,7 @@ function differences(
       ? loan.loanProductName === product.name
       : loan.loanProductId === product.id
   const term = takenTerm(data)
-  const compare: [name: string, there: unknown, wanted: unknown][] = [
+  return differencesIn(
     ['product', isOfProduct ? product.name : loan.loanProductName, product.name],
     // Not every ledger shows the client's external id with the loan.
     ['clientId', loan.clientExternalId ?? data.clientId, data.clientId],
@@ -188,8 +188,7 @@ function differences(
     ['numberOfRepayments', loan.numberOfRepayments, data.numberOfRepayments],
     ['interestRatePerPeriod', loan.interestRatePerPeriod, data.interestRatePerPeriod],
     ['submittedOnDate', dayThere(loan.timeline.submittedOnDate), data.submittedOnDate],
-  ]
-  return compare.filter(([, there, wanted]) => there !== wanted).map(one => difference(...one))
+  )
 }
 
 function takenTerm({

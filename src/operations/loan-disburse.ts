@@ -9,7 +9,7 @@ import type { Answer } from '../ledger/answers/answer.ts'
 import { outcomeUnderKey } from '../ledger/answers/outcome-under-key.ts'
 import type { Reader } from '../ledger/calls/client.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
-import { absent, compared, dayThere, difference, type Effect, there } from '../ledger/effect.ts'
+import { absent, compared, dayThere, differencesIn, type Effect, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loans/loan.ts'
 import {
   disburseLoan,
@@ -160,17 +160,16 @@ function comparedDisbursement(
   const actualDisbursementDate = disbursement?.date ?? loan.timeline.actualDisbursementDate
   const amount = disbursement?.amount ?? loan.principal
   const receipt = disbursement?.paymentDetailData?.receiptNumber
-  const compare: [name: string, there: unknown, wanted: unknown][] = [
-    ['actualDisbursementDate', dayThere(actualDisbursementDate), day],
-    ['transactionAmount', amount, wanted.transactionAmount ?? amount],
-    ['utr_payment_id', receipt, wanted.utr_payment_id ?? receipt],
-  ]
   return compared(
     {
       ...loanAnswer(loan),
       changes: { status: loan.status, actualDisbursementDate: day, ...dayFormat },
     },
-    compare.filter(([, there, asked]) => there !== asked).map(one => difference(...one)),
+    differencesIn(
+      ['actualDisbursementDate', dayThere(actualDisbursementDate), day],
+      ['transactionAmount', amount, wanted.transactionAmount ?? amount],
+      ['utr_payment_id', receipt, wanted.utr_payment_id ?? receipt],
+    ),
   )
 }
 

@@ -4,7 +4,7 @@ import type { Answer } from '../answers/answer.ts'
 import { outcomeUnderKey } from '../answers/outcome-under-key.ts'
 import type { Ledger, Writer } from '../calls/client.ts'
 import { dayFormat, isSameDay } from '../day-format.ts'
-import { absent, compared, dayThere, difference, type Effect } from '../effect.ts'
+import { absent, compared, dayThere, differencesIn, type Effect } from '../effect.ts'
 import type { LedgerLoan } from './loan.ts'
 import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
 import { isNotReversed, type LedgerTransaction } from './transaction.ts'
@@ -142,13 +142,14 @@ export function repaymentDifferences(
   { amount, date }: LedgerTransaction,
   wanted: { amount: string; days: string[] },
 ): string[] {
-  return [
+  const [firstDay] = wanted.days
+  return differencesIn(
     // An answer that lacks the amount differs too.
-    ...(new Decimal(amount ?? Number.NaN).eq(wanted.amount)
-      ? []
-      : [difference('amount', amount, wanted.amount)]),
-    ...(wanted.days.some(day => isSameDay(date, day))
-      ? []
-      : [difference('date', dayThere(date), wanted.days[0])]),
-  ]
+    [
+      'amount',
+      new Decimal(amount ?? Number.NaN).eq(wanted.amount) ? wanted.amount : amount,
+      wanted.amount,
+    ],
+    ['date', wanted.days.some(day => isSameDay(date, day)) ? firstDay : dayThere(date), firstDay],
+  )
 }
