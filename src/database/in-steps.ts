@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * Works step by step, and leaves half of the time to others.
@@ -12,6 +12,6 @@ export async function inSteps<Place>(
   for (let after: Place | null = first; after !== null && !stopping?.aborted; ) {
     const startedAt = performance.now()
     after = await step(after)
-    if (after !== null) await setTimeout(performance.now() - startedAt)
+    if (after !== null) await sleep(performance.now() - startedAt)
   }
 }

@@ -13,6 +13,7 @@ export function refusal(
   httpStatusCode: string,
   code: `loanops.${string}`,
   message: string,
+  reason?: string,
 ): Refusal {
   const body = {
     httpStatusCode,
@@ -27,7 +28,7 @@ export function refusal(
       },
     ],
   }
-  return { outcome: 'refused', status: null, body }
+  return { outcome: 'refused', status: null, body, ...(reason && { reason }) }
 }
 
 export function failureResponse(answer: Answer | Refusal): object {

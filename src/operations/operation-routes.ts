@@ -14,7 +14,7 @@ import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
-import { oneOf } from '../http/fields/schemas.ts'
+import { closed, oneOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { validator } from '../http/validator.ts'
@@ -83,7 +83,7 @@ const listSchema = (catalogue: Catalogue) => ({
       operation_type: Type.Optional(oneOf([...catalogue.keys()])),
       ...listQuery('bigint'),
     },
-    { additionalProperties: false },
+    closed,
   ),
   response: listAnswer('operations', OperationItem, 'OperationList'),
 })

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { addressKey } from '../../http/connections/address-key.ts'
 import { addressOf } from '../address.ts'
@@ -32,6 +32,6 @@ export function slowFailures(): (request: FastifyRequest) => Promise<void> {
     // One connection may carry any number of calls: beyond this number, a call costs its connection.
     if (waiting >= MAX_WAITING) return void request.raw.destroy()
     waiting++
-    await setTimeout(DELAY_MS).finally(() => waiting--)
+    await sleep(DELAY_MS).finally(() => waiting--)
   }
 }

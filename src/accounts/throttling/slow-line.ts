@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TooManyAttempts } from './too-many-attempts.ts'
 
 /** However many addresses attack a name, each process tries at most 86,400 passwords a day for it. */
@@ -16,7 +16,7 @@ export function slowLine(): (key: string) => Promise<void> {
     if (line.waiting >= MAX_WAITING) throw new TooManyAttempts(MAX_WAITING)
     lines.set(key, line)
     line.waiting++
-    line.last = line.last.then(() => setTimeout(APART_MS))
+    line.last = line.last.then(() => sleep(APART_MS))
     await line.last
     line.waiting--
     if (line.waiting === 0) lines.delete(key)

@@ -195,17 +195,15 @@ export function waitingForSetUp(
 
 export function deadlineRefusal(seconds: number): Refusal {
   const message = `The ledger did not accept it within ${seconds} seconds`
-  return { ...refusal('504', 'loanops.deadline', message), reason: 'deadline' }
+  return refusal('504', 'loanops.deadline', message, 'deadline')
 }
 
-export const operatorsRefusal: Refusal = {
-  ...refusal(
-    '409',
-    'loanops.resolved.by.operator',
-    'An operator has declared this operation failed',
-  ),
-  reason: 'resolved_by_operator',
-}
+export const operatorsRefusal = refusal(
+  '409',
+  'loanops.resolved.by.operator',
+  'An operator has declared this operation failed',
+  'resolved_by_operator',
+)
 
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
   return outcome === 'awaits_approval' ? 'not_now' : outcome

@@ -9,10 +9,12 @@ import { refusal } from '../../engine/refusal.ts'
 import { Conflict } from '../../http/problem.ts'
 import { UnknownTrackingId } from '../tracking-id.ts'
 
-const cancelled = {
-  ...refusal('409', 'loanops.cancelled', 'An operator has cancelled this operation'),
-  reason: 'cancelled',
-}
+const cancelled = refusal(
+  '409',
+  'loanops.cancelled',
+  'An operator has cancelled this operation',
+  'cancelled',
+)
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 

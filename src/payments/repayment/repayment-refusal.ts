@@ -37,7 +37,7 @@ export function refusedFor(
   httpStatusCode: string,
   message: string,
 ): Refusal {
-  return { ...refusal(httpStatusCode, codeFor(reason), message), reason }
+  return refusal(httpStatusCode, codeFor(reason), message, reason)
 }
 
 function codeFor(reason: RefusalReason) {

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../../ledger/answers/read-tries.ts'
 import type { RowFinding } from '../kinds/looker.ts'
 import { type DryRunner, type LoanRows, lookAtLoan } from './look-at-loan.ts'
@@ -14,12 +14,12 @@ export async function lookUntilRead(
       return await lookAtLoan(runner, loan, stopping)
     } catch (error) {
       if (stopping.aborted) throw error
-      await setTimeout(retryAfterOf(error), undefined, { signal: stopping })
+      await sleep(retryAfterOf(error), undefined, { signal: stopping })
       // The probe takes a slot, because it is a call like any other.
       if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === READ_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }
-    await setTimeout(READ_AGAIN_MS, undefined, { signal: stopping })
+    await sleep(READ_AGAIN_MS, undefined, { signal: stopping })
   }
 }
 
