@@ -44,13 +44,12 @@ function greaterOf(captured: string | null, posted = '0'): string | null {
   return captured === null ? null : Decimal.max(captured, posted).toString()
 }
 
+/** The events that count: others, which anybody may send, decide nothing. */
 async function eventsOf(trx: Trx, { gateway, paymentId }: PaymentName, { kind }: PaymentStanding) {
   const { rows } = await sql<{ events: number; digest: string }>`
     select count(*)::integer as events,
            coalesce(md5(string_agg(source || ' ' || raw_id, ',' order by source, raw_id)), '') as digest
-      from core.event
-     where gateway_payment_id = ${paymentId} and gateway = ${gateway} and kind = ${kind}`.execute(
-    trx,
-  )
+      from core.weigh_events(${gateway}, array[${paymentId}::text])
+     where kind = ${kind} and ignored_for is null`.execute(trx)
   return rows[0] ?? { events: 0, digest: '' }
 }

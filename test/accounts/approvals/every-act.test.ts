@@ -88,7 +88,8 @@ const ROWS: Record<string, Row> = {
   restore: {
     ...ofPayment('restore', 'payment.restore'),
     action: 'payment.restore',
-    change: time => send({ ...disputed('won', time, 'arbitration'), account_id: 'acc_2' }),
+    change: time =>
+      service.signed({ ...disputed('won', time, 'arbitration'), account_id: 'acc_2' }),
   },
   'a list of assignments': {
     act: 'bulk',

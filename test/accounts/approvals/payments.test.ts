@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { withApprovals } from '../../support/accounts/approvals.ts'
-import { refundA } from '../../support/payments/gateway-events.ts'
+import { lendersFile } from '../../support/config/lenders-file.ts'
+import { capturedA, refundA, signedA } from '../../support/payments/gateway-events.ts'
 
 const RULES = 'payment.post>1000,payment.assign,payment.dismiss,payment.reopen'
-const service = await withApprovals(t, RULES)
+const SIGNED = { gateway_a: { validateSignature: true, secretEnv: 'SECRET_03' } }
+const LENDERS_FILE = lendersFile(t, { LENDER_03: SIGNED })
+const service = await withApprovals(t, RULES, { LENDERS_FILE, SECRET_03: 's3' })
 const { asha, ravi, admin, viewer, token, held, payment, db } = service
 await service.loan('L-1', { principal: 90_000 })
 
@@ -140,6 +143,16 @@ t.test('a proposal whose payment has changed since ends as stale', async t => {
   t.match((await ravi.get(`approvals/${id}`)).body, { state: 'stale' })
   t.match(await ravi.approve(id), { status: 409, body: { code: 'CONFLICT' } })
   t.equal(await stateOf('pay_8'), 'suspense')
+})
+
+t.test('an event that does not count makes no proposal stale', async t => {
+  const body = JSON.stringify(capturedA({ id: 'pay_signed' }))
+  await service.webhook('gateway_a', body, { lender: 'LENDER_03', headers: signedA('s3', body) })
+  await service.batch()
+  const { approval_id: id } = (await asha.post(`${path('pay_signed')}/resolve`, DISMISS)).body
+  await service.webhook('gateway_a', capturedA({ id: 'pay_signed', loan: 'L-1' }))
+  await service.batch()
+  t.match(await ravi.approve(id), { status: 200, body: { state: 'dismissed' } })
 })
 
 t.test('an assignment that would be refused is not proposed', async t => {
