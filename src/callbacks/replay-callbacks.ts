@@ -6,7 +6,7 @@ import { rowById } from '../http/lists/row-by-id.ts'
 import { type CallbackFilter, matchingCallbacks } from './find-callbacks.ts'
 import { lockCallbacks } from './lock-callbacks.ts'
 
-/** Sends a callback again. One that has no body yet is queued already, unless none could be built. */
+/** One that has no body yet is queued already, unless none could be built. */
 export function resendCallback(db: Database, id: string, asker: Asker): Promise<void> {
   return inTransaction(db, async trx => {
     const known = sql`select from loanops.callback where id = ${id}`

@@ -20,7 +20,6 @@ import { openRecordResult } from './finish/record-result.ts'
 import type { Catalogue } from './operation.ts'
 
 type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind'> & {
-  /** The ledger's time zone. */
   timeZone: string
   catalogue: Catalogue
   slots: Slots

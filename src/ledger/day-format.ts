@@ -17,7 +17,7 @@ export function isPast(text: string, timeZone: string): boolean {
   return sortable(text) <= today(timeZone)
 }
 
-/** Today as `yyyy-MM-dd`. */
+/** Sweden writes days as `yyyy-MM-dd`. */
 export function today(timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
 }

@@ -96,10 +96,7 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
   })
 }
 
-/**
- * Versions of Fineract of early 2025 lost the external ids of some transactions, but not their receipt numbers. While our own
- * call may still run, one with our receipt number may be another's.
- */
+/** By its receipt number, for the reasons that findRepayment gives. */
 async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
   if (receipt === undefined) return undefined
   const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}

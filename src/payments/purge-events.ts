@@ -7,7 +7,7 @@ import { FIRST_ID } from '../ids.ts'
 /** Deleting this many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 500
 
-/** Purges events. What they said of payments stays in core, so that a repeat of a deleted event is recognized. */
+/** What events said of payments stays in core, so that a repeat of a deleted event is recognized. */
 export async function purgeEvents(db: Database, retentionDays: number): Promise<number> {
   let purged = 0
   const { rows } = await sql<

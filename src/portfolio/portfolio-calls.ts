@@ -15,7 +15,6 @@ type Context = { forRuns: Database; deletion: { add(id: string): void } }
 
 export type PortfolioCalls = ReturnType<typeof portfolioCalls>
 
-/** The decisions of people about an uploaded file. */
 export function portfolioCalls({ forRuns, deletion }: Context) {
   const answer = async (_: object, state: RunState) => ({ status: 202, body: state })
 

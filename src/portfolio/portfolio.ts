@@ -35,7 +35,6 @@ export type Portfolio = {
   close(): Promise<void>
 }
 
-/** The downloads about the rows of a file. */
 const DOWNLOADS = { 'errors.csv': errorsCsv, 'findings.csv': findingsCsv }
 type Download = keyof typeof DOWNLOADS
 

@@ -15,7 +15,6 @@ type Hold = {
   stop(): void
 }
 
-/** Keeps the claim of a run until it is stopped. */
 export function keepClaim(
   db: Database,
   table: LeasedTable,

@@ -33,7 +33,6 @@ declare module 'fastify' {
 export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
 export const forAdmins = { needs: 'accounts' } as const
-/** For a call that does these acts. */
 export const toDo = ({ acts }: { acts: readonly Act[] }) => ({ needs: needsOf(...acts), acts })
 
 /** What a call needs that does one of these acts; an approval of it needs the same. */

@@ -37,7 +37,6 @@ export type ActCall<Request extends object, Looked, Result> = {
   name: string
   /** The database for a call whose transactions may take long. */
   db?: Database
-  /** The acts that it may do. */
   acts: readonly Act[]
   /** Which of these acts a request asks for; without this function, all. */
   actsOf?(request: Request): readonly Act[]

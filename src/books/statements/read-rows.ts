@@ -21,7 +21,6 @@ type Placed = {
 }
 type Use = {
   withStatuses(rows: Placed[]): Promise<WithStatus<Placed>[]>
-  /** Saves rows, and returns their days. */
   save(valid: ReadRow[], count: Count): Promise<string[]>
 }
 

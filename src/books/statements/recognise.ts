@@ -63,9 +63,7 @@ const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)
 export type Place = {
   gateway: string
   gateways: Reporting[]
-  /** The types of files that may be uploaded by mistake. */
   others: FileType[]
-  /** Where the caller finds the template. */
   templateUrl: string
 }
 

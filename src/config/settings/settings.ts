@@ -14,7 +14,6 @@ export const MAX_INT = 2_147_483_647
 const ONE_DAY_SECONDS = 86_400
 const TEN_YEARS_DAYS = 3_650
 
-/** The settings of another list of gateways. */
 export const settingsWith = (others: readonly Gateway[]) =>
   Type.Object({ ...Settings.properties, ...settingsOf(others) }) as unknown as typeof Settings
 

@@ -118,7 +118,6 @@ async function byUuid(db: Database, id: string): Promise<Hit[]> {
   return rows.map(hitOf)
 }
 
-/** Uploaded files, by the SHA-256 of their bytes. */
 async function filesOf(db: Database, sha256: string): Promise<Hit[]> {
   const ofBytes = sql`file_sha256 = decode(${sha256}, 'hex') limit ${MAX_HITS_PER_KIND}`
   const { rows } = await sql<Found>`

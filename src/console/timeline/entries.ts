@@ -25,7 +25,6 @@ export type Entry = Placed &
     | { kind: 'callback'; callback: CallbackEntry }
     | { kind: 'action'; action: ActionEntry }
   )
-/** An entry's place among those of its kind. */
 type Placed = { at: Date; place: string }
 export type OperationEntry = Placed & {
   tracking_id: string

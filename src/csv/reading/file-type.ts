@@ -1,7 +1,6 @@
 import { plainName } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-/** A type of files that may be uploaded. */
 export type FileType = {
   /** The type's name, such as `a file of loans`. */
   title: string

@@ -21,7 +21,6 @@ export type AttemptContext = {
   reference: Reference
   deadlineSeconds: number
   pauses: Pauses
-  /** @param kept what the write depends on, for later attempts */
   mayWrite(kept: Kept | null): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
   setUpBehind: SetUpBehind
@@ -34,7 +33,6 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   claim: Claim
   /** Reads whether this attempt or an earlier one arrived. */
   look(): Promise<Effect>
-  /** Whether a look has begun and not succeeded. */
   isLooking(): boolean
   /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn(): boolean

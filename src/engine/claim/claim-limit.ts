@@ -9,7 +9,6 @@ export type ClaimLimit = {
   /** The origins whose lane may claim more. */
   openOrigins(): Origin[]
   untilBelow(lane: Lane): Promise<void>
-  /** Call it when a claim of the lane gets its slot. */
   slotTaken(lane: Lane): void
 }
 

@@ -28,7 +28,6 @@ const ASK_AGAIN_MS = 60_000
 const STUCK_KEY_MS = 10 * 60_000
 /** The ledger’s answer while a call under the same key still runs. */
 export const TOO_EARLY = 425
-/** When an attempt that a pause stopped is tried again. */
 const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */

@@ -110,7 +110,6 @@ export function openLedger(
   }
 }
 
-/** Sends requests, and tells the listeners about each answer. */
 function answering(during: <T>(call: () => Promise<T>) => Promise<T>, listeners: Listener[]) {
   return async (request: Request, kind: KindOf, over: Sender): Promise<Answer> => {
     const { method, path } = request

@@ -7,7 +7,6 @@ const PATIENCE_MS = 20_000
 
 export type ForCaller = {
   ledger: Pick<Ledger, 'forCaller'>
-  /** The signal is aborted when the caller has gone. */
   signal?: AbortSignal
 }
 

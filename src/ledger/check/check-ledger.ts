@@ -15,7 +15,6 @@ export type CheckOptions = {
 type Wanted = {
   settings: CheckedSettings
   lenders: CheckedLender[]
-  /** The permissions that the ledger's user needs. */
   needed: string[]
 }
 

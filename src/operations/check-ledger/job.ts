@@ -9,7 +9,6 @@ import { startLoop } from '../../queue/loop.ts'
 const CALLS_APART_MS = 1_000
 const MINUTE_MS = 60_000
 
-/** Checks the ledger at start, and again every few minutes. */
 export function checkLedgerRegularly(
   context: Pick<WorkerContext, 'db' | 'config' | 'catalogue' | 'log'>,
 ): Job {

@@ -31,7 +31,6 @@ type Tried = {
 type Outcome = Answer | Refusal
 type Step = {
   name: string
-  /** The check under which a refusal is reported. */
   check: string
   /** The operation's only call is the write, so that its repeat shows what the ledger makes of the key. */
   isRepeated?: true

@@ -16,7 +16,6 @@ type Context = { db: Database; boss: PgBoss; onFinal: OnFinal; log: Pick<Log, 'e
 type Resolved = { tracking_id: string; outcome: Resolution }
 type ResolvedEach = { tracking_ids: string[]; outcome: Resolution }
 
-/** The decisions of people about operations. */
 export function operationCalls({ boss, onFinal, log }: Context) {
   const resolveCall: ActCall<Resolved, undefined, void> = {
     name: 'operations.resolve',

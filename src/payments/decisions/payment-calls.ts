@@ -31,7 +31,6 @@ type ResolveRequest = Named & PaymentResolution
 
 type Context = ForCaller & { db: Database; boss: PgBoss; log: Pick<Log, 'error'> }
 
-/** The decisions of people about payments. */
 export function paymentCalls(context: Context) {
   const { db, boss, log } = context
   const answer = async (request: Named, name = nameOf(request)) => ({

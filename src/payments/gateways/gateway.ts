@@ -40,7 +40,6 @@ export type GatewayClient = {
 export type GatewayRules = {
   path: string
   headers: Record<string, string>
-  /** The parts of a signature. */
   signedBy: { header: string; form: RegExp; holds: string }[]
   eventType(event: PayloadFields): unknown
   eventId(headers: IncomingHttpHeaders): unknown

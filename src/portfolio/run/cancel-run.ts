@@ -6,7 +6,7 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Cancels a run. Rows that are written or in progress stay. @throws NotFound, Conflict */
+/** Rows that are written or in progress stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return inTransaction(db, async trx => {
     await lockRun(trx, id)

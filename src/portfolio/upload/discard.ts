@@ -6,7 +6,7 @@ import { Conflict } from '../../http/problem.ts'
 import { lockRun } from '../run/run-lock.ts'
 import { stateOf } from '../run/start-run.ts'
 
-/** Discards a migration. Its rows, which may be millions, are left for the caller to delete. @throws NotFound, Conflict */
+/** Its rows, which may be millions, are left for the caller to delete. @throws NotFound, Conflict */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
   await inTransaction(db, async trx => {
     await lockRun(trx, id)

@@ -24,9 +24,7 @@ const BEAT_EVERY_MS = 60_000
 
 type Place = {
   kind: ReadyKind
-  /** The types of files that may be uploaded by mistake. */
   others: FileType[]
-  /** Where the caller finds the templates. */
   templates: string
 }
 

@@ -3,7 +3,6 @@ import { isWithin } from '../reference/offices.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { Role, User } from './user.ts'
 
-/** The user who sent a call. */
 export type Caller = {
   user: User
   roles: Role[]

@@ -139,7 +139,6 @@ async function control(
   return { status: 200, body: '{}' }
 }
 
-/** Adds it, or replaces what has its id. */
 function putInto<T extends { gateway: string; id: string }>(list: T[], item: T): void {
   const at = list.findIndex(({ gateway, id }) => gateway === item.gateway && id === item.id)
   list.splice(at < 0 ? list.length : at, at < 0 ? 0 : 1, item)

@@ -9,7 +9,6 @@ type Wanted = {
   id: string
   /** The service's webhook, with its `?lender=`. */
   url: string
-  /** Signs the event, if given. */
   secret?: string
 }
 

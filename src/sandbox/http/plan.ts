@@ -31,7 +31,6 @@ type QueryPlan = {
   run(body: Body): unknown
 }
 
-/** The same, with a list as its body. */
 type ListPlan = {
   kind: 'list'
   name: string

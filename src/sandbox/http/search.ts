@@ -27,7 +27,6 @@ function literally(sign: string): string {
   return `\\u{${sign.codePointAt(0)?.toString(16)}}`
 }
 
-/** The page that a list's query asks for. */
 export function pageOf<T>(found: T[], query: URLSearchParams): T[] {
   const offset = Number(query.get('offset') ?? 0)
   return found.slice(offset, offset + Number(query.get('limit') ?? 200))

@@ -1,6 +1,5 @@
 import type { Paise } from '../money.ts'
 
-/** One instalment as it falls due. */
 export type Due = {
   number: number
   from: string

@@ -99,7 +99,6 @@ function moneyView(ledger: Ledger, loan: Loan) {
   }
 }
 
-/** A loan in `GET /clients/{id}/accounts`. */
 export function loanAccountView(ledger: Ledger, loan: Loan) {
   return {
     id: loan.id,

@@ -58,7 +58,6 @@ type Override = (typeof OVERRIDES)[number]
 
 const LENDERS = 9
 
-/** LENDER_01 to LENDER_09, of which each is a product. */
 export const firstProducts: Product[] = Array.from({ length: LENDERS }, (_, i) => ({
   id: i + 1,
   name: `LENDER_0${i + 1}`,

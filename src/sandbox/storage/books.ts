@@ -21,7 +21,6 @@ type Kind =
   | 'user'
   | 'product'
 
-/** What an administrator defines. */
 type Definitions = {
   paymentTypes: PaymentType
   charges: Charge
