@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 
-const CHANNEL = `pgboss_${createHash('sha224').update('pgboss').digest('hex').slice(0, 24)}`
+const CHANNEL = `pgboss_${hash('sha224', 'pgboss').slice(0, 24)}`
 
 type Named = { name: string }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Enough digits to tell a handful of keys apart, and too few to reveal anything about them. */
 const KEY_ID_DIGITS = 12
@@ -11,5 +11,5 @@ export function tokenKeys(secrets: string[]) {
 
 /** The key id is derived from the secret, so that it is the same in every process and after every start. */
 function keyId(secret: string): string {
-  return createHash('sha256').update(`key id of ${secret}`).digest('hex').slice(0, KEY_ID_DIGITS)
+  return hash('sha256', `key id of ${secret}`).slice(0, KEY_ID_DIGITS)
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,6 +40,6 @@ export async function serveAssets(app: FastifyInstance): Promise<void> {
 }
 
 function versioned(name: keyof typeof FILES): string {
-  const hash = createHash('sha256').update(readFileSync(FILES[name])).digest('base64url')
-  return `/console/assets/${name}?v=${hash.slice(0, 12)}`
+  const version = hash('sha256', readFileSync(FILES[name]), 'base64url').slice(0, 12)
+  return `/console/assets/${name}?v=${version}`
 }

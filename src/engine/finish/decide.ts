@@ -1,4 +1,4 @@
-import type { Answer, Outcome } from '../../ledger/answers/answer.ts'
+import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import type { Claim, WaitingFor } from '../claim/claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
@@ -26,8 +26,6 @@ const MAX_RETRY_MS = 30_000
 const ASK_AGAIN_MS = 60_000
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
-/** The ledger’s answer while a call under the same key still runs. */
-export const TOO_EARLY = 425
 const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */

@@ -4,7 +4,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { prepared } from '../../database/pool/prepared.ts'
 import { storableJson } from '../../database/storable.ts'
-import type { Answer } from '../../ledger/answers/answer.ts'
+import { type Answer, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { type Claim, type ClaimKey, claimKey } from '../claim/claim.ts'
 import { isUnfinished } from '../claim/heads.ts'
@@ -12,7 +12,7 @@ import type { Kept } from '../operation.ts'
 import type { Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 import type { Refusal } from '../refusal.ts'
-import { type Decision, recordedOutcome, TOO_EARLY } from './decide.ts'
+import { type Decision, recordedOutcome } from './decide.ts'
 
 export type Final = {
   claim: Pick<Claim, 'id' | 'operationType' | 'origin' | 'subject' | 'data'>

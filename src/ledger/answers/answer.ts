@@ -63,14 +63,18 @@ export type Received = {
   retryAfterMs: number
 }
 
+export const NOT_FOUND = 404
+/** The ledger's answer while a call under the same key still runs. */
+export const TOO_EARLY = 425
+
 export type AnswerKind = { outcome: Outcome; isRecorded?: boolean; leftNothing?: boolean }
 
 /** Classifies the answer to a read. An answer that is not the ledger's own says nothing about what the ledger has. */
 export function classifyRead({ status, body }: Received): AnswerKind {
   if (status === 200) return { outcome: isReading(body) ? 'done' : 'not_arrived' }
   if (isMisconfiguration(status, body) || isHidden(body)) return { outcome: 'misconfigured' }
-  if ([400, 403, 404].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
-  return { outcome: [409, 425, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
+  if ([400, 403, NOT_FOUND].includes(status) && isOfLedgerShape(body)) return { outcome: 'refused' }
+  return { outcome: [409, TOO_EARLY, 429, 503].includes(status) ? 'not_now' : 'not_arrived' }
 }
 
 /**
@@ -153,7 +157,7 @@ export function explained({ status, body }: Received, { outcome }: AnswerKind): 
 export const IN_FRONT = 'something in front of the ledger refuses this write'
 
 /** These statuses say nothing about this write: it was too slow, or in conflict with another, or is still running. */
-const OF_THE_MOMENT = [408, 409, 425]
+const OF_THE_MOMENT = [408, 409, TOO_EARLY]
 
 function isRefusedInFront(status: number, body: unknown): boolean {
   const isRefusal = status >= 400 && status < 500 && !OF_THE_MOMENT.includes(status)

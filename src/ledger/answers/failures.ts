@@ -1,4 +1,4 @@
-import { type Answer, isDown } from './answer.ts'
+import { type Answer, isDown, TOO_EARLY } from './answer.ts'
 import { isOfLedgerShape } from './error-body.ts'
 
 /**
@@ -62,7 +62,7 @@ export function openFailures(now = () => performance.now()): Failures {
 
 function isFailure(answer: Answer): boolean {
   const { status, body, outcome } = answer
-  if (status === null || isDown(answer) || status === 409 || status === 425) return false
+  if (status === null || isDown(answer) || status === 409 || status === TOO_EARLY) return false
   return ['unknown', 'not_arrived'].includes(outcome) && (status >= 500 || !isOfLedgerShape(body))
 }
 

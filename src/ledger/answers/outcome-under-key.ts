@@ -1,6 +1,4 @@
-import type { Answer } from './answer.ts'
-
-const NOT_FOUND = 404
+import { type Answer, NOT_FOUND } from './answer.ts'
 
 /**
  * The outcome of our calls under a key. A 404 comes before the key is looked at.

@@ -1,7 +1,5 @@
-import { LedgerTrouble } from '../answers/answer.ts'
+import { LedgerTrouble, NOT_FOUND } from '../answers/answer.ts'
 import type { Done, Reading } from './client.ts'
-
-const NOT_FOUND = 404
 
 /** @returns undefined only if the ledger itself says that the loan or client does not exist */
 export async function lookUp<T>(reading: Promise<Reading<T>>): Promise<T | undefined> {

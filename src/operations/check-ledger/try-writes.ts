@@ -3,7 +3,7 @@ import { attemptOutside } from '../../engine/attempt/attempt-outside.ts'
 import type { Attempt, Data } from '../../engine/operation.ts'
 import { failureMessage, type Refusal } from '../../engine/refusal.ts'
 import { newId } from '../../ids.ts'
-import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { type Answer, LedgerTrouble, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import { type Ledger, openLedger } from '../../ledger/calls/client.ts'
 import type { LedgerSettings } from '../../ledger/calls/send.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -36,9 +36,6 @@ type Step = {
   isRepeated?: true
   write(attempt: Attempt): Promise<Outcome>
 }
-
-/** The ledger's answer while a call under the same key still runs. */
-const TOO_EARLY = 425
 
 /**
  * Writes a throw-away client and loan as the service does, and removes what the ledger lets it remove.
