@@ -15,8 +15,11 @@ import { refuseAmbiguousHost } from './connections/one-host.ts'
 import type { httpLimits } from './limits.ts'
 import { errorHandler, notFound } from './problem.ts'
 import { serializer } from './serializer.ts'
-import { withoutTrailingSlash } from './trailing-slash.ts'
 import { validator } from './validator.ts'
+
+/** The paths that callers of older services also call with a trailing slash. */
+const PATHS =
+  /^(\/api\/(?:ledger\/operate|ledger\/track\/[^/?]+|webhooks\/[^/?]+|migration\/upload|migration\/run|account\/login|account\/register))\/(?=\?|$)/
 
 type Options = Pick<FastifyServerOptions, 'frameworkErrors'> & {
   log: FastifyBaseLogger
@@ -71,4 +74,8 @@ function refuseWhileStopping(app: FastifyInstance): void {
   app.addHook('onSend', async (_, reply) => {
     if (isStopping) reply.header('connection', 'close')
   })
+}
+
+function withoutTrailingSlash({ url = '/' }: { url?: string | undefined }): string {
+  return url.endsWith('/') || url.includes('/?') ? url.replace(PATHS, '$1') : url
 }

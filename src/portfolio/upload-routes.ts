@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { sql } from 'kysely'
 import { askerOf } from '../accounts/access/actor.ts'
 import { operate } from '../accounts/access/needs.ts'
+import { MAX_LISTED } from '../csv/invalid-row.ts'
 import { describeColumns, template } from '../csv/template.ts'
 import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields/schemas.ts'
@@ -9,7 +11,6 @@ import { findMigration } from './find-migration.ts'
 import { kinds as known } from './kinds/kinds.ts'
 import { MigrationTypeName, Uploaded } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
-import { firstErrors } from './upload/first-errors.ts'
 import { UPLOAD_LIMIT } from './upload/take-upload.ts'
 
 const tags = ['migration']
@@ -51,4 +52,11 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
       },
     )
   }
+}
+
+async function firstErrors(db: Database, id: string) {
+  const { rows } = await sql<{ line: number; reason: string }>`
+    select line, reason from loanops.migration_row
+     where migration_id = ${id} and state = 'invalid' order by line limit ${MAX_LISTED}`.execute(db)
+  return rows
 }

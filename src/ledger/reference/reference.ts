@@ -4,8 +4,7 @@ import { inOneSentence, noPaymentType, noProduct } from '../answers/remedy.ts'
 import type { Ledger } from '../calls/client.ts'
 import { type LedgerPath, ledgerPath } from '../calls/path.ts'
 import type { LoanProduct, ProductWithTerms } from '../loans/product.ts'
-import { CORRECTED_WITHIN_MS } from './cached.ts'
-import { openProducts } from './cached-products.ts'
+import { CORRECTED_WITHIN_MS, cached } from './cached.ts'
 import { type Calendar, openCalendar } from './calendar.ts'
 
 type PaymentType = { id: number; name: string }
@@ -60,19 +59,29 @@ export function openReference(
   }
 }
 
+/** Cached only briefly, because a wrong charge of the product may be what operations wait for. */
+function openProducts(ledger: Ledger) {
+  return cached(CORRECTED_WITHIN_MS, async (id: number): Promise<ProductWithTerms> => {
+    const path = ledgerPath(['loanproducts', id])
+    const answer = await ledger.read<ProductWithTerms>(path)
+    if (answer.outcome === 'done') return answer.body
+    throw misconfigured(path, `the ledger has no loan product ${id}: ${answer.message}`)
+  })
+}
+
 /** A name that is not in the list causes a new read. */
 function cachedList<T extends { name: string }>(ledger: Ledger, path: LedgerPath) {
-  let cached = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
+  let known = { list: new Map<string, T>(), readAt: Number.NEGATIVE_INFINITY }
   let reading: Promise<void> | undefined
 
   return async (name: string): Promise<T | undefined> => {
-    if (isOlderThan(cached.list.has(name) ? CACHED_MS : CORRECTED_WITHIN_MS)) await read()
+    if (isOlderThan(known.list.has(name) ? CACHED_MS : CORRECTED_WITHIN_MS)) await read()
     else if (isOlderThan(READ_AGAIN_MS)) read().catch(() => undefined)
-    return cached.list.get(name)
+    return known.list.get(name)
   }
 
   function isOlderThan(ms: number): boolean {
-    return performance.now() - cached.readAt > ms
+    return performance.now() - known.readAt > ms
   }
 
   /** Reads the list, one read at a time. If that fails, the list stays as it was, and the next caller tries again. */
@@ -81,7 +90,7 @@ function cachedList<T extends { name: string }>(ledger: Ledger, path: LedgerPath
     reading ??= ledger
       .read(path)
       .then(({ body }) => {
-        cached = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
+        known = { list: new Map((body as T[]).map(one => [one.name, one])), readAt }
       })
       .finally(() => {
         reading = undefined

@@ -6,6 +6,7 @@ import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadRow } from '../../csv/reading/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
+import { retried } from '../../database/retried.ts'
 import type { Row } from '../../database/row.ts'
 import { storableText } from '../../database/storable.ts'
 import { Unavailable } from '../../database/unavailable.ts'
@@ -17,10 +18,12 @@ import { portfolioTypes, type ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { findingsType } from './findings-csv.ts'
 import { insertRows, type NewRow } from './insert-rows.ts'
-import { throughOutage } from './through-outage.ts'
 
 /** The beats are so frequent that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
+/** A failover takes less time. After this, the caller gets the error. */
+const OUTAGE_MS = 120_000
+const TRY_AGAIN_MS = 500
 
 type Place = {
   kind: ReadyKind
@@ -52,6 +55,9 @@ export async function upload(
   }
   return id
 }
+
+const throughOutage = <T>(work: () => Promise<T>): Promise<T> =>
+  retried(work, { withinMs: OUTAGE_MS, everyMs: TRY_AGAIN_MS })
 
 /** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import type { Database } from '../../../database/database.ts'
 import type { NewOperation } from '../../../engine/accept.ts'
 import { LedgerTrouble } from '../../../ledger/answers/answer.ts'
 import { findClient } from '../../../ledger/client-record.ts'
@@ -8,7 +10,6 @@ import { findEffect } from '../find-effect.ts'
 import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
 import { noPaymentType } from '../no-payment-type.ts'
 import { remembering } from '../remembering.ts'
-import { lineOfClient } from './line-of-client.ts'
 import { numberTaken } from './number-taken.ts'
 import {
   approvalRefusals,
@@ -136,6 +137,19 @@ async function waitingFor(
   const first = await lineOfClient(db, migrationId, client.externalId)
   if (first === line) return reasons
   return [`its client, which line ${first} creates, would be refused: ${reasons.join('; ')}`]
+}
+
+/** @returns the line whose run creates the client: the first one in the order in which a run takes them */
+async function lineOfClient(
+  db: Database,
+  migrationId: string,
+  client: string,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ line: number }>`
+    select line from loanops.migration_row
+     where migration_id = ${migrationId} and client_external_id = ${client} and state = 'valid'
+     order by loan_external_id, on_date, line limit 1`.execute(db)
+  return rows[0]?.line
 }
 
 const differs = ({ operationType }: NewOperation, how: string): Finding => ({

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { PgBoss } from 'pg-boss'
-import type { Database, Databases } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
-import type { Log } from '../../log.ts'
+import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { DryRunner } from '../dry-run/look-at-loan.ts'
+import { migrationKinds } from '../kinds/kinds.ts'
 import { sweepUploads } from '../sweep-uploads.ts'
 import { feed } from './feed.ts'
 
@@ -19,12 +19,10 @@ const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
 /** Works migrations without a queue: the state of a run is in its rows, so nothing has to be woken after a crash. */
-export function workMigrations(
-  { db, patient }: Databases,
-  boss: PgBoss,
-  runner: DryRunner,
-  log: Pick<Log, 'error'>,
-): Job {
+export function runMigrations(context: WorkerContext): Job {
+  const { db, patient, boss, config, catalogue, log } = context
+  const { lenders } = config
+  const runner: DryRunner = { ...context, lenders, kinds: migrationKinds(catalogue) }
   const restsUntil = new Map<string, number>()
   // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
