@@ -5,7 +5,7 @@ create or replace function base.gateway_a_paid_types() returns text[] language s
 $$;
 
 create or replace function base.gateway_a_refund_types() returns text[] language sql immutable parallel safe as $$
-  select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed']
+  select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed', 'refund.arn_updated']
 $$;
 
 -- The event types in gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
@@ -137,7 +137,10 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
     else row('chargeback', base.text_of(dispute -> 'id'),
         coalesce(base.text_of(dispute -> 'payment_id'), base.text_of(payment -> 'id')),
         case when is_lost then 'done'
-             when name ~ '\.(won|closed)$' or base.text_of(dispute -> 'status') in ('won', 'closed') then 'undone'
+             when name like '%.won' or base.text_of(dispute -> 'status') = 'won' then 'undone'
+             -- A dispute may be closed while its money stays deducted: a person looks at it.
+             when (name like '%.closed' or base.text_of(dispute -> 'status') = 'closed')
+               and base.number_of(dispute -> 'amount_deducted') > 0 is not true then 'undone'
              else 'open' end,
         base.major_units(coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
           base.number_of(dispute -> 'amount')), base.text_of(dispute -> 'currency')), base.text_of(dispute -> 'currency'),

@@ -148,6 +148,12 @@ t.test('a refund’s older event, without a status, means what its type says', a
   t.same(await typed('created'), [])
 })
 
+t.test('a refund whose bank’s number arrives is the refund that it was', async t => {
+  const whole = { status: 'refunded', payment: { captured: true } }
+  const known = { ...refundA({ payment: whole }), event: 'refund.arn_updated' }
+  matchEach(t, await factsOf(known), [paid, { kind: 'refund', status: 'done', amount: '1000.00' }])
+})
+
 t.test('a refund of a payment that was never captured is recognised', async t => {
   const never = { status: 'authorized', payment: { captured: false } }
   matchEach(t, await factsOf(refundA({ payment: never })), [
@@ -173,6 +179,12 @@ t.test('a dispute is a chargeback: open, lost, or won', async t => {
       { kind: 'chargeback', payment_id: 'disp_1', of_payment_id: 'pay_1', status: said },
     ])
   }
+})
+
+t.test('a dispute that is closed while its money stays deducted is left to a person', async t => {
+  const event: any = disputeA('closed')
+  event.payload.dispute.entity.amount_deducted = 50_000
+  matchEach(t, await factsOf(event), [paid, { kind: 'chargeback', status: 'open' }])
 })
 
 t.test('every amount is in the minor unit of its own currency', async t => {
