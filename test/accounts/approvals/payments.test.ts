@@ -145,6 +145,15 @@ t.test('a proposal whose payment has changed since ends as stale', async t => {
   t.equal(await stateOf('pay_8'), 'suspense')
 })
 
+t.test('another event that says the same makes a proposal stale', async t => {
+  await held('pay_repeated')
+  const { approval_id: id } = (await asha.post(`${path('pay_repeated')}/resolve`, DISMISS)).body
+  const paid = { ...capturedA({ id: 'pay_repeated' }), event: 'order.paid' }
+  await service.webhook('gateway_a', paid, { lender: 'LENDER_02' })
+  await service.batch()
+  t.match(await ravi.approve(id), { status: 409, body: { code: 'STALE' } })
+})
+
 t.test('an event that does not count makes no proposal stale', async t => {
   const body = JSON.stringify(capturedA({ id: 'pay_signed' }))
   await service.webhook('gateway_a', body, { lender: 'LENDER_03', headers: signedA('s3', body) })
