@@ -23,11 +23,11 @@ export function workerContext(
       ...own.map(operation => [operation.name, operation] as const),
     ]),
     async onPurge() {
-      const purged = {}
+      const purged: Record<string, number> = {}
       const errors: unknown[] = []
-      for (const feature of features)
+      for (const { setting, kind, run } of features.flatMap(({ purge }) => purge ?? []))
         try {
-          Object.assign(purged, await feature.onPurge?.(services.patient, config))
+          if (config[setting] > 0) purged[kind] = await run(services.patient, config[setting])
         } catch (error) {
           services.log.error({ err: error }, 'a purge failed; the others run nevertheless')
           errors.push(error)

@@ -1,6 +1,6 @@
 import { APPROVAL_CRASH_POINTS } from './accounts/approvals/crash-points.ts'
 import { endDueRegularly } from './accounts/approvals/end-due.ts'
-import { purgeApprovals } from './accounts/approvals/purge-approvals.ts'
+import { approvalPurge } from './accounts/approvals/purge-approvals.ts'
 import { sealAudit } from './accounts/audit-chain/seal-audit.ts'
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
@@ -45,7 +45,7 @@ import { type WorkerServices, workerContext } from './worker-context.ts'
  * only once the others are ready, and counts one as final only after all accepted it.
  */
 const FEATURES: Feature[] = [
-  { crashPoints: APPROVAL_CRASH_POINTS, jobs: [endDueRegularly], onPurge: purgeApprovals },
+  { crashPoints: APPROVAL_CRASH_POINTS, jobs: [endDueRegularly], purge: approvalPurge },
   { jobs: [sealAudit] },
   { ...bulkFeature, jobs: [runBulks] },
   { queues: [purgeQueue], jobs: [runPurges] },

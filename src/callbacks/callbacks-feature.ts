@@ -59,7 +59,5 @@ export const callbacksFeature: Feature = {
   counters: callbackCounters,
   report: callbackReport,
   crashPoints: CALLBACK_CRASH_POINTS,
-  async onPurge(db, { OPERATION_RETENTION_DAYS: days }) {
-    return days === 0 ? {} : { callbacks: await purgeCallbacks(db, days) }
-  },
+  purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'callbacks', run: purgeCallbacks },
 }

@@ -12,9 +12,7 @@ export const engineFeature: Feature = {
   report: clockReport,
   counters: engineCounters,
   crashPoints: ENGINE_CRASH_POINTS,
-  async onPurge(db, { ATTEMPT_RETENTION_DAYS: days }) {
-    return days === 0 ? {} : { attempts: await purgeAttempts(db, days) }
-  },
+  purge: { setting: 'ATTEMPT_RETENTION_DAYS', kind: 'attempts', run: purgeAttempts },
   noteFinal(final, metrics) {
     const { operations } = metrics.of(engineCounters)
     for (const { claim, decision } of final)

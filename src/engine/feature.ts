@@ -52,6 +52,10 @@ export type Feature = {
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<() => void>
   }
   noteFinal?(final: Final[], metrics: Metrics): void
-  /** Deletes what the feature's own settings do not keep; 0 keeps everything. @returns how much, by kind */
-  onPurge?(db: Database, config: Config): Promise<object>
+  /** Deletes what is older than the setting allows; 0 keeps everything. */
+  purge?: {
+    setting: keyof Config & `${string}_RETENTION_DAYS`
+    kind: string
+    run(db: Database, days: number): Promise<number>
+  }
 }

@@ -39,7 +39,5 @@ const ledgerFindingsGauges: Measured = {
 
 export const operationsFeature: Feature = {
   gauges: [measure([ledgerFindingsGauges])],
-  async onPurge(db, { OPERATION_RETENTION_DAYS: days }) {
-    return days === 0 ? {} : { operations: await purgeOperations(db, days) }
-  },
+  purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'operations', run: purgeOperations },
 }

@@ -31,9 +31,7 @@ export const paymentsFeature: Feature = {
     ...REVERSAL_CRASH_POINTS,
     'reference.saved',
   ],
-  async onPurge(db, { RAW_RETENTION_DAYS: days }) {
-    return days === 0 ? {} : { events: await purgeEvents(db, days) }
-  },
+  purge: { setting: 'RAW_RETENTION_DAYS', kind: 'events', run: purgeEvents },
   onFinal: {
     origins: ['payment'],
     async record(trx, final, metrics) {

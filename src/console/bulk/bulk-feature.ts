@@ -5,7 +5,5 @@ export const BULK_CRASH_POINTS = ['bulk.decided', 'bulk.recorded'] as const
 
 export const bulkFeature: Feature = {
   crashPoints: BULK_CRASH_POINTS,
-  async onPurge(db, { OPERATION_RETENTION_DAYS: days }) {
-    return days === 0 ? {} : { bulks: await purgeBulks(db, days) }
-  },
+  purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'bulks', run: purgeBulks },
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { purgeApprovals } from '../../../src/accounts/approvals/purge-approvals.ts'
+import { approvalPurge } from '../../../src/accounts/approvals/purge-approvals.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { workerUrl } from '../../support/database/template.ts'
 import { startTestService } from '../../support/service.ts'
@@ -14,8 +14,7 @@ t.test('a worker that cannot read approvals deletes those that ended long ago', 
                    (3, 'open', 'proposed', null)) a (n, subject, state, decided_at)`.execute(db)
   const worker = openDatabase(workerUrl(databaseUrl), { max: 1, name: 'test-worker', onError() {} })
   t.teardown(() => worker.destroy())
-  t.same(await purgeApprovals(worker, { OPERATION_RETENTION_DAYS: 0 }), {})
-  t.same(await purgeApprovals(worker, { OPERATION_RETENTION_DAYS: 1 }), { approvals: 1 })
+  t.equal(await approvalPurge.run(worker, 1), 1)
   const { rows } = await sql`select subject from loanops.approval order by 1`.execute(db)
   t.same(rows, [{ subject: 'open' }, { subject: 'recent' }])
 })
