@@ -103,7 +103,6 @@ t.test('a cancel that comes after the start of a claim’s attempt loses', async
 
 t.test('of a cancel and the start of an attempt at the same moment, exactly one wins', async t => {
   const worker = newId()
-  const wins = { cancel: 0, start: 0 }
   for (let n = 0; n < 30; n++) {
     const { client, id } = await waitingClient(api)
     const { claims } = await claimHeads(api.db, worker, [`client:${client}`], { startable: [] })
@@ -112,9 +111,7 @@ t.test('of a cancel and the start of an attempt at the same moment, exactly one 
       recordSendings(api.db, worker, claims),
     ])
     t.equal(status === 202, started.length === 0)
-    wins[status === 202 ? 'cancel' : 'start']++
   }
-  t.equal(wins.cancel + wins.start, 30)
 })
 
 t.test('an attempt that is recorded while the cancel waits for the row counts', async t => {

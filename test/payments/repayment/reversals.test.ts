@@ -110,7 +110,7 @@ t.test(
         ['payment.objected', '600.01'],
         ['payment.reversed', '1000.00'],
         ['payment.returned', '1000.00'],
-      ].map(([type, returned]) => [type, returned]),
+      ],
     )
   },
 )
