@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { type Refusal, refusal } from '../engine/refusal.ts'
 import { Day } from '../http/fields/day-fields.ts'
@@ -22,21 +22,23 @@ import {
 import { isNotReversed, type LedgerTransaction } from '../ledger/loans/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
+const schema = Type.Object(
+  {
+    external_loan_id: ExternalId,
+    actualDisbursementDate: Day,
+    transactionAmount: optional(Amount),
+    utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
+    note: optionalText(Note),
+  },
+  closed,
+)
+
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',
   summary: 'Disburses an approved loan',
   permissions: ['DISBURSE_LOAN'],
   loanState: 'disbursed',
-  schema: Type.Object(
-    {
-      external_loan_id: ExternalId,
-      actualDisbursementDate: Day,
-      transactionAmount: optional(Amount),
-      utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
-      note: optionalText(Note),
-    },
-    closed,
-  ),
+  schema,
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 
@@ -108,13 +110,7 @@ async function lostDisbursement(ledger: Reader, loan: string, receipt: string | 
   )
 }
 
-type Disbursement = {
-  external_loan_id: string
-  actualDisbursementDate: string
-  transactionAmount?: number
-  utr_payment_id?: string
-  note?: string
-}
+type Disbursement = Static<typeof schema>
 
 /** The outcome of our own call, where an equal disbursement may be another's; undefined if there is none. */
 async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<Answer | undefined> {

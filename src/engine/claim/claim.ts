@@ -28,8 +28,6 @@ export type Claim = {
   data: Data
   /** How many times the operation was claimed, in column `attempt`; a writer with an older number has lost its lease. */
   number: number
-  /** A started attempt counts even if its process dies. */
-  isStarted: boolean
   /** Nothing may be written until the sending is recorded. */
   isSent: boolean
   lookFirst: boolean
@@ -102,8 +100,7 @@ export async function claimHeads(
     )
     select id, seq, operation_type as "operationType", origin, origin = any(${takingEqualAsDone}) as "takesEqualAsDone",
            claimed.subject, external_id as "externalId", data, attempt as number,
-           unstarted_attempt is distinct from attempt as "isStarted", sent_attempt is not distinct from attempt as "isSent",
-           look_first as "lookFirst",
+           sent_attempt is not distinct from attempt as "isSent", look_first as "lookFirst",
            may_still_run as "mayStillRun",
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (

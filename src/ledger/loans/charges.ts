@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js'
 import { misconfigured } from '../answers/misconfigured.ts'
 import { ledgerPath } from '../calls/path.ts'
-import type { Option } from './loan.ts'
+import type { LedgerCharge } from './loan.ts'
 import type { ProductCharge, ProductWithTerms } from './product.ts'
 
 /** The times of charges, as Fineract numbers them. */
@@ -28,13 +28,7 @@ export function chargesOf(product: ProductWithTerms, principal: number) {
   return charges.map(({ id, amount }) => ({ chargeId: id, amount }))
 }
 
-type Charge = {
-  name: string
-  amount: number
-  amountOrPercentage?: number
-  chargeTimeType: Option
-  chargeCalculationType: Option
-}
+type Charge = Omit<LedgerCharge, 'id' | 'chargeId' | 'dueDate'>
 
 /** The ledger accepts charges of more than it pays out. @throws LedgerTrouble */
 export function refuseMoreThanPrincipal(

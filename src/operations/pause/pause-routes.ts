@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
@@ -10,7 +10,7 @@ import { Time } from '../../http/fields/day-fields.ts'
 import { closed, nullable, optional } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from './pause-call.ts'
-import { type PauseState, resumeLedger } from './pause-ledger.ts'
+import { resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']
 const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
@@ -48,10 +48,7 @@ export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
     })
 
     app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
-      answerOf(await resumeLedger(db, askerOf(request))),
+      asJson<Static<typeof State>>(await resumeLedger(db, askerOf(request))),
     )
   }
 }
-
-type Answer = { paused: boolean; reason: string | null; since: string | null; until: string | null }
-const answerOf = (state: PauseState) => asJson<Answer>(state)

@@ -1,19 +1,15 @@
 import { sql } from 'kysely'
-import type { Lender } from '../../config/lenders.ts'
+import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 
 /** Copies the networks to the database, where they decide which events count. */
-export async function copyNetworks(
-  db: Database,
-  lenders: ReadonlyMap<string, Lender>,
-): Promise<void> {
-  const networks = [...lenders.values()].flatMap(
-    ({ code: lender, product: _, products, terms: _terms, isNamed: _named, ...trusts }) =>
-      Object.entries(trusts).flatMap(([gateway, { allowedCidrs }]) =>
-        [...new Set(allowedCidrs.map(asInet))].flatMap(network =>
-          products.map(product => ({ lender, product, gateway, network })),
-        ),
+export async function copyNetworks(db: Database, { lenders, gateways }: Config): Promise<void> {
+  const networks = [...lenders.values()].flatMap(lender =>
+    gateways.flatMap(({ name: gateway }) =>
+      [...new Set(lender[gateway].allowedCidrs.map(asInet))].flatMap(network =>
+        lender.products.map(product => ({ lender: lender.code, product, gateway, network })),
       ),
+    ),
   )
   await sql`select core.copy_networks(${JSON.stringify(networks)}::jsonb)`.execute(db)
 }

@@ -8,7 +8,7 @@ import { workEvents } from './save-events.ts'
 export async function runEvents(context: WorkerContext): Promise<Job> {
   const { db, patient, boss, config, metrics, log } = context
   // A changed setting marks all events that it concerns.
-  await copyNetworks(patient, config.lenders)
+  await copyNetworks(patient, config)
   await copyConfirmation(patient, config)
   const { repeatedEvents } = metrics.of(paymentCounters)
   return workEvents(db, boss, {

@@ -1,4 +1,4 @@
-import { loanSubject, type Operation } from '../../engine/operation.ts'
+import { repaymentIntake } from './repayment-intake.ts'
 
 export type Reversal = {
   /** The id of the refund or the chargeback in `core.transaction`. */
@@ -12,8 +12,4 @@ export type Reversal = {
   remainder: { external_id: string; amount: string } | null
 }
 
-export const reversalIntake: Pick<Operation, 'name' | 'subject' | 'externalId' | 'waitsFor'> = {
-  name: 'REPAYMENT_REVERSAL',
-  subject: data => loanSubject(String(data.external_loan_id)),
-  externalId: data => String(data.external_loan_id),
-}
+export const reversalIntake = { ...repaymentIntake, name: 'REPAYMENT_REVERSAL' }
