@@ -1,6 +1,14 @@
 import { checksFor } from './checks.ts'
 import { EXPECTED, STEPS, troubleIn } from './connection.ts'
-import type { Check, Checked, CheckedLender, CheckedSettings, Finding, Found } from './finding.ts'
+import {
+  type Check,
+  type Checked,
+  type CheckedLender,
+  type CheckedSettings,
+  type Finding,
+  type Found,
+  foundUnread,
+} from './finding.ts'
 import { openReads, Unread } from './reads.ts'
 
 /** A caller waits for the check, so it must end within this time. */
@@ -65,19 +73,12 @@ async function ran({ check, expects, run }: Check, checked: Checked): Promise<Fi
   try {
     return [await run(checked)].flat().map(found => findingOf(check, expects, found))
   } catch (error) {
-    if (error instanceof Unread) return [findingOf(check, expects, unreadable(error.message))]
     // An answer of another form must not hide the other findings.
-    if (error instanceof TypeError)
-      return [findingOf(check, expects, unreadable('the ledger answers in another form'))]
-    throw error
+    const unread =
+      error instanceof TypeError ? new Unread('the ledger answers in another form') : error
+    return [findingOf(check, expects, foundUnread(unread))]
   }
 }
-
-const unreadable = (why: string): Found => ({
-  state: 'unknown',
-  found: `could not be read: ${why}`,
-  remedy: 'Let LEDGER_USERNAME read it at the ledger, or look it up there',
-})
 
 function after(broken: string, { check, expects }: Pick<Check, 'check' | 'expects'>): Finding {
   return findingOf(check, expects, {

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Lender } from '../../config/lenders.ts'
 import type { LedgerSettings } from '../calls/send.ts'
-import type { Reads } from './reads.ts'
+import { type Reads, Unread } from './reads.ts'
 
 /** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */
 export const STATES = ['ok', 'differs', 'breaks', 'unknown'] as const
@@ -38,4 +38,11 @@ export type Check = {
   expects: string
   /** @throws Unread if what it needs could not be read */
   run(checked: Checked): Promise<Found | Found[]>
+}
+
+/** @throws what is no Unread */
+export function foundUnread(error: unknown): Found {
+  if (!(error instanceof Unread)) throw error
+  const { message, remedy } = error
+  return { state: 'unknown', found: `could not be read: ${message}`, remedy }
 }

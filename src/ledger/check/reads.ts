@@ -8,15 +8,22 @@ import { type LedgerSettings, openSender, type Request } from '../calls/send.ts'
 /** A ledger that is well answers each of these reads far sooner. */
 const ANSWERS_WITHIN_MS = 4_000
 
+const LOOK = 'Let LEDGER_USERNAME read it at the ledger, or look it up there'
+const LET_THROUGH =
+  'Check again; if it stays so, let whatever is in front of the ledger pass this read, or look it up at the ledger'
+
 /** A value that a check needs could not be read, for this reason. */
 export class Unread extends Error {
   /** The ledger's own code; null if the answer is not the ledger's own. */
   readonly code: string | null
   readonly status: number | null
-  constructor(message: string, { status, body }: Partial<Received> = {}) {
+  readonly remedy: string
+  constructor(message: string, answer?: Received | Error) {
     super(message)
+    const { status = null, body } = answer instanceof Error ? {} : (answer ?? {})
     this.code = codeOf(body)
-    this.status = status ?? null
+    this.status = status
+    this.remedy = answer !== undefined && this.code === null ? LET_THROUGH : LOOK
   }
 }
 
@@ -108,7 +115,8 @@ export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Lim
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
 function bodyOf(answer: Received | Error): unknown {
-  if (answer instanceof Error) throw new Unread(`the ledger did not answer (${reasonOf(answer)})`)
+  if (answer instanceof Error)
+    throw new Unread(`the ledger did not answer (${reasonOf(answer)})`, answer)
   if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null)
     return answer.body
   throw new Unread(explained(answer, { outcome: 'refused' }), answer)

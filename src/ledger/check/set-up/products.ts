@@ -1,6 +1,6 @@
 import { ledgerPath } from '../../calls/path.ts'
 import type { LoanProduct } from '../../loans/product.ts'
-import type { Checked, CheckedLender, Found } from '../finding.ts'
+import { type Checked, type CheckedLender, type Found, foundUnread } from '../finding.ts'
 import { type Reads, Unread } from '../reads.ts'
 
 const PRODUCTS = ledgerPath(['loanproducts'])
@@ -21,8 +21,6 @@ export function productsIn(reads: Reads): Promise<ListedProduct[]> {
   return reads.list<ListedProduct>(PRODUCTS)
 }
 
-const LOOK = 'Let LEDGER_USERNAME read the product at the ledger, or look it up there'
-
 type OfProduct = (product: ListedProduct, lender: CheckedLender) => Promise<Omit<Found, 'lender'>>
 
 /** One finding per lender and product that the ledger has. A missing product is the finding of `product`. */
@@ -32,7 +30,7 @@ export async function eachProduct({ reads, lenders }: Checked, check: OfProduct)
   for (const lender of lenders) {
     const own = lender.products.flatMap(name => products.find(one => one.name === name) ?? [])
     const findings: Found[] = []
-    for (const product of own) findings.push(await check(product, lender).catch(unread))
+    for (const product of own) findings.push(await check(product, lender).catch(foundUnread))
     found.push({ ...worstOf(findings), lender: lender.code })
   }
   return found
@@ -42,11 +40,6 @@ export async function eachProduct({ reads, lenders }: Checked, check: OfProduct)
 export function shown<T>(member: T | undefined): T {
   if (member === undefined) throw new Unread('the product does not show it')
   return member
-}
-
-function unread(error: unknown): Found {
-  if (!(error instanceof Unread)) throw error
-  return { state: 'unknown', found: `could not be read: ${error.message}`, remedy: LOOK }
 }
 
 /** A lender has one finding per check, whatever the number of its products. */
