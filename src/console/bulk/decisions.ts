@@ -6,7 +6,7 @@ import { cancelOperation } from '../../operations/control/cancel.ts'
 import { resolveOperation } from '../../operations/control/resolve.ts'
 import { parseTrackingId } from '../../operations/tracking-id.ts'
 import { assign } from '../../payments/decisions/assign.ts'
-import { resolve } from '../../payments/decisions/resolve.ts'
+import { resolveAsSeen, seenFor } from '../../payments/decisions/resolve.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { etagOf } from '../../payments/precondition.ts'
 
@@ -101,10 +101,11 @@ function resolveAs(outcome: Resolution) {
 }
 
 function settleAs(outcome: 'handled' | 'dismiss') {
-  return (context: Context, { gateway, id, kind, version }: PaymentItem, made: DecisionContext) => {
-    const resolution = { outcome, note: made.note ?? '' }
-    const name = { gateway, paymentId: id, kind }
-    return resolve(context, name, resolution, made.asker, seenAs(version))
+  return async (context: Context, item: PaymentItem, { note, asker }: DecisionContext) => {
+    const { gateway, id: paymentId, kind, version } = item
+    const resolution = { outcome, note: note ?? '' }
+    const wanted = { name: { gateway, paymentId, kind }, resolution, ifMatch: seenAs(version) }
+    await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
   }
 }
 

@@ -24,17 +24,6 @@ import { restore, reverse } from './reverse.ts'
 
 type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
 
-export async function resolve(
-  context: ForCaller & { db: Database; boss: PgBoss },
-  name: PaymentName,
-  resolution: PaymentResolution,
-  asker: Asker,
-  ifMatch?: string,
-): Promise<void> {
-  const wanted = { name, resolution, ifMatch }
-  await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
-}
-
 /** The ledger's record of a payment, read before any locks, because no batch must wait for the ledger's answer. */
 export async function seenFor(
   context: ForCaller & { db: Database },
