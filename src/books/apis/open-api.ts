@@ -1,5 +1,6 @@
 import type { Config, OpenGateway } from '../../config/config.ts'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
+import type { Database } from '../../database/database.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { GatewayClient } from '../../payments/gateways/gateway.ts'
@@ -13,6 +14,14 @@ export type ReadGateway = OpenGateway & { client: GatewayClient }
 /** The gateway of an account: settings for the account of one without a client stop the start. */
 export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: GatewayAccount) {
   return gateways.find(({ name }) => name === account.gateway) as ReadGateway
+}
+
+export type Inquiry = {
+  db: Database
+  api: GatewayApi
+  account: GatewayAccount
+  gateway: ReadGateway
+  lenders: Config['lenders']
 }
 
 type Open = {

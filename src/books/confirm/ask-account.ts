@@ -7,10 +7,10 @@ import type { Trace } from '../../ops/traces/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
-import { gatewayOf, openApi } from '../apis/open-api.ts'
+import { gatewayOf, type Inquiry, openApi } from '../apis/open-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from '../backfill/accounts.ts'
-import { ask, type Confirmation, type Inquiry, MAX_REFS, type Question } from './ask.ts'
+import { ask, type Confirmation, MAX_REFS, type Question } from './ask.ts'
 import { type Asked, saveAnswers } from './save-answers.ts'
 
 /** All of these are asked before any answer is recorded, so at most this many are repeated after a crash. */

@@ -1,12 +1,9 @@
 import { sql } from 'kysely'
-import type { Config } from '../../config/config.ts'
-import type { GatewayAccount } from '../../config/gateway-accounts.ts'
-import type { Database } from '../../database/database.ts'
-import type { ApiPayment, Fetched, GatewayApi } from '../../payments/gateways/gateway-api.ts'
+import type { ApiPayment, Fetched } from '../../payments/gateways/gateway-api.ts'
 import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import type { ReadGateway } from '../apis/open-api.ts'
+import type { Inquiry } from '../apis/open-api.ts'
 import { withNames } from '../apis/with-names.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { fetchedEvent } from '../backfill/fetched-event.ts'
@@ -25,14 +22,6 @@ export type Confirmation = {
   events: PaymentEvent[]
   asked: string[]
   has_more: boolean
-}
-
-export type Inquiry = {
-  db: Database
-  api: GatewayApi
-  account: GatewayAccount
-  gateway: ReadGateway
-  lenders: Config['lenders']
 }
 
 export async function ask(

@@ -1,12 +1,15 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
+import { rowCounts } from '../../csv/file-schemas.ts'
 import { decode } from '../../csv/reading/decode.ts'
 import { readCsv } from '../../csv/reading/read-csv.ts'
 import { noRows, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
+import { fileFacts } from '../../http/fields/file-facts.ts'
 import { newId } from '../../ids.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { findStatement } from './find-statements.ts'
@@ -17,17 +20,18 @@ import { noteDays } from './statement-days.ts'
 
 const MAX_NAMED = 3
 
-type Uploaded = {
-  statement_id: string
-  file_name: string | null
-  file_sha256: string | null
-  same_as: string | null
-  rows: number
-  valid_rows: number
-  invalid_rows: number
-  errors: { line: number; reason: string }[]
-  ignored_columns: string[]
-}
+export const Uploaded = Type.Object(
+  {
+    statement_id: Type.String(),
+    ...fileFacts,
+    ...rowCounts,
+    ignored_columns: Type.Array(Type.String(), {
+      description: 'the columns of the file from which nothing is taken',
+    }),
+  },
+  { title: 'UploadedStatement' },
+)
+type Uploaded = Static<typeof Uploaded>
 type StatementOf = Place & { lender: string }
 
 /**
