@@ -126,7 +126,7 @@ t.test(
       flags: ['no-permission=READ_CONFIGURATION'],
     })
     t.teardown(close)
-    const rules = [{ kind: 'error', status: 502, when: 'before', path: '^/loanproducts' }]
+    const rules = [{ kind: 'error', status: 502, match: { path: '^/loanproducts' } }]
     await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) })
     const findings = await checked(url)
     const remedyOf = (check: string) => findings.find(one => one.check === check)?.remedy
