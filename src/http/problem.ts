@@ -39,7 +39,7 @@ export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is inv
     super()
     Object.assign(this, { code })
     const part = what ?? (code === 'INVALID_QUERY' ? 'query' : 'body')
-    this.message = `The ${part} is invalid: ${fields.map(f => `${f.path} ${f.message}`).join('; ')}`
+    this.message = `The ${part} is invalid: ${fields.map(f => `${f.path} ${f.message}`.trim()).join('; ')}`
     this.fields = fields
   }
 }
@@ -77,7 +77,7 @@ export function errorHandler(error: FastifyError, request: FastifyRequest, reply
 /** @param error may name the invalid fields, as FieldErrors do */
 export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
   const { status, code } = classified(error)
-  const detail = status < 500 ? error.message : detailOf5xx(error, code)
+  const detail = status < 500 ? detailOf4xx(error) : detailOf5xx(error, code)
   return { status, code, detail, fields: error.fields }
 }
 
@@ -123,6 +123,12 @@ function classified(error: FastifyError): { status: number; code: string } {
   if (status === 413) return { status, code: 'PAYLOAD_TOO_LARGE' }
   if (status === 415) return { status, code: 'UNSUPPORTED_MEDIA_TYPE' }
   return status < 500 ? { status: 400, code: 'INVALID_PAYLOAD' } : { status, code: 'INTERNAL' }
+}
+
+function detailOf4xx({ code, message }: FastifyError) {
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+    ? 'The content-type is not written as one media type, such as application/json; charset=utf-8'
+    : message
 }
 
 function detailOf5xx(error: FastifyError, code: string) {

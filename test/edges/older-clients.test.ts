@@ -72,6 +72,13 @@ const REQUESTS: [what: string, head: string[], body: string | Buffer, status: nu
     415,
   ],
   [
+    'a type that cannot be read',
+    [`${OPERATE} HTTP/1.1`, 'host: x', `${JSON_TYPE} charset=utf-8`],
+    BODY,
+    415,
+  ],
+  ['the type twice', [`${OPERATE} HTTP/1.1`, 'host: x', JSON_TYPE, JSON_TYPE], BODY, 202],
+  [
     'a type for a GET without a body',
     ['GET /api/ledger/operations HTTP/1.1', 'host: x', JSON_TYPE],
     '',

@@ -102,7 +102,17 @@ t.test('the refusal of a body says what and where it is', async t => {
       t.fail(message)
     } catch (error) {
       t.equal((error as FieldErrors).fields[0]?.message, message)
+      t.notMatch((error as FieldErrors).message, '  ', 'one blank even where no field is named')
     }
+})
+
+t.test('a time whose year in UTC has not four digits is refused', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  for (const until of ['9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00'])
+    t.match((await call('POST', '/api/ledger/pause', { reason: 'a test', until })).body, {
+      status: 400,
+      errors: [{ path: '/until', message: 'must be in the years 0001 to 9999 in UTC' }],
+    })
 })
 
 t.test('a compressed body is refused because it is compressed', async t => {

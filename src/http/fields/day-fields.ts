@@ -10,7 +10,10 @@ const ISO_TIME = new RegExp(
 
 TypeRegistry.Set('Day', (_, value) => typeof value === 'string' && isDay(value))
 TypeRegistry.Set('IsoDay', (_, value) => typeof value === 'string' && dayOfIso(value) !== undefined)
-TypeRegistry.Set('Time', (_, value) => typeof value === 'string' && ISO_TIME.test(value))
+TypeRegistry.Set(
+  'Time',
+  (_, value) => typeof value === 'string' && ISO_TIME.test(value) && !isBeyondYears(value),
+)
 
 /** The day as the ledger writes it, which reads only that form. */
 function takeDay(value: unknown): unknown {
@@ -54,6 +57,11 @@ export const Time = Type.Unsafe<string>({
   examples: ['2026-11-20T10:15:30Z'],
 })
 
+/** In UTC, in which times are answered, the year would not have four digits. */
+function isBeyondYears(time: string): boolean {
+  return !/^(?!0000)\d{4}-/.test(new Date(time).toISOString())
+}
+
 function isDay(day: string): boolean {
   return namedDay(day) !== undefined
 }
@@ -73,5 +81,6 @@ function whyTime(value: unknown): ReturnType<Why> {
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && dayOfIso(day) === undefined)
     return 'is on a day that does not exist'
   if (/^[\d:.]+$/.test(time)) return 'has no zone, such as Z or +05:30'
+  if (ISO_TIME.test(value)) return 'must be in the years 0001 to 9999 in UTC'
   return 'must be a time in ISO 8601 with its zone, such as 2026-11-20T10:15:30Z'
 }
