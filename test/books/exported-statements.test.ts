@@ -133,6 +133,25 @@ t.test('times in an export are India’s, wherever the ledger is', async t => {
   t.match(await settlements(service, 'UTR1'), [{ settled_at: '2026-02-06T18:30:00.000Z' }])
 })
 
+t.test('a row of a report that does not say what it is about is refused', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = '7,2026-02-05 10:00:00,2026-02-07,INR,setl_1,UTR1'
+  const a = await upload(service, 'gateway_a', A_SHORT, `payment,pay_1,${end}`, `,pay_2,${end}`)
+  t.match(a, { valid_rows: 1, errors: [{ line: 3, reason: 'type is required' }] })
+  const b = await upload(
+    service,
+    'gateway_b',
+    'Event ID,Event Type,Event Amount,Event Currency,Status,Event Time,Sale Type,UTR,cf_payment_id',
+    '1,PAYMENT,7,INR,SUCCESS,2026-02-05 10:00:00,CREDIT,UTR2,1',
+    '2,,7,INR,SUCCESS,2026-02-05 10:00:00,CREDIT,UTR2,2',
+  )
+  t.match(b, { valid_rows: 1, errors: [{ line: 3, reason: 'Event Type is required' }] })
+  t.match(await settlements(service, 'UTR2'), [{ payments: 1, adjustments: '0' }])
+  const day = '/api/reconciliation?from=2026-02-05&to=2026-02-05'
+  const { days } = (await service.call('GET', day)).body
+  t.match(days, [{ statement: 'partial' }, { statement: 'partial' }])
+})
+
 const B_SUMMARY =
   'Id,Total Transaction Amount,Settlement Amount,Adjustment,Net Settlement Amount,From,Till,Status,UTR No.,Settlement Date'
 const B_EVENTS =

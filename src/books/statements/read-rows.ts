@@ -59,7 +59,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   function validRow({ line, misfit, fields, status }: WithStatus<Placed>): ReadRow[] {
     if (misfit !== null) return refuse(line, [misfit], undefined)
     const row = layout.read(fields, status)
-    const reasons = errorsOf(row, fields)
+    const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields)]
     if (reasons.length === 0) reasons.push(...repeats(row, line))
     const time = layout.timeIn(fields)
     return reasons.length === 0 ? [row] : refuse(line, reasons.map(layout.labelled), time)

@@ -32,6 +32,7 @@ export function rowLayout(place: Place) {
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
       layout.format.read(fields, settlements, status),
+    kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the payment, to know the day of a row that is refused. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
       captured_at ?? (event_time && inIndia(event_time)),
@@ -58,6 +59,14 @@ export function rowLayout(place: Place) {
       Object.entries(fields).map(([name, text]) => [name, plainly(layout.format, name, text)]),
     )
   }
+}
+
+/** A payment without its kind would be missing in its day, as if it were a fee. */
+function kindErrors({ format, labels }: Layout, fields: CsvFields): string[] {
+  const { kindField, columns } = format
+  const isNamed = (fields.gateway_payment_id ?? fields.event_id) !== undefined
+  if (kindField === undefined || fields[kindField] !== undefined || !isNamed) return []
+  return [`${labels.get(kindField) ?? columns[kindField]?.[0]} is required`]
 }
 
 /** A cell as plain text; what cannot be read is left to the check. */

@@ -25,6 +25,8 @@ export type Format = {
   signature: string[]
   /** For each of our fields, the column that holds it: of several, the first one that the header has. */
   columns: Record<string, string[]>
+  /** Our field that says what a row is about, in a report of more than payments. */
+  kindField?: string
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
   /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */

@@ -45,6 +45,7 @@ export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
   isIndian: true,
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
+  kindField: 'kind',
   columns: {
     kind: ['transaction_entity', 'type'],
     gateway_payment_id: ['entity_id'],

@@ -19,6 +19,7 @@ export const gatewayBEvents: Format = {
   title: 'payments and settlements of gateway B',
   isIndian: true,
   signature: ['event_id', 'event_type', 'event_amount', 'sale_type'],
+  kindField: 'event_type',
   columns: {
     event_id: ['event_id'],
     event_type: ['event_type'],
