@@ -24,7 +24,7 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
     ['x'.repeat(101), 'has 101 characters, but at most 100 are allowed'],
   ],
   activationDate: [
-    ['30 February 2026', 'does not exist'],
+    ['30 February 2026', 'is a day that does not exist'],
     [
       '5 March 2026',
       'must be a day as dd MMMM yyyy with the full English month, such as 05 March 2026',

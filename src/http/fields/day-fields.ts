@@ -71,7 +71,9 @@ function whyDay(shape: RegExp, form: string): Why {
     if (typeof value !== 'string') return `must be a day as ${form}, not ${kindOf(value)}`
     const month = value.split(' ')[1]
     const isNamed = month === undefined || namedDay(`01 ${month} 2000`) !== undefined
-    return shape.test(value) && isNamed ? 'does not exist' : `must be a day as ${form}`
+    return shape.test(value) && isNamed
+      ? 'is a day that does not exist'
+      : `must be a day as ${form}`
   }
 }
 

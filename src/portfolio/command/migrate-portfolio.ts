@@ -107,7 +107,7 @@ async function reportDryRun(call: Call, file: string, ended: MigrationRecord) {
   const notTaken = invalid_rows + found
   if (notTaken > 0)
     throw new Error(
-      `${file}: ${notTaken} rows are invalid, differ, would be refused or could not be checked`,
+      `${file}: rows that are invalid, differ, would be refused or could not be checked: ${notTaken}`,
     )
 }
 

@@ -30,7 +30,7 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
       )
     if (invalidRows > 0 && !skipInvalid) {
       throw new Conflict(
-        `${invalidRows} rows are invalid: correct them (errors.csv), or set skip_invalid to run the others`,
+        `The file has invalid rows (${invalidRows}): correct them (errors.csv), or set skip_invalid to run the others`,
       )
     }
     if (status === 'completed') return { migration_id: id, status }
