@@ -42,7 +42,7 @@ t.test('commits go to disk, whatever the database and the URL say', async t => {
   const { db, url } = await freshDatabase(t)
   const name = new URL(url).pathname.slice(1)
   await sql`alter database ${sql.id(name)} set synchronous_commit = off`.execute(db)
-  const ours = openDatabase(`${url}?options=-c%20synchronous_commit%3Dlocal`, {
+  const ours = openDatabase(`${url}&options=-c%20synchronous_commit%3Dlocal`, {
     max: 1,
     name: 'test',
     onError: () => undefined,

@@ -34,7 +34,8 @@ const CLOCKS = {
   exist: ['T00:00Z', 'T23:59:59Z', 'T10:15:30.123456789+15:59', 'T10:15:30-15:59'],
   doNot: ['', 'T24:00:00Z', 'T10:60:00Z', 'T10:15:60Z', 'T10:15:30', 'T10:15:30+16:00', 't10:15Z'],
 }
-const [day = ''] = DAYS.exist
+// No pattern says that an offset must not lead out of the years 0001 to 9999.
+const [, day = ''] = DAYS.exist
 const [clock = ''] = CLOCKS.exist
 const TIMES = {
   exist: [...DAYS.exist.map(one => one + clock), ...CLOCKS.exist.map(one => day + one)],

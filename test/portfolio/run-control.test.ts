@@ -22,7 +22,7 @@ t.test(
     )
     const { migration_id } = body
     const run = (more: object = {}) => call('POST', '/api/migration/run', { migration_id, ...more })
-    t.match(await run(), { status: 409, body: { code: 'CONFLICT', detail: /1 rows are invalid/ } })
+    t.match(await run(), { status: 409, body: { code: 'CONFLICT', detail: /invalid rows \(1\)/ } })
     t.equal((await call('POST', `/api/migration/${migration_id}/retry`)).status, 409)
     t.equal((await call('POST', `/api/migration/${migration_id}/cancel`)).status, 409)
     t.match(await run({ skip_invalid: true }), {
