@@ -14,7 +14,10 @@ export type DatabaseOptions = PoolOptions & { onError: (error: Error) => void }
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const pool = new pg.Pool(poolConfig(url, options))
   // Without a listener, the loss of an idle connection would end the process.
-  pool.on('error', options.onError)
+  pool.on('error', error => {
+    // PostgreSQL may end with us.
+    if (!pool.ending) options.onError(error)
+  })
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
   pools.set(db, pool)
   return db
