@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import { isAnother, LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { isAnother, LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -40,7 +40,7 @@ export async function readRepayments(
 async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTransaction[]> {
   const answer = await readLoan(ledger, loan, 'transactions')
   if (answer.outcome === 'refused') {
-    if (answer.status === 404) return []
+    if (answer.status === NOT_FOUND) return []
     throw new LedgerTrouble(answer)
   }
   const { externalId, transactions } = answer.body

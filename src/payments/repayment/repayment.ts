@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
 import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
 import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -94,7 +95,7 @@ export function repayment(db: Database, config: Config): Operation {
 }
 
 function unreadLoan(refused: Parameters<typeof withReason>[0]) {
-  return refused.status === 404
+  return refused.status === NOT_FOUND
     ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
     : withReason(refused)
 }

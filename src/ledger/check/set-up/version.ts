@@ -1,3 +1,4 @@
+import { NOT_FOUND } from '../../answers/answer.ts'
 import { ledgerPath } from '../../calls/path.ts'
 import type { Check } from '../finding.ts'
 import { type Reads, Unread } from '../reads.ts'
@@ -31,5 +32,5 @@ export const version: Check = {
 
 async function lacksExternalIds(reads: Reads): Promise<boolean> {
   const answer = await reads.read(BY_EXTERNAL_ID).catch((error: unknown) => error)
-  return answer instanceof Unread && answer.status === 404 && answer.code === null
+  return answer instanceof Unread && answer.status === NOT_FOUND && answer.code === null
 }
