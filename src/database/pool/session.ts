@@ -28,13 +28,14 @@ const WHAT_OUR_READING_NEEDS = {
  * disk. These are not startup parameters, because PgBouncer refuses those.
  */
 export async function setUpSession(client: pg.ClientBase, statementMs: number): Promise<void> {
+  // A migration waits as long as the tables that it changes are in use, and keeps its lock while another session creates
+  // queues.
+  const unlessMigrating = (ms: number) => (statementMs === 0 ? 0 : ms)
   const limits = {
     statement_timeout: statementMs,
-    // A migration waits as long as the tables that it changes are in use.
-    lock_timeout: statementMs === 0 ? 0 : LOCK_TIMEOUT_MS,
+    lock_timeout: unlessMigrating(LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    // It holds its lock while another session creates queues.
-    idle_session_timeout: statementMs === 0 ? 0 : IDLE_SESSION_TIMEOUT_MS,
+    idle_session_timeout: unlessMigrating(IDLE_SESSION_TIMEOUT_MS),
   }
   const own = Object.entries(limits)
   const needed = Object.entries(WHAT_OUR_READING_NEEDS)
