@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** Only the first this many invalid rows are listed. */
+/** Further invalid rows are counted, but not listed. */
 export const MAX_LISTED = 100
 
 export const InvalidRow = Type.Object(

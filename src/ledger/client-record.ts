@@ -96,10 +96,9 @@ export function clientDifferences(client: LedgerClient, fields: ClientFields): s
   const texts = ['firstname', 'lastname', 'mobileNo', 'emailAddress'] as const
   const { activationDate } = fields
   return differencesIn(
-    ...texts.map(name => {
-      const isSame = fields[name] === undefined || client[name]?.trim() === fields[name].trim()
-      return [name, isSame ? fields[name] : client[name], fields[name]] as const
-    }),
+    ...texts
+      .filter(name => fields[name] !== undefined && client[name]?.trim() !== fields[name].trim())
+      .map(name => [name, client[name], fields[name]] as const),
     ['activationDate', activationDate && dayThere(client.activationDate), activationDate],
   )
 }
