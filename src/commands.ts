@@ -7,7 +7,7 @@ import { migrate } from './database/migrate/migrate.ts'
 import { migrationReport } from './database/migrate/migration-report.ts'
 import { DAY_MS } from './day.ts'
 import { welcome } from './embedded/welcome.ts'
-import { logger } from './log.ts'
+import { logger } from './log/log.ts'
 import { openQueue } from './queue/queue.ts'
 
 /** Work in flight may finish within this time after SIGTERM; the rest is handed back. */

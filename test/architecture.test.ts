@@ -23,6 +23,7 @@ const LAW = [
   ['config'],
   // The list of gateways, which config needs too.
   ['payments/gateways'],
+  ['log', 'text'],
 ]
 const STARTERS = [
   'main.ts',

@@ -1,4 +1,4 @@
-import { trimmed } from '../database/trimmed.ts'
+import { trimmed } from '../text/trimmed.ts'
 
 export type CsvFields = Record<string, string>
 

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { DB } from './database.types.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import { retried } from './retried.ts'
 
 const RETRY_EVERY_MS = 250

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import { startLoop } from '../queue/loop.ts'
 
 /** Within two seconds of a pause, no process begins a write any more. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyError } from 'fastify'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import { nullable } from './fields/schemas.ts'
 import { problemOf } from './problem.ts'
 

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Database } from '../database/database.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { Job } from '../queue/job.ts'
 import { measureEvery } from './measure-every.ts'
 

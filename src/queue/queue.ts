@@ -7,7 +7,7 @@ import {
 } from 'pg-boss'
 import type { Database, Trx } from '../database/database.ts'
 import { LONG_STATEMENT_MS, poolConfig } from '../database/pool/pool-config.ts'
-import { publicError } from '../public-error.ts'
+import { publicError } from '../log/public-error.ts'
 import type { Job } from './job.ts'
 import { wakeAtCommit } from './wake-workers.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { DB } from '../database/database.types.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
-import { publicError } from '../public-error.ts'
+import { publicError } from '../log/public-error.ts'
 
 export type RunTable = keyof DB & `core.${string}_run`
 

@@ -1,6 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { Databases, Trx } from '../database/database.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import type { Job } from './job.ts'
 import { keepClaim, RunLeft } from './keep-claim.ts'
 import { startLoop } from './loop.ts'

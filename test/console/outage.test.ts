@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { logger } from '../../src/log.ts'
+import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { ADMIN } from '../support/accounts/admin.ts'

@@ -3,7 +3,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
-import { logger } from '../../src/log.ts'
+import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import {
   attemptsOf,

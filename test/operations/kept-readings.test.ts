@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { logger } from '../../src/log.ts'
+import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { BLANK, trimmed } from '../../src/database/trimmed.ts'
+import { BLANK, trimmed } from '../../src/text/trimmed.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv } from '../support/portfolio/rows.ts'

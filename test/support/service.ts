@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
-import { logger } from '../../src/log.ts'
+import { logger } from '../../src/log/log.ts'
 import type { Gateway } from '../../src/payments/gateways/gateway.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'

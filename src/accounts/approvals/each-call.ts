@@ -1,6 +1,6 @@
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { ActCall } from './act-call.ts'
 import { listFacts } from './list-facts.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { storableJson } from '../../database/storable.ts'
 import type { PaymentStatus, StatusFields } from '../../payments/gateways/gateway-api.ts'
+import { storableJson } from '../../text/storable.ts'
 
 export type WithStatus<Item> = Item & { status: PaymentStatus | null }
 

@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher } from 'undici'
 import type { CallbackSettings } from '../../config/config.ts'
-import { storableText } from '../../database/storable.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
-import { publicError } from '../../public-error.ts'
+import { publicError } from '../../log/public-error.ts'
+import { storableText } from '../../text/storable.ts'
 import { signedHeaders } from '../sign.ts'
 
 /** Enough bytes of a response to show the cause of a failure. */

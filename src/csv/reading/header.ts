@@ -1,4 +1,4 @@
-import { trimmed } from '../../database/trimmed.ts'
+import { trimmed } from '../../text/trimmed.ts'
 import { type FileKind, REASON } from '../column.ts'
 import { withoutEmptyEnd } from '../fields.ts'
 import type { CsvRow } from './row-batches.ts'

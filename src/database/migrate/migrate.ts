@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
-import { logger } from '../../log.ts'
+import { logger } from '../../log/log.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { LOCKS } from '../locks.ts'
 import { poolConfig } from '../pool/pool-config.ts'

@@ -3,7 +3,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit/group-commit.ts'
 import type { Watch } from '../../database/watch.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { liveQueue, wakesOf } from '../queue.ts'
 

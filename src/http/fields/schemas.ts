@@ -1,7 +1,7 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
-import { BLANK } from '../../database/trimmed.ts'
+import { BLANK } from '../../text/trimmed.ts'
 import { MAY_BE_EMPTY, TAKE, trimText } from './take-values.ts'
 import { WHY, type Why } from './why.ts'
 

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { trimmed } from '../../database/trimmed.ts'
+import { trimmed } from '../../text/trimmed.ts'
 
 /** A schema's function from the value that was sent to the one that is taken and checked. */
 export const TAKE = Symbol('take')

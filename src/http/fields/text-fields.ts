@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
-import { BLANK } from '../../database/trimmed.ts'
 import { UUID } from '../../ids.ts'
+import { BLANK } from '../../text/trimmed.ts'
 import { TAKE, trimText } from './take-values.ts'
 import { WHY, type Why, whyText } from './why.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { Answer } from '../answers/answer.ts'
 import { codeOf, isOfLedgerShape } from '../answers/error-body.ts'
 import { causeOfRefusal, inOneSentence, isOfUser } from '../answers/remedy.ts'

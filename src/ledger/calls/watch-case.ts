@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import type { Ledger } from './client.ts'
 
 /** A loan or client that is asked for by its external id, and not a part of it. */

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import { callersTraceparent } from './traceparent.ts'
 import type { Trace, Traces } from './traces.ts'
 

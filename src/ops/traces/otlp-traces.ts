@@ -14,7 +14,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { within } from '../../database/within.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
 import type { Part, Trace, Traces } from './traces.ts'
 

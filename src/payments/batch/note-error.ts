@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { publicError } from '../../public-error.ts'
+import { publicError } from '../../log/public-error.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 
 /** Enough characters for the errors of a dozen parts. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { storableText } from '../../database/storable.ts'
+import { storableText } from '../../text/storable.ts'
 
 /** No genuine id or name is longer; the complete header is stored too. */
 const MAX_CHARACTERS = 500

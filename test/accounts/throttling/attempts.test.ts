@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
-import { logger } from '../../../src/log.ts'
+import { logger } from '../../../src/log/log.ts'
 import { startRole } from '../../../src/role.ts'
 import { ADMIN, OPERATOR, startWithAccounts } from '../../support/accounts/admin.ts'
 import { type Call, caller, testEnv } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
-import { logger } from '../../../src/log.ts'
+import { logger } from '../../../src/log/log.ts'
 import { startRole } from '../../../src/role.ts'
 import {
   type AccountService,

@@ -6,7 +6,7 @@ import { runAttempt } from '../../../src/engine/attempt/run-attempt.ts'
 import type { AttemptContext } from '../../../src/engine/attempt/running-attempt.ts'
 import type { Claim } from '../../../src/engine/claim/claim.ts'
 import type { Operation } from '../../../src/engine/operation.ts'
-import { logger } from '../../../src/log.ts'
+import { logger } from '../../../src/log/log.ts'
 import { openTraces } from '../../../src/ops/traces/open-traces.ts'
 
 t.test(

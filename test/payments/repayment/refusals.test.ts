@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
-import { logger } from '../../../src/log.ts'
+import { logger } from '../../../src/log/log.ts'
 import { startRole } from '../../../src/role.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { capturedA, eventA, refundA, successB } from '../../support/payments/gateway-events.ts'
