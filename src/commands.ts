@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
 import closeWithGrace from 'close-with-grace'
-import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './callbacks/after-restore.ts'
 import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
 import { openDatabase } from './database/database.ts'
 import { migrate } from './database/migrate/migrate.ts'
@@ -9,6 +8,7 @@ import { DAY_MS } from './day.ts'
 import { welcome } from './embedded/welcome.ts'
 import { logger } from './log/log.ts'
 import { openQueue } from './queue/queue.ts'
+import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './restore/after-restore.ts'
 
 /** Work in flight may finish within this time after SIGTERM; the rest is handed back. */
 const STOP_WITHIN_MS = 25_000

@@ -10,7 +10,7 @@ import ts from './support/typescript-6.ts'
  */
 const LAW = [
   ['embedded'],
-  ['console'],
+  ['console', 'restore'],
   ['callbacks'],
   ['portfolio', 'books'],
   ['payments'],
