@@ -1,23 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { requireNeeds } from './accounts/access/access.ts'
 import { forCallers } from './accounts/access/for-callers.ts'
-import { accountRoutes } from './accounts/account-routes.ts'
-import { adminRoutes } from './accounts/admin-routes.ts'
-import { approvalRoutes } from './accounts/approvals/approval-routes.ts'
-import { auditRoutes } from './accounts/audit-chain/audit-routes.ts'
 import { openRefusedCalls } from './accounts/throttling/refused-calls.ts'
 import { requireInternalToken } from './accounts/tokens/internal-token.ts'
-import { apiContext, type Routes, type Services } from './api-context.ts'
-import { gatewayRoutes } from './books/backfill/gateway-routes.ts'
-import { paymentCheckRoutes } from './books/readback/payment-check-routes.ts'
-import { reconciliationRoutes } from './books/reconciliation/reconciliation-routes.ts'
-import { settlementRoutes } from './books/settlements/settlement-routes.ts'
-import { statementRoutes } from './books/statements/statement-routes.ts'
+import { apiContext, type Services } from './api-context.ts'
 import { callbackDocs } from './callbacks/callback-docs.ts'
-import { callbackRoutes } from './callbacks/callback-routes.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/console.ts'
-import { acceptFiles } from './http/body/multipart.ts'
 import { warnOfWideProxies } from './http/connections/warn-of-wide-proxies.ts'
 import { httpLimits } from './http/limits.ts'
 import { EVERY_METHOD, otherMethods } from './http/other-methods.ts'
@@ -25,53 +14,11 @@ import { registerFeatures } from './http/register-features.ts'
 import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
-import { ledgerCheckRoutes } from './ledger/check/ledger-check-routes.ts'
-import { operationControlRoutes } from './operations/control/control-routes.ts'
-import { operationRoutes } from './operations/operation-routes.ts'
-import { pauseRoutes } from './operations/pause/pause-routes.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
 import { docsRoutes } from './ops/docs/docs.ts'
 import { measureRequests } from './ops/measure-requests.ts'
 import { serveApart } from './ops/ops-port.ts'
-import { opsRoutes } from './ops/ops-routes.ts'
-import { batchRoutes } from './payments/batch/batch-routes.ts'
-import { assignRoutes } from './payments/decisions/assign-routes.ts'
-import { resolveRoutes } from './payments/decisions/resolve-routes.ts'
-import { webhookCheckRoutes } from './payments/intake/webhook-check-routes.ts'
-import { webhookRoutes } from './payments/intake/webhook-routes.ts'
-import { paymentRoutes } from './payments/reading/payment-routes.ts'
-import { referenceRoutes } from './payments/references/reference-routes.ts'
-import { downloadRoutes } from './portfolio/download-routes.ts'
-import { migrationRoutes } from './portfolio/migration-routes.ts'
-import { runRoutes } from './portfolio/run-routes.ts'
-import { uploadRoutes } from './portfolio/upload-routes.ts'
-
-/** Routes by who may call them and by feature, in the order of the OpenAPI document. The console lists its own. */
-const ROUTES = {
-  anybody: { ops: [opsRoutes] },
-  callers: {
-    operations: [operationRoutes, operationControlRoutes, pauseRoutes, ledgerCheckRoutes],
-    portfolio: [() => acceptFiles, migrationRoutes, uploadRoutes, downloadRoutes, runRoutes],
-    accounts: [accountRoutes, adminRoutes, approvalRoutes, auditRoutes],
-    payments: [
-      batchRoutes,
-      paymentRoutes,
-      assignRoutes,
-      resolveRoutes,
-      referenceRoutes,
-      webhookCheckRoutes,
-    ],
-    books: [
-      gatewayRoutes,
-      statementRoutes,
-      reconciliationRoutes,
-      settlementRoutes,
-      paymentCheckRoutes,
-    ],
-    callbacks: [callbackRoutes],
-  },
-  gateways: { payments: [webhookRoutes] },
-} satisfies Record<string, Record<string, Routes[]>>
+import { ROUTES } from './routes.ts'
 
 export async function buildApi(
   services: Services,

@@ -30,6 +30,7 @@ const STARTERS = [
   'commands.ts',
   'role.ts',
   'api.ts',
+  'routes.ts',
   'api-context.ts',
   'worker.ts',
   'worker-context.ts',
