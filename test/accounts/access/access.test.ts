@@ -181,6 +181,9 @@ t.test('the tables of docs/security.md are what the routes declare', async t => 
 })
 
 t.test('a call or page that declares nothing does not start', async t => {
+  const collected = routes.length
+  // The refused routes are collected, too.
+  t.teardown(() => routes.splice(collected))
   const refused = new Set<string>()
   const addUndeclared = (message: unknown) => {
     const { fastify } = message as { fastify: FastifyInstance }
