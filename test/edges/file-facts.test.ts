@@ -88,8 +88,10 @@ t.test('the search finds files by their ids and by their bytes', async t => {
   const found = await viewer(`/console/search?q=${sha256.toUpperCase()}`)
   t.equal(found.headers.get('location'), `/console/portfolio/${body.migration_id}`)
   t.match((await viewer(`/console/search?q=${'0'.repeat(64)}`)).text, 'Nothing has the id')
-  const { statements } = (await call('GET', '/api/gateways/gateway_b/statements')).body
-  const { statement_id: id, file_sha256 } = statements[0]
+  const report = `${STATEMENT_HEADER}\npay_2,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,\n`
+  await uploadStatement(url, 'gateway_a/statement?lender=LENDER_02', report)
+  const again = await uploadStatement(url, 'gateway_b/statement?lender=LENDER_07', report)
+  const { statement_id: id, file_sha256 } = again.body
   const path = `/console/books/statements/${id}`
   t.equal((await viewer(`/console/search?q=${id}`)).headers.get('location'), path)
   t.match((await viewer(`/console/search?q=${file_sha256}`)).text, `href="${path}"`)
