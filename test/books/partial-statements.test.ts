@@ -49,6 +49,12 @@ t.test(
   },
 )
 
+t.test('the headers of reports that were joined leave no day partial', async t => {
+  const service = await withPayments(t)
+  await upload(service, row('pay_1', '1000.00'), STATEMENT_HEADER, row('pay_2', '1000.00'))
+  t.match(await dayOf(service), { statement: 'complete', captured: { payments: 2 } })
+})
+
 t.test('a refused row without a readable day leaves all days of its file partial', async t => {
   const service = await withPayments(t)
   await upload(service, row('pay_1', '1000.00'), row('pay_2', '1000.00', '05/02/2026 10:00'))

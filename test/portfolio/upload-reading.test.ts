@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../support/service.ts'
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test(
-  'a file may have a BOM, CRLF, semicolons, tabs, quotes, blank lines and any order of columns',
+  'a file may have a BOM, CRLF, semicolons, tabs, quotes, blank lines, any order of columns and a repeated header',
   async t => {
     const plain = repaymentsCsv({ note: 'paid' }, { payment_reference: 'p-2' })
     const reversed = plain
@@ -33,6 +33,7 @@ t.test(
       without: plain.replaceAll(/,[^,]*$/gm, ''),
       otherDelimitersInCells: plain.replaceAll(',', ';').replace('paid', 'a, '.repeat(20)),
       otherEnds: plain.replace('\n', '\r\n'),
+      joined: `${repaymentsCsv({})}\ufeff${repaymentsCsv({ payment_reference: 'p-2' })}`,
     }
     for (const [name, csv] of Object.entries(variants)) {
       const { body } = await uploadCsv(service, 'repayments', csv)

@@ -1,3 +1,5 @@
+import { trimmed } from '../../text/trimmed.ts'
+
 export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader<Row> = {
@@ -20,7 +22,7 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   return {
     add(record: CsvRow) {
       if (header === undefined) header = record
-      else rows.push(record)
+      else if (!isHeader(record)) rows.push(record)
     },
     async afterBytes(count: number) {
       bytesOfBatch += count
@@ -33,6 +35,15 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     async idle() {
       await saving.catch(() => undefined)
     },
+  }
+
+  /** Files that were joined bring a header each, and a BOM perhaps. */
+  function isHeader({ cells }: CsvRow): boolean {
+    const names = header?.cells ?? []
+    return (
+      cells.length === names.length &&
+      cells.every((cell, i) => trimmed(cell) === trimmed(names[i] ?? ''))
+    )
   }
 
   async function hand() {
