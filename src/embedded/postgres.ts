@@ -35,13 +35,14 @@ export async function startPostgres(options: {
   folder: string
   password: string
   flags?: string[]
-  port?: number
+  /** Asked just before PostgreSQL starts: while its data is created, another program could take a free port. */
+  port?(): Promise<number>
 }): Promise<Postgres> {
   const { password, flags = [] } = options
   const { native, data: folder } = sheltered(await programs(), options.folder)
   if (existsSync(resolve(folder, 'PG_VERSION'))) await stopLeftover(folder)
   else initialise(resolve(native, 'bin/initdb'), folder, password)
-  const port = options.port ?? (await freePort(0))
+  const port = await (options.port?.() ?? freePort(0))
   const log = openSync(`${folder}.log`, 'a', PRIVATE_FILE)
   // openSync does not change the mode of an existing file.
   fchmodSync(log, PRIVATE_FILE)

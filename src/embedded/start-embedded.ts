@@ -50,8 +50,7 @@ export async function startEmbedded(
     missing.push(() => ports.ledger(port => startLedger(files, flags, port)))
   if (!GATEWAY_SETTINGS.some(isPresent)) missing.push(() => ports.gateways(startGateways))
   // PostgreSQL starts last, because it takes seconds, and the ports of the others may be in use.
-  if (!settings.DATABASE_URL)
-    missing.push(async () => startDatabase(files, settings, await ports.postgres()))
+  if (!settings.DATABASE_URL) missing.push(() => startDatabase(files, settings, ports.postgres))
 
   const controls: Controls = {}
   const opened: Part[] = []
@@ -82,7 +81,7 @@ async function closeAll(opened: Part[]): Promise<void> {
 async function startDatabase(
   { postgres: folder }: DataFolder,
   { POSTGRES_PASSWORD: password }: Secrets,
-  port: number,
+  port: () => Promise<number>,
 ): Promise<Part> {
   const { url, close } = await startPostgres({ folder, password, port })
   return { close, settings: { DATABASE_URL: url } }

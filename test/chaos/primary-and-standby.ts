@@ -30,7 +30,7 @@ export async function startPair(folder: string): Promise<Pair> {
     startPostgres({
       folder: folders[which],
       password: PASSWORD,
-      port: ports[which],
+      port: async () => ports[which],
       flags: settings.flatMap(setting => ['-c', setting]),
     })
 

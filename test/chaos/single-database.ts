@@ -15,7 +15,7 @@ export type ChaosDatabase = {
 }
 
 export async function startSingleDatabase(folder: string, port: number): Promise<ChaosDatabase> {
-  const start = () => startPostgres({ folder, password: PASSWORD, port })
+  const start = () => startPostgres({ folder, password: PASSWORD, port: async () => port })
   let postgres: Postgres = await start()
   return {
     url: postgres.url,

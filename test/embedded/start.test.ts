@@ -94,8 +94,9 @@ let running: Awaited<ReturnType<typeof start>>
 
 await t.test(
   'a start after a kill continues with the database and the ledger’s books as they were',
-  async () => {
+  async t => {
     const first = await start(t, folder, { ports: USUAL_PORTS })
+    t.match(first.printed, 'LoanOps is running')
     const before = callsOf(folder, first.printed)
     const { body } = await before('POST', '/api/ledger/operate', client)
     const track = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=20`
