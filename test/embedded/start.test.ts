@@ -94,7 +94,7 @@ let running: Awaited<ReturnType<typeof start>>
 
 await t.test(
   'a start after a kill continues with the database and the ledger’s books as they were',
-  async t => {
+  async () => {
     const first = await start(t, folder, { ports: USUAL_PORTS })
     t.match(first.printed, 'LoanOps is running')
     const before = callsOf(folder, first.printed)
