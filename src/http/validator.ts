@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
-import type { RouteOptions } from 'fastify'
+import type { FastifyRequest, RouteOptions } from 'fastify'
 import { closed } from './fields/schemas.ts'
 import { takeValues } from './fields/take-values.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
@@ -43,6 +43,17 @@ const NO_QUERY = Type.Object({}, closed)
 /** A route that declares no query accepts none, so that a misspelt filter is refused rather than ignored. */
 export function closeQuery(route: RouteOptions): void {
   route.schema = { querystring: NO_QUERY, ...route.schema }
+}
+
+/** Refuses what is sent to a call that takes no body, rather than ignore it; an empty object and null count as none. */
+export async function refuseUnknownBody({ is404, routeOptions, body }: FastifyRequest) {
+  const isElsewhere = is404 || routeOptions.schema?.body !== undefined
+  if (isElsewhere || body === undefined || body === null) return
+  const isObject = typeof body === 'object' && !Array.isArray(body)
+  const errors = isObject
+    ? Object.keys(body).map(name => ({ path: `/${name}`, message: 'is not a known field' }))
+    : [{ path: '', message: 'must be an empty object, or no body' }]
+  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors.slice(0, MAX_FIELD_ERRORS))
 }
 
 /** The first error of each field: the others mostly follow from it. */

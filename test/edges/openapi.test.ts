@@ -35,6 +35,15 @@ t.test('/openapi.json describes the whole contract', async t => {
     t.ok(paths['/api/webhooks/gateway_a'].post.responses[503].headers['Retry-After'])
   })
 
+  t.test('/openapi.json says that what needs approval may be proposed already', async t => {
+    const conflicts = Object.entries<any>(paths)
+      .flatMap(([path, calls]) => Object.values<any>(calls).map(call => ({ path, ...call })))
+      .filter(({ responses }) => responses[403]?.['x-codes'].includes('PERSON_REQUIRED'))
+    t.equal(conflicts.length, 22)
+    for (const { path, responses } of conflicts)
+      t.match(responses[409], { 'x-codes': /CONFLICT/ }, path)
+  })
+
   t.test(
     '/openapi.json lists the headers that a webhook reads, and requires none of them',
     async t => {

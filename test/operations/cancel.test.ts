@@ -48,7 +48,7 @@ t.test('an operation that was never attempted is cancelled once, even during a p
     waiting_for: null,
     error_code: 'loanops.cancelled',
   })
-  t.equal((await cancel(service.call, id)).status, 409)
+  t.match(await cancel(service.call, id), { status: 409, body: { detail: /nor ended/ } })
   const { rows } = await sql`select action, subject from ops.audit
     where action = 'operation.cancel'`.execute(service.db)
   matchEach(t, rows, [{ action: 'operation.cancel', subject: id }])

@@ -38,13 +38,15 @@ const oneSchema = {
   response: { 200: Approval },
 }
 const decisionBody = Type.Object({ note: optional(Note) }, { ...closed, title: 'ApprovalDecision' })
+const ActAnswer = Type.Object({}, { additionalProperties: true, title: 'ActAnswer' })
 const approveSchema = {
   ...toDecide,
   operationId: 'approveProposal',
-  'x-refusals': [...refusals, 'OWN_PROPOSAL', 'STALE'],
+  'x-refusals': [...refusals, 'OWN_PROPOSAL', 'STALE', 'USERNAME_TAKEN', 'PRECONDITION_FAILED'],
   summary: 'Does what somebody else proposed, and answers as the call itself does',
   description: 'The status and the body are those of the call that was proposed.',
   body: decisionBody,
+  response: { 200: ActAnswer, 201: ActAnswer, 202: ActAnswer, 204: Type.Null() },
 }
 const rejectSchema = {
   ...toDecide,
@@ -79,7 +81,7 @@ export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const decision = { ...decisionOf(request), signal: whileAsked(reply) }
         const { status, body } = await approve(context, decision)
-        return reply.code(status).send(body)
+        return reply.code(status as 200).send(body as object)
       },
     )
 

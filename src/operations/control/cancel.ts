@@ -28,7 +28,9 @@ export async function cancelOperation(
     const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
     if (end === 'unknown') throw new UnknownTrackingId()
     if (end === 'tried')
-      throw new Conflict('Only an operation that has never been attempted can be cancelled')
+      throw new Conflict(
+        'Only an operation that has neither been attempted nor ended can be cancelled',
+      )
     await audit(trx, { ...asker, action: 'operation.cancel', subject: trackingId(tracked) })
     return end
   })

@@ -87,7 +87,8 @@ function codesOf(method: string, call: Call): string[] {
     ...(method === 'get' ? [] : ['INVALID_PAYLOAD', 'PAYLOAD_TOO_LARGE']),
     ...(isChange ? ['UNSUPPORTED_MEDIA_TYPE'] : []),
     ...(FOR_EVERY_ROLE.includes(needs) ? [] : ['FORBIDDEN']),
-    ...(acts.length > 0 ? ['PERSON_REQUIRED'] : []),
+    // CONFLICT: it is proposed already.
+    ...(acts.length > 0 ? ['PERSON_REQUIRED', 'CONFLICT'] : []),
     // An operation has a code of its own for an unknown id.
     ...(hasRecord && !own.includes('UNKNOWN_TRACKING_ID') ? ['NOT_FOUND'] : []),
   ]

@@ -11,7 +11,6 @@ import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
-import { FieldErrors } from '../../http/problem.ts'
 import { BatchRun } from '../payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
 
@@ -51,7 +50,6 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       '/payments/batch',
       { schema: requestSchema, config: operate() },
       async (request, reply) => {
-        refuseBody(request.body)
         const batch_id = await requestBatchNow(db, boss, askerOf(request))
         return reply.code(202).send({ batch_id })
       },
@@ -71,14 +69,4 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       },
     )
   }
-}
-
-/** An empty object counts as no body. */
-function refuseBody(body: unknown): void {
-  if (body === undefined) return
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  const errors = isObject
-    ? Object.keys(body).map(name => ({ path: `/${name}`, message: 'is not a known field' }))
-    : [{ path: '', message: 'must be an empty object, or no body' }]
-  if (errors.length > 0) throw new FieldErrors('INVALID_PAYLOAD', errors)
 }

@@ -50,6 +50,7 @@ const newAccount = (time: Time) => ({
 const service = withSigned(
   await withApprovals(t, ACTS.join(), {
     CONSOLE_ENABLED: 'true',
+    DOCS_ENABLED: 'true',
     LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_a: AUTOMATIC } }),
     S: 'secret',
   }),
@@ -70,6 +71,8 @@ const statements = await each(['withdraw'], statement)
 await each(['disable', 'unlock', 'reset'], account)
 await each(['delete'], (_, time) => putReference(db, { ...order('delete', time), ...LOAN }, ASKER))
 for (const time of TIMES) await callback(time)
+const { paths } = (await call('GET', '/openapi.json')).body
+const answers = paths['/api/approvals/{id}/approve'].post.responses
 
 const ROWS: Record<string, Row> = {
   assign: {
@@ -206,7 +209,8 @@ for (const [name, { act, action, shows, ...row }] of Object.entries(ROWS))
     t.match(body.facts, shows)
     t.match(await admin.approve(id), { status: 403, body: { code: 'OWN_PROPOSAL' } })
     t.same(await effectsOf(action), before, 'nothing is done yet')
-    t.match(await second.approve(id), { status: /^20[0-4]$/ })
+    const { status } = await second.approve(id)
+    t.ok(status < 300 && status in answers, `the contract has the answer ${status}`)
     t.match(await second.approve(id), { status: 409, body: { code: 'CONFLICT' } })
     const done = (await effectsOf(action)).slice(before.length)
     t.match(done, [
