@@ -55,7 +55,7 @@ t.test('a refused form has its values exactly as they were typed', async t => {
   const typed = 'null &lt;b&gt; &amp;quot; " \\ \' <i>'
   const fields = { outcome: 'post', amount: typed, external_loan_id: typed }
   const { text } = await operator(`${NOBODY}/resolve`, fields, { referer: url + NOBODY })
-  const form = parse(text).querySelector(`form[action="${NOBODY}/resolve"]`)
+  const form = parse(text).querySelector(`form[action^="${NOBODY}/resolve"]`)
   for (const name of ['amount', 'external_loan_id'])
     t.equal(form?.querySelector(`[name=${name}]`)?.getAttribute('value'), typed, name)
 })

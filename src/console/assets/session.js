@@ -1,7 +1,8 @@
 // Keeps a page that refreshes itself, with what was typed into it, when its session ends.
 const KEPT = 'loanops-kept'
-const account = document.body.dataset.account
-const page = location.pathname + location.search
+// A refused form's page is shown at another URL, which cannot be opened.
+const { account, page = location.pathname + location.search } = document.body.dataset
+if (document.body.dataset.page) history.replaceState(null, '', page)
 let isEnded = false
 
 document.addEventListener('htmx:before:response', event => {
@@ -54,7 +55,11 @@ function renew(form) {
   const token = `${uuid()}/${account}`
   const { form_token: field } = form.elements
   if (field !== undefined) field.value = token
-  else form.action = form.action.replace(/(?<=\?form_token=).*/, token)
+  else {
+    const url = new URL(form.action)
+    url.searchParams.set('form_token', token)
+    form.action = url
+  }
 }
 
 /** As crypto.randomUUID, which only exists over HTTPS. */
@@ -72,9 +77,9 @@ function controls() {
   )
 }
 
-/** Without the token, which each copy of the page has of its own. */
+/** Without what each copy of the page has of its own, such as the token. */
 function placeOf(form) {
-  return form.getAttribute('action').split('?form_token=', 1)[0]
+  return new URL(form.action).pathname
 }
 
 function typed() {

@@ -61,15 +61,18 @@ function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
   return reply.code(401).header('hx-redirect', path).send('')
 }
 
+const pathOf = (url: string) => url.split('?', 1)[0]
+
 const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
 async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   reply.code(problem.status)
   if (isPart(request)) return answerPart(request, reply, problem)
-  const formPage = await pageOfForm(request)
+  const formPage = await pageOfForm(request, problem)
   if (formPage !== undefined) {
     const page = withRefusedForm(formPage, request, problem, alert)
-    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page)
+    if (page !== undefined)
+      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(page)
   }
   const title = STATUS_CODES[problem.status] ?? 'Error'
   const body = html`<h1>${headingOf(problem.status)}</h1>
@@ -86,10 +89,15 @@ function headingOf(status: number): string {
 }
 
 /** The page that the refused form was on, as it is now; undefined if it cannot be had. */
-async function pageOfForm(request: FastifyRequest): Promise<string | undefined> {
+async function pageOfForm(
+  request: FastifyRequest,
+  { status }: Problem,
+): Promise<string | undefined> {
   const url = placeBefore(request)
+  // A list's own filter would be shown above rows that it does not select.
+  if (isSafe(request) && (status !== 400 || pathOf(url) === pathOf(request.url))) return undefined
   // A file is no page: strangers' texts in it are not escaped, and to read it is an export.
-  if (isSafe(request) || request.user === null || /\.csv(\?|$)/.test(url)) return undefined
+  if (request.user === null || /\.csv(\?|$)/.test(url)) return undefined
   const { 'content-type': _, 'content-length': __, ...headers } = request.headers
   const remoteAddress = request.raw.socket.remoteAddress ?? ''
   const asked = request.server.inject({ url, headers, remoteAddress })

@@ -1,6 +1,13 @@
 import type { FastifyRequest } from 'fastify'
+import { nextPath } from '../session/next-path.ts'
 
-export function placeBefore({ headers: { referer = '' } }: FastifyRequest): string {
+/** The page of a form that is shown again at the URL that refused it. */
+export const FORM_PAGE = 'form_page'
+
+/** The page that a form or a link was on. */
+export function placeBefore({ url, headers: { referer = '' } }: FastifyRequest): string {
+  const formPage = new URL(url, 'http://console').searchParams.get(FORM_PAGE)
+  if (formPage !== null) return nextPath(formPage)
   const path = URL.canParse(referer) ? new URL(referer) : undefined
   return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
 }

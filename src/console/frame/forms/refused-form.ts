@@ -2,10 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { type HTMLElement, parse } from 'node-html-parser'
 import type { FieldError } from '../../../http/problem.ts'
+import { isSafe } from '../../session/cross-origin.ts'
 import { words } from '../../text/words.ts'
 import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
-import { urlWith } from '../url.ts'
+import { FORM_PAGE, placeBefore, urlWith } from '../url.ts'
 import { FORM_TOKEN } from './ended-form.ts'
 import { reasonOf } from './field-error.ts'
 
@@ -21,17 +22,20 @@ const BESIDE = 'Nothing was changed. The reason is beside the field.'
 /**
  * Puts a refused form back into its page, with what was typed, and the reason beside each field.
  * @param page the page that the form came from, as it is now
+ * @returns undefined if what was refused is no form's, but a link's
  */
 export function withRefusedForm(
   page: string,
   request: FastifyRequest,
   refusal: Refusal,
   alertOf: (refusal: Refusal) => Html,
-): string {
+): string | undefined {
   const values = typedIn(request)
   const root = parse(page)
-  const form = root.querySelectorAll('form').find(one => leadsTo(one, request.url))
+  keepPage(root, placeBefore(request))
+  const form = root.querySelectorAll('main form').find(one => leadsTo(one, request))
   if (form === undefined) {
+    if (isSafe(request)) return undefined
     const place = root.querySelector('main h1')
     place?.insertAdjacentHTML('afterend', `${alertOf(refusal)}${typedInto(request)}`)
     return root.toString()
@@ -56,20 +60,33 @@ export function typedInto(request: FastifyRequest): Html {
   return facts(shown.map(([name, value]) => [words(name), value]))
 }
 
-function typedIn({ body }: FastifyRequest): Record<string, string> {
-  const fields = body !== null && typeof body === 'object' ? Object.entries(body) : []
+function typedIn(request: FastifyRequest): Record<string, string> {
+  const sent = isSafe(request) ? request.query : request.body
+  const fields = sent !== null && typeof sent === 'object' ? Object.entries(sent) : []
   return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string'))
 }
 
+/** The page is shown where the form led to, so that its forms, sent from there, must name it. */
+function keepPage(root: HTMLElement, page: string): void {
+  root.querySelector('body')?.setAttribute('data-page', page.replaceAll('&', '&amp;'))
+  for (const form of root.querySelectorAll('main form[method=post]')) {
+    setInUrl(form, 'action', FORM_PAGE, page)
+    for (const button of form.querySelectorAll('[formaction]'))
+      setInUrl(button, 'formaction', FORM_PAGE, page)
+  }
+}
+
 /** A form leads to its action, and its buttons may lead elsewhere. */
-function leadsTo(form: HTMLElement, url: string): boolean {
+function leadsTo(form: HTMLElement, request: FastifyRequest): boolean {
+  // The fields of a form that changes nothing are in the URL.
+  const url = isSafe(request) ? (request.url.split('?', 1)[0] ?? '') : request.url
   const buttons = form.querySelectorAll('[formaction]').map(one => one.getAttribute('formaction'))
   return [form.getAttribute('action'), ...buttons].some(
     action => action !== undefined && placeOf(action) === placeOf(url),
   )
 }
 
-const placeOf = (url: string) => urlWith(url, { [FORM_TOKEN]: null })
+const placeOf = (url: string) => urlWith(url, { [FORM_TOKEN]: null, [FORM_PAGE]: null })
 
 const controlsOf = (form: HTMLElement) => form.querySelectorAll('input, textarea, select')
 
@@ -89,10 +106,14 @@ function fill(control: HTMLElement, value: string | undefined): void {
 /** The form keeps its token: sent again from here, it is the same form, and has no second effect. */
 function setToken(form: HTMLElement, token: string | null): void {
   form.querySelector(`[name=${FORM_TOKEN}]`)?.setAttribute('value', String(token))
-  const action = new URL(form.getAttribute('action') ?? '', 'http://console')
-  if (!action.searchParams.has(FORM_TOKEN)) return
-  action.searchParams.set(FORM_TOKEN, String(token))
-  form.setAttribute('action', `${action.pathname}${action.search}`)
+  if (form.getAttribute('action')?.includes(`${FORM_TOKEN}=`))
+    setInUrl(form, 'action', FORM_TOKEN, String(token))
+}
+
+/** The parser escapes only the quotes. */
+function setInUrl(element: HTMLElement, attribute: string, name: string, value: string): void {
+  const url = urlWith(element.getAttribute(attribute) ?? '', { [name]: value })
+  element.setAttribute(attribute, url.replaceAll('&', '&amp;'))
 }
 
 function setFlag(element: HTMLElement, name: string, isSet: boolean): void {

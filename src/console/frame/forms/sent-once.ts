@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../../database/database.ts'
 import { isUuid } from '../../../ids.ts'
 import { isSafe } from '../../session/cross-origin.ts'
-import { placeBefore } from '../url.ts'
+import { FORM_PAGE, placeBefore, urlWith } from '../url.ts'
 import { FORM_TOKEN as FIELD, saveFormOf } from './ended-form.ts'
 
 declare module 'fastify' {
@@ -43,6 +43,8 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.addHook('preValidation', async (request, reply) => {
     const { user } = request
     request.formToken = isSafe(request) ? null : takeToken(request)
+    // No route knows this one either.
+    delete (request.query as Record<string, unknown>)[FORM_PAGE]
     const account = request.formToken?.split('/')[1]
     // This runs before the validation, whose refusal would show what was typed.
     if (account === undefined || user === null || account === user.sub) return
@@ -50,9 +52,10 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     throw new OtherAccount()
   })
   app.addHook('preHandler', async (request, reply) => {
-    const { body, url, user, formToken } = request
+    const { body, user, formToken } = request
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
+    const url = urlWith(request.url, { [FIELD]: null, [FORM_PAGE]: null })
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
     const { isFirst, location } = await claim(db, sent)
     request.isFormOpen = !isFirst && location === null

@@ -1,0 +1,72 @@
+import { parse } from 'node-html-parser'
+import t from 'tap'
+import { sendFile, startWithConsole } from '../support/console/console.ts'
+import { fillConsole } from '../support/console/console-data.ts'
+
+const NOBODY = '/console/payments/gateway_a/pay_nobody'
+const SUSPENSE = '/console/payments?state=suspense&reason=no_loan_named'
+
+const service = await startWithConsole(t)
+const { url, operator } = service
+await fillConsole(url)
+
+/** Sends a form of a page from where the browser is. */
+async function send(page: { text: string; at: string }, path: string, typed: object) {
+  const form = parse(page.text).querySelector(`main form[action^="${path}"]`)
+  const action = form?.getAttribute('action') ?? ''
+  const hidden = form?.querySelectorAll('input[type=hidden]').map(one => one.attributes) ?? []
+  const fields = Object.fromEntries(hidden.map(({ name, value }) => [name, value]))
+  const referer = url + page.at
+  const { status, text } = await operator(action, { ...fields, ...typed }, { referer })
+  return { status, text, at: action, headers: new Headers() }
+}
+
+t.test('a form that is refused again is shown again, with what was typed last', async t => {
+  const decision = { outcome: 'post', note: 'by hand', external_loan_id: 'L-1001' }
+  let page = { ...(await operator(NOBODY)), at: NOBODY }
+  for (const amount of ['none', '0', '99999999']) {
+    const typed = { ...decision, amount, paid_on: '01 February 2026' }
+    page = await send(page, `${NOBODY}/resolve`, typed)
+    t.equal(page.status, 400)
+    t.match(page.text, /<h1>Payment pay_nobody/, amount)
+    const field = parse(page.text).querySelector('[name=amount]')
+    t.equal(field?.getAttribute('value'), amount)
+    t.equal(field?.getAttribute('aria-invalid'), 'true')
+  }
+  const typed = { ...decision, amount: '1.00', paid_on: '01 February 2026' }
+  t.equal((await send(page, `${NOBODY}/resolve`, typed)).status, 303)
+})
+
+t.test('any form of a page with a refused form is shown on that page', async t => {
+  const typed = { outcome: 'handled' }
+  const page = '/console/payments/gateway_a/pay_unknown_loan'
+  const first = await send({ ...(await operator(page)), at: page }, `${page}/resolve`, typed)
+  const second = await send(first, `${page}/note`, { note: 'n'.repeat(1_001) })
+  t.match(second.text, /<h1>Payment pay_unknown_loan.*note-refused/s)
+})
+
+t.test('a file that is refused again leaves its page as it was', async t => {
+  let page = { ...(await operator('/console/portfolio')), at: '/console/portfolio' }
+  for (const name of ['first.csv', 'second.csv']) {
+    const form = parse(page.text).querySelector('main form[data-upload]')
+    const path = form?.getAttribute('action') ?? ''
+    const file = new File(['not,a,file\n1,2,3\n'], name)
+    const refused = await sendFile(service, { page: page.at, path }, { type: 'repayments' }, file)
+    t.equal(refused.status, 400, name)
+    t.match(refused.text, /<h1>Portfolio.*is not a column of repayments/s)
+    page = { ...refused, at: path }
+  }
+})
+
+t.test('a page that a refused form names is one of the console', async t => {
+  const path = `${NOBODY}/note?form_page=${encodeURIComponent('https://elsewhere.example/')}`
+  t.match((await operator(path, { note: 'n'.repeat(1_001) })).text, /<h1>Overview/)
+})
+
+t.test('a bulk decision that lacks its note is asked for it on its list', async t => {
+  const wanted = `/console/bulk?state=suspense&reason=no_loan_named&decision=payments.dismiss`
+  const { status, text } = await operator(wanted, undefined, { referer: url + SUSPENSE })
+  t.equal(status, 400)
+  t.match(text, /<h1>Payments.*<option value="payments.dismiss" selected.*id="note-refused"/s)
+  t.match((await operator(wanted)).text, /<h1>The request was refused/, 'without its list')
+})
