@@ -13,6 +13,7 @@ import { paymentCalls } from '../../payments/decisions/payment-calls.ts'
 import { membersOf, resolutionValidator } from '../../payments/decisions/resolution.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
+import { trimmed } from '../../text/trimmed.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
 import { paymentPath } from '../frame/paths.ts'
@@ -118,7 +119,13 @@ const back = ({ params, query: { kind = 'payment' } }: Asked, done: DoneKey) =>
 
 /** The form has the fields of every outcome: these are those of the chosen one, in the API's types. */
 function fieldsOf(form: Static<typeof Decision>): object {
-  const { outcome, note, external_loan_id, amount, paid_on, ledger_transaction_id } = form
+  const { outcome, note, external_loan_id } = form
+  // Where the API takes numbers, nothing trims what was pasted.
+  const [amount, paid_on, ledger_transaction_id] = [
+    form.amount,
+    form.paid_on,
+    form.ledger_transaction_id,
+  ].map(text => text && trimmed(text))
   const isPlain = /^\d{1,13}(\.\d{1,2})?$/.test(amount ?? '')
   const day = dayOfIso(paid_on ?? '')
   const all: Record<string, unknown> = {

@@ -91,14 +91,14 @@ ${
   canPost
     ? html`<fieldset><legend>For <code>post</code></legend>
 <label>Loan <input name="external_loan_id" maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
-<label>Amount <input name="amount" inputmode="decimal" pattern="\\d+(\\.\\d{1,2})?" value="${amount ?? ''}"></label>
+<label>Amount <input name="amount" inputmode="decimal" pattern="\\s*\\d+(\\.\\d{1,2})?\\s*" title="Digits without commas, such as 123456.78" value="${amount ?? ''}"></label>
 <label>Paid on <input name="paid_on" placeholder="05 March 2026"></label>
 <small>The day as 05 March 2026 or 2026-03-05; at most the captured amount.</small></fieldset>`
     : nothing
 }
 ${
   canDecide
-    ? html`<label>Transaction at the ledger <input name="ledger_transaction_id" inputmode="numeric" pattern="[1-9]\\d{0,17}"></label>
+    ? html`<label>Transaction at the ledger <input name="ledger_transaction_id" inputmode="numeric" pattern="\\s*[1-9]\\d{0,17}\\s*" title="A number"></label>
 <small>For <code>handled</code>, if you know it; it is looked up.</small>`
     : nothing
 }

@@ -14,7 +14,7 @@ import {
   statementPath,
 } from '../frame/paths.ts'
 
-const MAX_HITS_PER_KIND = 20
+export const MAX_HITS_PER_KIND = 20
 const SHA256 = /^[0-9a-f]{64}$/i
 
 type Hit = { title: string; path: string }

@@ -4,10 +4,10 @@ import { html } from 'hono/html'
 import { read } from '../../accounts/access/needs.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
-import { trimmed } from '../../text/trimmed.ts'
 import { answerPage } from '../frame/answer.ts'
+import { nothing } from '../frame/html.ts'
 import type { PageContext } from '../page-context.ts'
-import { searchFor } from './search-for.ts'
+import { MAX_HITS_PER_KIND, searchFor } from './search-for.ts'
 
 const schema = {
   querystring: Type.Object(
@@ -19,7 +19,7 @@ const schema = {
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/search', { schema, config: read }, async (request, reply) => {
-      const q = trimmed(request.query.q ?? '')
+      const { q = '' } = request.query
       const hits = q === '' ? [] : await searchFor(db, q)
       const [only] = hits
       if (only !== undefined && hits.length === 1) return reply.redirect(only.path, 303)
@@ -28,7 +28,8 @@ ${
   hits.length === 0
     ? html`<p class="hint">${q === '' ? 'Enter an id.' : html`Nothing has the id <strong>${q}</strong>.`}
 The box finds tracking ids, external ids of loans and clients, payment ids, settlements, bank references (UTR), ids of uploaded files and of callbacks, and the SHA-256 of a file, as a whole.</p>`
-    : html`<ul>${hits.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}</ul>`
+    : html`<ul>${hits.map(({ title, path }) => html`<li><a href="${path}">${title}</a></li>`)}</ul>
+${hits.length < MAX_HITS_PER_KIND ? nothing : html`<p class="hint">At most ${MAX_HITS_PER_KIND} of each kind are shown: there may be more.</p>`}`
 }`
       return answerPage(request, reply, { title: 'Search', body })
     })

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { invalidField } from '../../../http/problem.ts'
+import { trimmed } from '../../../text/trimmed.ts'
 
 export function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -9,7 +10,8 @@ export function readForms(app: FastifyInstance): void {
     async (_: unknown, body: string) => fieldsOf(new URLSearchParams(body)),
   )
   app.addHook('preValidation', async request => {
-    request.query = filled(request.query as Record<string, unknown>)
+    // What is pasted into a filter often ends with a blank or a tab.
+    request.query = filled(mapTexts(request.query as Record<string, unknown>, trimmed))
     if (
       request.body !== null &&
       typeof request.body === 'object' &&
@@ -24,6 +26,15 @@ function fieldsOf(params: URLSearchParams): Record<string, string> {
   const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
   if (isStorable) return fields
   throw invalidField('', 'must not contain NUL')
+}
+
+function mapTexts(fields: Record<string, unknown>, change: (text: string) => string) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? change(value) : value,
+    ]),
+  )
 }
 
 function filled(fields: Record<string, unknown>): Record<string, unknown> {

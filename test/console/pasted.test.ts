@@ -1,0 +1,36 @@
+import t from 'tap'
+import { startWithConsole } from '../support/console/console.ts'
+import { fillConsole, runBatch } from '../support/console/console-data.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+
+const { url, call, operator } = await startWithConsole(t)
+await fillConsole(url)
+
+t.test('what is pasted into a filter with blanks around it finds the same', async t => {
+  for (const path of ['payments?loan=', 'operations?external_id=', 'search?q=']) {
+    const pasted = encodeURIComponent('\u00a0L-1001\t')
+    const [plain, blank] = await Promise.all(
+      ['L-1001', pasted].map(id => operator(`/console/${path}${id}`)),
+    )
+    t.equal(blank?.headers.get('location'), plain?.headers.get('location'), path)
+    t.equal(linksIn(blank?.text), linksIn(plain?.text), path)
+  }
+})
+
+const linksIn = (text = '') => text.match(/<td[^>]*><a href/g)?.length
+
+t.test('a search that shows only some of what it finds says so', async t => {
+  const says = async () =>
+    /there may be more/.test((await operator('/console/search?q=a@upi')).text)
+  const pay = async (from: number, to: number) => {
+    for (let i = from; i <= to; i++) {
+      const event = capturedA({ id: `pay_of_payer_${i}`, payment: { vpa: 'a@upi' } })
+      await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+    }
+    await runBatch(url)
+  }
+  await pay(1, 19)
+  t.notOk(await says())
+  await pay(20, 25)
+  t.ok(await says())
+})
