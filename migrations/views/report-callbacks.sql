@@ -121,15 +121,15 @@ create or replace function loanops.lock_callbacks() returns void language sql vo
   select pg_advisory_xact_lock(7405318)
 $$;
 
+-- One that is sent again goes before a later one that waits for its retry.
 create or replace function loanops.choose_next_callbacks(subjects text[]) returns void language sql volatile as $$
   update loanops.callback c
-     set is_next = true
-    from (select distinct on (p.subject) p.id
+     set is_next = c.id = first.id
+    from (select distinct on (p.subject) p.subject, p.id
             from loanops.callback p
            where p.subject = any(subjects) and p.state = 'pending' and p.body is not null
            order by p.subject, p.sequence) first
-   where c.id = first.id
-     and not exists (select from loanops.callback n where n.subject = c.subject and n.state = 'pending' and n.is_next)
+   where c.subject = first.subject and c.state = 'pending' and c.is_next <> (c.id = first.id)
 $$;
 
 create or replace view ops.callback as

@@ -197,6 +197,27 @@ t.test('a callback whose retries are used up has failed, and replay sends it aga
   t.equal(new Set(received.map(({ id }) => id)).size, 1)
 })
 
+t.test('a callback that is resent goes before a later one that waits for its retry', async t => {
+  const { receiver, service } = await reporting(t)
+  await endOne(service, 'C-1')
+  const [first] = await receiver.attempts(1)
+  receiver.respond(response => response.writeHead(500).end())
+  await endOne(service, 'C-1')
+  await recorded(service.db, 2)
+  const postpone = sql`update loanops.callback set next_try_at = 'infinity' where sequence = 2`
+  await postpone.execute(service.db)
+  receiver.respond(response => response.end())
+  await service.call('POST', `/api/callbacks/${first?.id}/resend`)
+  await receiver.attempts(3)
+  await recorded(service.db, 3)
+  await allDue(service.db)
+  const received = await receiver.attempts(4)
+  t.same(
+    received.map(({ body }) => body.sequence),
+    [1, 2, 1, 2],
+  )
+})
+
 t.test('a callback that no worker has prepared yet can be resent like any other', async t => {
   const receiver = await callbackReceiver(t)
   const { call, db } = await startTestService(t, { ...receiver.settings, ROLE: 'api' })
