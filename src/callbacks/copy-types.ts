@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CallbackSettings } from '../config/config.ts'
+import type { CallbackSettings } from '../config/settings/callback-settings.ts'
 import type { Database } from '../database/database.ts'
 
 /** Copies the wanted types to the database, whose triggers save callbacks of these types only. */

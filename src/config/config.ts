@@ -15,11 +15,12 @@ import {
   type SharedSecrets,
 } from './lenders.ts'
 import { LOOPBACK } from './loopback.ts'
+import { type OutboundProxy, proxyOf } from './proxy.ts'
 import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, listOf, weaknessOf } from './secrets.ts'
 import { settingJson } from './setting-json.ts'
 import { warningsOf } from './setting-warnings.ts'
-import { CALLBACK_TYPES, type CallbackType, callbackKeys } from './settings/callback-settings.ts'
+import { type CallbackSettings, callbacksOf } from './settings/callback-settings.ts'
 import { text, trimmed, troubleIn } from './settings/setting-formats.ts'
 import { Settings, settingsWith } from './settings/settings.ts'
 import { shownSettings } from './settings/shown-settings.ts'
@@ -36,6 +37,7 @@ export type Config = Omit<
   APPROVALS: ApprovalRule[]
   JWT_SECRET: string[]
   TRUST_PROXY: string[]
+  proxy: OutboundProxy
   callbacks: CallbackSettings | undefined
   signOn: SignOnSettings | undefined
   lenders: ReadonlyMap<string, Lender>
@@ -45,13 +47,6 @@ export type Config = Omit<
   warnings: string[]
   /** The settings for the log, without secrets. */
   shown: Record<string, unknown>
-}
-
-export type CallbackSettings = {
-  url: string
-  keys: Buffer[]
-  types: CallbackType[]
-  timeoutMs: number
 }
 
 export type OpenGateway = Pick<Gateway, 'title' | 'client' | 'reports'> &
@@ -74,7 +69,9 @@ export function readConfig(
   given: NodeJS.ProcessEnv,
   gateways: readonly Gateway[] = allGateways,
 ): Config {
-  const env = trimmed(given)
+  const { https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY } = given
+  // As curl and others read them.
+  const env = trimmed({ HTTPS_PROXY, NO_PROXY, ...given })
   const schema = settingsWith(gateways)
   const withSecrets = gateways.map(gateway => ({
     ...gateway,
@@ -95,6 +92,7 @@ export function readConfig(
     },
     ...checks.map(check => () => check(env)),
   ])
+  const proxy = proxyOf(settings)
   return {
     ...settings,
     INTERNAL_TOKEN: internalTokens(settings.INTERNAL_TOKEN),
@@ -102,8 +100,9 @@ export function readConfig(
     APPROVALS: approvalRules(settings.APPROVALS),
     JWT_SECRET: listOf(settings.JWT_SECRET),
     TRUST_PROXY: listOf(settings.TRUST_PROXY ?? ''),
-    callbacks: callbacksOf(settings),
-    signOn: signOnOf(settings),
+    proxy,
+    callbacks: callbacksOf(settings, proxy),
+    signOn: signOnOf(settings, proxy),
     lenders,
     gatewayAccounts: accounts,
     gateways: withSecrets.map(gateway => ({ ...gateway, ...gateway.rules(settings) })),
@@ -181,17 +180,6 @@ function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: 
 function checkSignOn(env: NodeJS.ProcessEnv): void {
   const troubles = signOnTroubles(env)
   if (troubles.length > 0) throw new ConfigError(troubles.join('\n'))
-}
-
-function callbacksOf(settings: Static<typeof Settings>): CallbackSettings | undefined {
-  const { CALLBACK_URL: url, CALLBACK_SECRET: secrets = '', CALLBACK_EVENTS: types } = settings
-  if (url === undefined) return undefined
-  return {
-    url,
-    keys: callbackKeys(secrets),
-    types: types === undefined ? [...CALLBACK_TYPES] : (listOf(types) as CallbackType[]),
-    timeoutMs: settings.CALLBACK_TIMEOUT_MS,
-  }
 }
 
 function accountsOf(

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { openGatewayCaller } from '../../src/books/apis/gateway-call.ts'
+import { proxyOf } from '../../src/config/proxy.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openPath } from '../support/path.ts'
 import { until } from '../support/until.ts'
@@ -47,7 +48,10 @@ async function callerThrough(t: Test, patience = {}) {
     during: <T>(call: () => Promise<T>) => unanswered.during('gateway_a', call),
   }
   const url = `http://127.0.0.1:${path.port}`
-  const gateway = openGatewayCaller(url, {}, follower, { ...PATIENCE, ...patience })
+  const gateway = openGatewayCaller({ url, headers: {}, proxy: proxyOf({}) }, follower, {
+    ...PATIENCE,
+    ...patience,
+  })
   t.teardown(async () => {
     await gateway.close()
     path.close()

@@ -1,8 +1,10 @@
 import createError from '@fastify/error'
 import type { FastifyBaseLogger } from 'fastify'
 import * as openid from 'openid-client'
-import { Agent, fetch, type RequestInit } from 'undici'
+import { fetch, type RequestInit } from 'undici'
+import type { OutboundProxy } from '../../config/proxy.ts'
 import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
+import { openAgent } from '../../http/connections/open-agent.ts'
 import { turns } from '../throttling/turns.ts'
 
 /** The time of each call; a login makes three at most. */
@@ -92,11 +94,11 @@ function knownIssuer(settings: SignOnSettings, log: FastifyBaseLogger) {
   }
 }
 
-async function discover({ issuer, clientId, clientSecret }: SignOnSettings) {
+async function discover({ issuer, clientId, clientSecret, proxy }: SignOnSettings) {
   const client = { client_secret: clientSecret, [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
   const configuration = await openid.discovery(issuer, clientId, client, undefined, {
     timeout: TIMEOUT_SECONDS,
-    [openid.customFetch]: boundedFetch(),
+    [openid.customFetch]: boundedFetch(proxy),
     // The library does not check the signature of a token that came straight from the issuer unless asked to.
     execute: [
       openid.enableNonRepudiationChecks,
@@ -123,8 +125,8 @@ function troubleOf({ cause }: Error): string {
     : 'the issuer of single sign-on does not answer as one'
 }
 
-function boundedFetch(): openid.CustomFetch {
-  const dispatcher = new Agent({
+function boundedFetch(proxy: OutboundProxy): openid.CustomFetch {
+  const dispatcher = openAgent(proxy, {
     maxResponseSize: MAX_ANSWER_BYTES,
     connect: { timeout: TIMEOUT_SECONDS * 1_000 },
     pipelining: 0,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Dispatcher, errors, Pool } from 'undici'
+import { type Dispatcher, errors } from 'undici'
+import type { OutboundProxy } from '../../config/proxy.ts'
 import { answerText } from '../../http/answer-text.ts'
+import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
@@ -13,6 +15,14 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
 /** Servers resolve such a step of a path: an id that is one would lead to another resource. */
 const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
+
+/** Where an API is, and how it is called. */
+type Place = {
+  url: string
+  /** They carry the credentials, which no message repeats. */
+  headers: Record<string, string>
+  proxy: OutboundProxy
+}
 
 export type Patience = { timeoutMs: number; retryAfterMs: readonly number[]; atOnce: number }
 /** A fetch gives up after these retries; the next fetch resumes. A page takes a second or two. */
@@ -43,15 +53,13 @@ type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): P
 
 type GatewayCaller = { call: CallGateway; close(): Promise<void> }
 
-/** @param headers carry the credentials, which no message repeats */
 export function openGatewayCaller(
-  url: string,
-  headers: Record<string, string>,
+  { url, headers, proxy }: Place,
   follower?: Follower,
   { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
 ): GatewayCaller {
   const { origin, hostname, pathname } = new URL(url)
-  const pool = new Pool(origin, {
+  const agent = openAgent(proxy, {
     connections: atOnce,
     pipelining: 1,
     allowH2: false,
@@ -74,15 +82,15 @@ export function openGatewayCaller(
     },
     async close() {
       stopping.abort()
-      await pool.destroy()
+      await agent.destroy()
     },
   }
 
   function once({ method, path, body }: GatewayCall): Promise<unknown> {
-    const request = { method, path: pathname + path, headers, body: body ?? null }
+    const request = { origin, method, path: pathname + path, headers, body: body ?? null }
     return withTimeLimit(
       timeoutMs,
-      signal => callOnce(pool, { ...request, signal }),
+      signal => callOnce(agent, { ...request, signal }),
       stopping.signal,
     )
   }
@@ -113,10 +121,10 @@ type GatewayRequest = Dispatcher.RequestOptions & {
 }
 
 async function callOnce(
-  pool: Pool,
+  agent: Dispatcher,
   { headers, signal, ...call }: GatewayRequest,
 ): Promise<unknown> {
-  const sent = pool.request({
+  const sent = agent.request({
     ...call,
     signal,
     headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
@@ -125,7 +133,9 @@ async function callOnce(
     // A request that undici finds invalid would never be sent, however often we tried.
     if (error instanceof errors.InvalidArgumentError) throw error
     const message =
-      error.name === 'TimeoutError' ? 'it did not respond in time' : 'it cannot be reached'
+      error.name === 'TimeoutError'
+        ? 'it did not respond in time'
+        : (proxyRefusal(error) ?? 'it cannot be reached')
     throw new GatewayUnavailable(message, { cause: error })
   })
   const text = await readText(response)

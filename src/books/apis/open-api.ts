@@ -33,7 +33,7 @@ type Open = {
 }
 
 export function openApi(
-  config: Pick<Config, 'gateways'>,
+  config: Pick<Config, 'gateways' | 'proxy'>,
   { account, majorUnits, trace, metrics, patience }: Open,
 ): GatewayApi {
   const { client } = gatewayOf(config, account)
@@ -41,6 +41,10 @@ export function openApi(
   const during = <T>(call: () => Promise<T>) =>
     metrics?.unanswered.during(account.gateway, call) ?? call()
   const follower = { trace, during }
-  const { call, close } = openGatewayCaller(account.url, headers, follower, patience)
+  const { call, close } = openGatewayCaller(
+    { url: account.url, headers, proxy: config.proxy },
+    follower,
+    patience,
+  )
   return { ...client.reads(call, majorUnits), close }
 }

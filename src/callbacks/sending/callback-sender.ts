@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher } from 'undici'
-import type { CallbackSettings } from '../../config/config.ts'
+import type { Dispatcher } from 'undici'
+import type { CallbackSettings } from '../../config/settings/callback-settings.ts'
+import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { publicError } from '../../log/public-error.ts'
@@ -39,10 +40,10 @@ type Sending = {
 }
 
 export function openCallbackSender(
-  { url, keys, timeoutMs }: CallbackSettings,
+  { url, keys, timeoutMs, proxy }: CallbackSettings,
   connections: number,
 ): CallbackSender {
-  const agent = new Agent({
+  const agent = openAgent(proxy, {
     connections,
     pipelining: 1,
     allowH2: false,
@@ -116,7 +117,9 @@ function failure(error: Error) {
   return {
     outcome: 'failed' as const,
     status: null,
-    error: isTimeout ? 'The receiver did not respond in time' : publicError(error).message,
+    error: isTimeout
+      ? 'The receiver did not respond in time'
+      : (proxyRefusal(error) ?? publicError(error).message),
     answer: null,
     retryAfterMs: 0,
   }

@@ -1,4 +1,4 @@
-import type { CallbackSettings } from '../../config/config.ts'
+import type { CallbackSettings } from '../../config/settings/callback-settings.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit/group-commit.ts'

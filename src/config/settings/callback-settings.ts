@@ -1,4 +1,5 @@
 import { FormatRegistry } from '@sinclair/typebox'
+import type { OutboundProxy } from '../proxy.ts'
 
 export const CALLBACK_TYPES = [
   'operation.succeeded',
@@ -41,4 +42,31 @@ function isCallbackSecret(text: string): boolean {
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? []
   const bytes = Buffer.from(encoded, 'base64')
   return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded
+}
+
+export type CallbackSettings = {
+  proxy: OutboundProxy
+  url: string
+  keys: Buffer[]
+  types: CallbackType[]
+  timeoutMs: number
+}
+
+type Given = {
+  CALLBACK_URL?: string
+  CALLBACK_SECRET?: string
+  CALLBACK_EVENTS?: string
+  CALLBACK_TIMEOUT_MS: number
+}
+
+export function callbacksOf(settings: Given, proxy: OutboundProxy): CallbackSettings | undefined {
+  const { CALLBACK_URL: url, CALLBACK_SECRET: secrets = '', CALLBACK_EVENTS: types } = settings
+  if (url === undefined) return undefined
+  return {
+    proxy,
+    url,
+    keys: callbackKeys(secrets),
+    types: (types?.split(',').map(one => one.trim()) ?? [...CALLBACK_TYPES]) as CallbackType[],
+    timeoutMs: settings.CALLBACK_TIMEOUT_MS,
+  }
 }

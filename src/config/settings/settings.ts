@@ -3,7 +3,7 @@ import type { Gateway } from '../../payments/gateways/gateway.ts'
 import { gateways } from '../../payments/gateways/gateways.ts'
 import { accessSettings } from './access-settings.ts'
 import { gatewaySettings, settingsOf } from './gateway-settings.ts'
-import { CREDENTIALS_RISK, eachOf, text, wholeNumber } from './setting-formats.ts'
+import { CREDENTIALS_RISK, eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
@@ -224,6 +224,18 @@ export const Settings = Type.Object({
     default: false,
     examples: [true],
   }),
+  HTTPS_PROXY: Type.Optional(
+    text(
+      'the HTTP proxy for HTTPS calls to gateways, CALLBACK_URL and OIDC_ISSUER; the ledger is called directly',
+      'http://proxy.example.com:3128',
+      { format: 'http-url', isHidden: true },
+    ),
+  ),
+  NO_PROXY: Type.Optional(
+    text('the hosts that are called without HTTPS_PROXY, comma-separated', 'los.example.com', {
+      pattern: ONE_AT_LEAST,
+    }),
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     text('where traces are sent by OTLP over HTTP; unset: nowhere', 'http://collector:4318', {
       format: 'http-url',

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
+import type { OutboundProxy } from '../proxy.ts'
 import { settingJson } from '../setting-json.ts'
 import { text } from './setting-formats.ts'
 
@@ -45,6 +46,7 @@ const Roles = Type.Record(Type.String(), Role, { minProperties: 1 })
 
 export type SignOnSettings = {
   issuer: URL
+  proxy: OutboundProxy
   clientId: string
   clientSecret: string
   roleClaim: string
@@ -79,10 +81,12 @@ export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
 /** The single sign-on of settings without troubles. */
 export function signOnOf(
   settings: Partial<Record<keyof typeof signOnSettings, unknown>>,
+  proxy: OutboundProxy,
 ): SignOnSettings | undefined {
   if (settings.OIDC_ISSUER === undefined) return undefined
   return {
     issuer: new URL(String(settings.OIDC_ISSUER)),
+    proxy,
     clientId: String(settings.OIDC_CLIENT_ID),
     clientSecret: String(settings.OIDC_CLIENT_SECRET),
     roleClaim: String(settings.OIDC_ROLE_CLAIM),
