@@ -32,7 +32,7 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       check: 'credentials',
       found: 'the ledger refuses its user or the password',
       remedy:
-        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger',
+        'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or lack BYPASS_TWOFACTOR, or the ledger may accept OAuth2 alone, which LoanOps does not use',
     }
   const ofUser = OF_USER[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
