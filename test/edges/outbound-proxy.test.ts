@@ -20,8 +20,6 @@ const PEM = readFileSync(new URL('../support/loopback.pem', import.meta.url), 'u
 const LEDGER = 'http://127.0.0.1:9/api/v1'
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 
-setDefaultCACertificates([...getCACertificates('default'), PEM])
-
 async function listening(t: Test, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,17 +27,18 @@ async function listening(t: Test, server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A server on the internet: a gateway, an LOS and an issuer. */
-const internet = (t: Test) =>
-  listening(
-    t,
-    createHttps({ key: PEM, cert: PEM }, ({ headers: { host } }, response) => {
-      response.setHeader('connection', 'close')
-      response.end(
-        JSON.stringify({ issuer: `https://${host}/`, authorization_endpoint: `https://${host}/a` }),
-      )
-    }),
-  )
+/** A server on the internet, whose certificate this process trusts meanwhile: a gateway, an LOS and an issuer. */
+function internet(t: Test) {
+  const trusted = getCACertificates('default')
+  setDefaultCACertificates([...trusted, PEM])
+  t.teardown(() => setDefaultCACertificates(trusted))
+  const server = createHttps({ key: PEM, cert: PEM }, ({ headers: { host } }, response) => {
+    response.setHeader('connection', 'close')
+    const url = `https://${host}/`
+    response.end(JSON.stringify({ issuer: url, authorization_endpoint: url }))
+  })
+  return listening(t, server)
+}
 
 /** @param status what it answers instead of connecting the caller */
 async function proxy(t: Test, status?: number) {
