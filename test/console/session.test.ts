@@ -200,6 +200,15 @@ t.test(
   },
 )
 
+t.test('a form that nobody can be said to have sent is mentioned once', async t => {
+  const late = await anybody('/console/payments/gateway_a/pay_1/note', { note: 'x' })
+  const lost = browser(url, cookieIn(late.headers))
+  t.match((await lost('/console/login')).text, /fill it in again/)
+  const { status, headers } = await lost('/console/login', OPERATOR)
+  t.equal(status, 303)
+  t.ok(isDropped(headers), 'whoever fills it in again is not told later that nothing was changed')
+})
+
 t.test('a reset password leads to its change, and from there on', async t => {
   const credentials = { username: 'returner', password: 'a pass phrase to reset' }
   await admin('/console/accounts', { ...credentials, role: 'viewer' })

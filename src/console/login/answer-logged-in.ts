@@ -20,7 +20,8 @@ export async function answerLoggedIn(
   beginSession(request, reply, account)
   const ended = endedFormIn(request)
   // A form that somebody else filled in is neither shown nor sent, and waits for its own account.
-  if (ended?.account !== account.id) return reply.redirect(nextPath(next), 303)
+  if (ended === undefined || ![account.id, null].includes(ended.account))
+    return reply.redirect(nextPath(next), 303)
   formCookie.drop(request, reply)
   if (ended.typed === null) return reply.redirect(nextPath(next), 303)
   const body = sendAgain(ended.typed, { action: ended.action, back: next })
