@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { NullableText, nullable, oneOf } from '../../http/fields/schemas.ts'
+import { Text } from '../../http/fields/text-fields.ts'
 import { Payment } from '../../payments/payment-record.ts'
 import { BUCKETS } from './buckets.ts'
 
@@ -91,3 +92,10 @@ export const BucketPayment = Type.Object(
 )
 
 export const bucketName = oneOf(BUCKETS)
+
+/** Of amounts that nobody could read, so that their day's figure has one too. */
+export const NO_CURRENCY = 'none'
+export const bucketCurrency = {
+  ...Text(100, 'INR'),
+  description: `a currency, or "${NO_CURRENCY}" for amounts that could not be read`,
+}

@@ -5,20 +5,22 @@ import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import { ownColumns } from '../../payments/reading/find-payments.ts'
 import type { Bucket } from './buckets.ts'
-import type { BucketPayment } from './day-record.ts'
+import { type BucketPayment, NO_CURRENCY } from './day-record.ts'
 
 export type BucketQuery = {
   day: string
   bucket: Bucket
   lender?: string
   gateway?: string
+  currency?: string
   limit: number
   cursor?: string
 }
 export const SORTED_BY = ['text', 'name'] as const
 
 export async function findBucket(db: Database, query: BucketQuery) {
-  const { day, bucket, lender = null, gateway = null, limit, cursor } = query
+  const { day, bucket, lender = null, gateway = null, currency = null, limit, cursor } = query
+  const ofCurrency = currency === NO_CURRENCY ? '' : currency
   const [after = null, afterGateway = null] = decodeCursor(cursor, SORTED_BY)
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string }>`
     with page as (
@@ -26,6 +28,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
        where p.bucket = ${bucket}
          and (${lender}::text is null or p.lender = ${lender})
          and (${gateway}::text is null or p.gateway = ${gateway})
+         and (${ofCurrency}::text is null or p.currency = ${ofCurrency})
          and (${after}::text is null
               or (p.gateway_payment_id collate "C", p.gateway) > (${after}, ${afterGateway}))
        order by p.gateway_payment_id collate "C", p.gateway

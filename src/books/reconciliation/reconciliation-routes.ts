@@ -9,7 +9,7 @@ import { IsoDay } from '../../http/fields/day-fields.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
-import { BucketPayment, bucketName, ReconciledDay, Totals } from './day-record.ts'
+import { BucketPayment, bucketCurrency, bucketName, ReconciledDay, Totals } from './day-record.ts'
 import { daysCsv } from './days-csv.ts'
 import { DaysQuery, MAX_DAYS, withDays } from './days-query.ts'
 import { findBucket, SORTED_BY } from './find-bucket.ts'
@@ -43,7 +43,14 @@ const paymentsSchema = {
   tags,
   summary: 'Lists the payments of a bucket of one day',
   querystring: Type.Object(
-    { day: IsoDay, bucket: bucketName, lender, gateway, ...listQuery(...SORTED_BY) },
+    {
+      day: IsoDay,
+      bucket: bucketName,
+      lender,
+      gateway,
+      currency: Type.Optional(bucketCurrency),
+      ...listQuery(...SORTED_BY),
+    },
     closed,
   ),
   response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { BUCKETS, type Bucket } from '../../books/reconciliation/buckets.ts'
+import { NO_CURRENCY } from '../../books/reconciliation/day-record.ts'
 import type { findDays } from '../../books/reconciliation/find-days.ts'
 import { amount, count } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
@@ -42,7 +43,8 @@ export const bookColumns: ListColumn<BookDay>[] = [
 function figure({ day, lender, gateway, currency, buckets }: BookDay, bucket: Bucket): Html | null {
   const found = buckets[bucket]
   if (found.payments === 0) return null
-  const query = new URLSearchParams({ day, lender, gateway, bucket })
+  const of = { day, lender, gateway, bucket, currency: currency ?? NO_CURRENCY }
+  const query = new URLSearchParams(of)
   return html`<a href="/console/books/payments?${query.toString()}">${inWords(found, currency)}</a>`
 }
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { bucketName } from '../../books/reconciliation/day-record.ts'
+import { bucketCurrency, bucketName } from '../../books/reconciliation/day-record.ts'
 import { type BucketQuery, findBucket, SORTED_BY } from '../../books/reconciliation/find-bucket.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
@@ -15,7 +15,13 @@ import { amountColumn, loanColumn } from '../payments/payment-columns.ts'
 import { words } from '../text/words.ts'
 
 const { lender, gateway } = paymentFilter
-const filters = { day: Type.Optional(IsoDay), bucket: Type.Optional(bucketName), lender, gateway }
+const filters = {
+  day: Type.Optional(IsoDay),
+  bucket: Type.Optional(bucketName),
+  lender,
+  gateway,
+  currency: Type.Optional(bucketCurrency),
+}
 
 type Row = Awaited<ReturnType<typeof findBucket>>['payments'][number]
 
