@@ -9,7 +9,14 @@ export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
 export const callbackFilters = {
   state: Type.Optional(oneOf(CALLBACK_STATES)),
   type: Type.Optional(oneOf(CALLBACK_TYPES)),
-  subject: Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL })),
+  subject: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      pattern: WITHOUT_NUL,
+      description: 'a text of 1 to 300 characters, without NUL',
+    }),
+  ),
   from: Type.Optional(Time),
   to: Type.Optional(Time),
 }

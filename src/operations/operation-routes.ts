@@ -45,7 +45,9 @@ const operateSchema = (catalogue: Catalogue) => ({
   summary: 'Accepts an operation to run on the ledger',
   querystring: Type.Object({}),
   headers: Type.Object({
-    'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    'idempotency-key': Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'a text of 1 to 255 characters' }),
+    ),
   }),
   body: operateBody(catalogue),
   response: {

@@ -62,8 +62,9 @@ t.test(
         const body = BROKEN[what] ?? ''
         const headers = { 'x-internal-token': TOKEN, 'content-type': 'application/json', ...admin }
         const response = await fetch(url + filled, { method, headers, body: Buffer.from(body) })
-        const problem = (await response.json()) as { code: string }
+        const problem = (await response.json()) as { code: string; detail: string }
         t.same([response.status, problem.code], [400, 'INVALID_PAYLOAD'], `${path}: ${what}`)
+        t.notMatch(problem.detail, /Expected/, `${path} is refused in plain English`)
       }
     }
     t.same(await stored(), before)

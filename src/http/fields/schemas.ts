@@ -11,6 +11,7 @@ TypeRegistry.Set('OneOf', (schema: { enum: unknown[] }, value) => schema.enum.in
 SetErrorFunction(error => {
   if (error.errorType === ValueErrorType.ObjectRequiredProperty) return 'is required'
   if (error.errorType === ValueErrorType.ObjectAdditionalProperties) return 'is not a known field'
+  if (error.errorType === ValueErrorType.Object) return 'must be an object'
   const why = (error.schema as { [WHY]?: Why })[WHY]?.(error.value)
   if (why !== undefined) return why
   const { description } = error.schema
