@@ -11,6 +11,7 @@ import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
+import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
@@ -103,10 +104,23 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
 function shown(members: object): [string, Content][] {
   return Object.entries(members)
     .filter(([name]) => name !== 'if_match')
-    .map(([name, value]) => [
-      capital(words(name)),
-      value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value),
-    ])
+    .map(([name, value]) => [capital(words(name)), inWords(name, value, members)])
+}
+
+function inWords(name: string, value: unknown, members: object): Content {
+  if (value === null) return null
+  const { decision = '' } = members as { decision?: string }
+  if (name === 'filter' && Object.hasOwn(DECISIONS, decision))
+    return listOf(value as Record<string, string>, decision as DecisionName)
+  if (name === 'amount' || name === 'sum') return amount(String(value))
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Leads whoever decides to the rows that match now. */
+function listOf(filter: Record<string, string>, decision: DecisionName): Html {
+  const { about } = DECISIONS[decision]
+  const chosen = Object.entries(filter).map(([name, value]) => `${words(name)}: ${value}`)
+  return html`<a href="/console/${about}?${new URLSearchParams(filter).toString()}">${about}${chosen.length === 0 ? '' : ` with ${chosen.join(', ')}`}</a>`
 }
 
 function forms(
