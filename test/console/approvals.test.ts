@@ -55,6 +55,8 @@ t.test('a form of a covered act is sent for approval, and says so', async t => {
   const shown = await operator(headers.get('location') ?? '')
   t.match(shown.text, /Sent for approval\. Nothing happens until/)
   t.match(shown.text, RegExp(`<a href="/console/approvals" [^>]*>Approvals \\(${open}\\)</a>`))
+  const about = `<a href="${(headers.get('location') ?? '').split('?')[0]}">approval</a>`
+  t.match((await operator(pathOf('pay_1'))).text, about, 'the payment’s page leads to it')
   t.equal(await stateOf('pay_1'), 'suspense')
 })
 

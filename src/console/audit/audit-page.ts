@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
+import { approvalPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -27,12 +28,14 @@ type Row = {
 
 export const auditPage = (context: PageContext) => listRoutes(context.db, auditList(context))
 
-export function detailOf({ note, ...others }: Record<string, unknown>) {
+export function detailOf({ note, approval_id: approval, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`)
   const quoted = typeof note === 'string' ? [`“${note}”`] : []
-  return html`${[...quoted, ...rest].join('; ')}`
+  const texts = [...quoted, ...rest].join('; ')
+  if (typeof approval !== 'string') return html`${texts}`
+  return html`${texts}${texts && '; '}<a href="${approvalPath(approval)}">approval</a>`
 }
 
 function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
