@@ -20,7 +20,7 @@ import { UnknownTrackingId } from '../tracking-id.ts'
 
 export const ResolvedAs = oneOf(RESOLUTIONS)
 
-/** Saves a decision. The next attempt looks at the ledger first, and what it finds takes precedence. */
+/** Saves a decision. The next attempt looks at the ledger first if something may have arrived; what it finds takes precedence. */
 export async function resolveOperation(
   db: Database,
   boss: PgBoss,
@@ -45,10 +45,11 @@ export async function resolveOperation(
     }
     // Only under the old key does the ledger repeat its answer to a write that it applied: the attempt
     // gives the key up if that answer shows that it is useless. The key of a request that awaits approval
-    // belongs to that request; a second "retry" before it is tried again asks for nothing else.
+    // belongs to that request; a second "retry" before it is tried again asks for nothing else. A retry of what was
+    // never sent has nothing to look for: if the look failed, its outcome would count as unknown.
     await sql`
       update loanops.operation
-         set resolution = ${outcome}, look_first = true, next_try_at = now(),
+         set resolution = ${outcome}, look_first = look_first or ${outcome === 'failed'}, next_try_at = now(),
              key_generation = key_generation
                + (${outcome === 'retry'} and waiting_for is not distinct from 'ledger_approval'
                     and resolution is distinct from ${outcome})::integer
