@@ -54,6 +54,8 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and (p.state = 'posted'
                -- One that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
+                  -- An operator who reopened it, or ended its repayment, may have booked it by hand.
+                  and p.decided_over is null
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;
@@ -165,6 +167,7 @@ begin
            read_back_at = null, difference = null, ledger_amount = null,
            refused_reason = case when refusal is not null then 'ledger_refused' end, refused_detail = refusal, tries = 0,
            refused_at = case when refusal is not null then now() end,
+           decided_over = case when refusal is not null and not is_retried then coalesce(t.decided_over, '{}') else t.decided_over end,
            next_try_at = case when refusal is not null and is_retried then core.next_try_at(1, null) end
      where t.id = p.id;
     insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;

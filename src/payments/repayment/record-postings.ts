@@ -35,6 +35,7 @@ type PostingResult = {
   refused_reason: string | null
   refused_detail: string | null
   is_retried: boolean
+  is_by_operator: boolean
   is_unconfirmed: boolean
 }
 
@@ -45,6 +46,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
   }
   const given = decision.status === 'failed' ? decision.reason : undefined
   const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
+  const isByOperator = BY_OPERATOR.includes(given ?? '')
   const reason = isRefused ? (REFUSED_REASONS.find(one => one === given) ?? 'ledger_refused') : null
   return {
     id: String(claim.data.transaction_id),
@@ -53,8 +55,8 @@ function resultOf({ claim, decision }: Final): PostingResult {
     overpaid: response.overpaid === true,
     refused_reason: reason,
     refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
-    is_retried:
-      reason !== null && RETRIED_REASONS.includes(reason) && !BY_OPERATOR.includes(given ?? ''),
+    is_retried: reason !== null && RETRIED_REASONS.includes(reason) && !isByOperator,
+    is_by_operator: isByOperator,
     is_unconfirmed: given === UNCONFIRMED,
   }
 }
@@ -66,7 +68,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
-        is_unconfirmed boolean)
+        is_by_operator boolean, is_unconfirmed boolean)
     ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
@@ -80,6 +82,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
              posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
              ledger_transaction_id = result.ledger_transaction_id,
              batch_id = case when not result.is_unconfirmed then t.batch_id end,
+             decided_over = case when result.is_by_operator then coalesce(t.decided_over, '{}') else t.decided_over end,
              refused_reason = result.refused_reason,
              refused_detail = result.refused_detail,
              refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
@@ -102,3 +103,39 @@ t.test('a payment that failed, then was captured and refunded at once, is return
   t.same(await service.shown('pay_1'), ['returned', null, null, '1000'])
   t.same(await service.shown('rfnd_1'), ['returned', null, null, null])
 })
+
+t.test(
+  'a refund of a payment that an operator may have booked by hand waits for a person',
+  async t => {
+    const service = await reversing(t)
+    // With the first payment, the ledger says whose loan it is.
+    await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
+    await service.batch()
+    await service.loseAnswer()
+    await service.signed(capturedA({ id: 'pay_1', loan: 'L-1' }))
+    await service.batch()
+    const processing = await service.call('GET', '/api/payments/gateway_a/pay_1')
+    t.match(processing.body.payment, { state: 'posting', waiting_for: 'outcome_unknown' })
+    const { rows } = await sql<{ id: string }>`
+      select 'REPAYMENT|' || id as id from loanops.operation where status = 'processing'`.execute(
+      service.db,
+    )
+    const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
+    await service.call('POST', path, { outcome: 'failed' })
+    await service.ended('pay_1')
+    await service.faults([])
+    await service.signed(capturedA({ id: 'pay_2', loan: 'L-2' }))
+    await service.batch()
+    await service.decide('pay_2', 'handled')
+    await service.resolve('pay_2', { outcome: 'reopen', note: 'booked by mistake' })
+    await service.loan('L-2')
+    await service.signed(capturedA({ id: 'pay_3', loan: 'L-2' }))
+    await service.batch()
+
+    for (const id of ['pay_1', 'pay_2']) await service.signed(refund({ id: `rfnd_${id}`, of: id }))
+    await service.batch()
+    for (const id of ['pay_1', 'pay_2', 'rfnd_pay_1', 'rfnd_pay_2'])
+      t.same(await service.shown(id), ['suspense', 'refund', null, null], id)
+    t.same(await service.standing(), { pay_0: 1_000, pay_1: 1_000, pay_3: 1_000 })
+  },
+)
