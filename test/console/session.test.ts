@@ -240,6 +240,15 @@ t.test('a reset password leads to its change, and from there on', async t => {
   t.equal((await browse('/console')).status, 200)
 })
 
+t.test('a wrong current password is named beside its field', async t => {
+  const password = 'a pass phrase of my own'
+  const change = { current_password: 'wrong', new_password: password, repeated_password: password }
+  const { text } = await operator('/console/password', change, {
+    referer: `${url}/console/password`,
+  })
+  t.match(text, /id="current_password-refused"><strong>current password<\/strong> is wrong</)
+})
+
 t.test('a person ends all other sessions and tokens of their account', async t => {
   const credentials = { username: 'ender', password: 'a pass phrase in two places' }
   await admin('/console/accounts', { ...credentials, role: 'operator' })

@@ -4,6 +4,7 @@ import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
+import { InvalidCredentials } from '../../accounts/sign-on/login.ts'
 import { PASSWORD_CHARACTERS } from '../../config/settings/settings.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -38,7 +39,13 @@ export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncT
       if (repeated_password !== password)
         throw invalidField('/repeated_password', 'must be the same as the new password')
       const { name: username, jti: keptToken } = request.user
-      await accounts.changePassword(askerOf(request), { username, old, password, keptToken })
+      const change = { username, old, password, keptToken }
+      await accounts.changePassword(askerOf(request), change).catch(error => {
+        // The form asks for no username.
+        throw error instanceof InvalidCredentials
+          ? invalidField('/current_password', 'is wrong')
+          : error
+      })
       return reply.redirect(donePath(PATH, 'password'), 303)
     })
 
