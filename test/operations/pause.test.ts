@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { isWaitingForLock } from '../support/database/locks.ts'
 import { endClaims } from '../support/engine/leases.ts'
 import { attemptsOf, ending, isPauseNoticed, listed, submit } from '../support/engine/operations.ts'
 import {
@@ -119,6 +120,30 @@ t.test('an attempt that reads while the pause begins does not write', async t =>
     waiting_for: 'paused',
     attempts: 0,
   })
+  t.same(await attemptsOf(service, id), [])
+  t.same(await writesOn(service, loan), ['CREATE/LOAN'])
+  await resume(service.call)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
+t.test('an attempt that waits for a lock while the pause begins does not write', async t => {
+  const proxy = await startProxy(t)
+  const service = await startTestService(t, { LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  const loan = await givenLoan(service.call)
+  const { promise: isLocked, resolve: letGo } = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: loan, on: 'reads', after: isLocked }]
+  const update = { externalId: loan, principal: 40_000 }
+  const id = await submit(service.call, 'LOAN_UPDATE', update)
+  await until(async () => proxy.underWay > 0, 'it reads')
+  await service.db.transaction().execute(async trx => {
+    await sql`select from loanops.operation where id = ${id.split('|')[1]} for update`.execute(trx)
+    letGo()
+    await until(() => isWaitingForLock(service.db), 'it records its write')
+    await pause(service.call)
+    await elapsed(NOBODY_WRITES_AFTER_MS)
+  })
+  await until(async () => !(await isClaimed(service, id)), 'the attempt has ended')
   t.same(await attemptsOf(service, id), [])
   t.same(await writesOn(service, loan), ['CREATE/LOAN'])
   await resume(service.call)

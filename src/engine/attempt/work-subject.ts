@@ -81,12 +81,17 @@ async function attempted(
     const error = new Error(`this version has no operation ${claim.operationType}`)
     return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
   }
-  const mayWrite = async (kept: Kept | null) => {
+  const requireNoPause = async () => {
     if (claim.isPaused || !(await work.pauses.mayWrite()))
       throw new LedgerPaused('the ledger is paused')
+  }
+  const mayWrite = async (kept: Kept | null) => {
+    await requireNoPause()
     crashPoint('write.unrecorded')
     if (!(await send(kept))) throw new ClaimGone('the claim ended before its start')
     crashPoint('write.unsent')
+    // Recording may have taken seconds.
+    await requireNoPause()
     return work.leases.covers(claim)
   }
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, passedOn)
