@@ -10,7 +10,7 @@ import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk'
+const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk,ledger.pause'
 const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
 const { url, operator, admin, viewer, webhook, batch, payment } = service
 await admin('/console/accounts', { ...APPROVER, role: 'operator' })
@@ -71,6 +71,12 @@ t.test('the proposal shows who asked for what, and what it is about', async t =>
   t.match((await operator(path)).text, /Withdraw<\/button>/)
   t.notMatch((await operator(path)).text, /Approve<\/button>/)
   t.notMatch((await viewer(path)).text, /(Approve|Reject|Withdraw)<\/button>/)
+})
+
+t.test('a time that was asked for is shown in the ledger’s time zone', async t => {
+  await operator('/console/pause', { reason: 'close of business', until: '2099-03-05T18:30' })
+  const { text } = await approver(await newest())
+  t.match(text, 'title="2099-03-05 13:00:00.000 UTC">05 Mar 2099, 18:30:00<')
 })
 
 t.test('nobody approves their own in the console either', async t => {

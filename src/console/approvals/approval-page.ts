@@ -97,24 +97,28 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
     ['Decided', formats.time(approval.decided_at)],
     ['Note of the decision', approval.decision_note],
   ])}
-<h2>What was asked for</h2>${facts(shown(approval.request))}
-<h2>What it was about</h2>${facts(shown(approval.facts))}`
+<h2>What was asked for</h2>${facts(shown(approval.request, formats))}
+<h2>What it was about</h2>${facts(shown(approval.facts, formats))}`
 }
 
-function shown(members: object): [string, Content][] {
+function shown(members: object, formats: Formats): [string, Content][] {
   return Object.entries(members)
     .filter(([name]) => name !== 'if_match')
-    .map(([name, value]) => [capital(words(name)), inWords(name, value, members)])
+    .map(([name, value]) => [capital(words(name)), inWords(name, value, members, formats)])
 }
 
-function inWords(name: string, value: unknown, members: object): Content {
+function inWords(name: string, value: unknown, members: object, formats: Formats): Content {
   if (value === null) return null
   const { decision = '' } = members as { decision?: string }
   if (name === 'filter' && Object.hasOwn(DECISIONS, decision))
     return listOf(value as Record<string, string>, decision as DecisionName)
   if (name === 'amount' || name === 'sum') return amount(String(value))
+  if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value)))
+    return formats.time(value)
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/
 
 /** Leads whoever decides to the rows that match now. */
 function listOf(filter: Record<string, string>, decision: DecisionName): Html {
