@@ -124,6 +124,8 @@ t.test('the search box opens any record by its id', async t => {
   t.equal(await found('L-1001'), '/console/loans/L-1001')
   t.equal(await found('C-1001'), '/console/clients/C-1001')
   t.equal(await found('pay_posted'), '/console/payments/gateway_a/pay_posted')
+  for (const posted of ['gateway_a-pay_posted', 'gateway_a-pay_posted-r2'])
+    t.equal(await found(posted), '/console/payments/gateway_a/pay_posted', 'its id at the ledger')
   t.equal(await found('nothing-has-this'), null)
 })
 

@@ -16,6 +16,8 @@ import {
 
 export const MAX_HITS_PER_KIND = 20
 const SHA256 = /^[0-9a-f]{64}$/i
+/** The external id of a payment's repayment at the ledger, perhaps of one that was posted again. */
+const OF_REPAYMENT = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
 
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
@@ -70,9 +72,11 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
   const keys = keysOf(q)
+  const [, gateway = null, id = null] = OF_REPAYMENT.exec(q) ?? []
   const loans = sql`array(select external_loan_id from core.reference where key = any(${keys}))`
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}
+    union ${found(sql`gateway = ${gateway} and gateway_payment_id = ${id}`)}
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
     union ${found(sql`coalesce(hints ->> 'utr', hints ->> 'bank_reference') = ${q}`)}
     union ${found(sql`state = 'suspense' and refs && ${keys}`)}
