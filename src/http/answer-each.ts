@@ -13,19 +13,26 @@ export type ItemAnswer = { status: number; code: string | null; detail: string |
 
 type ForItems = Pick<Log, 'error'>
 
+type How = {
+  /** Of an item that was done. */
+  status: number
+  /** Whether a failure of ours at one item fails the call, which then does none of them. */
+  isWhole: boolean
+}
+
 /** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */
 export async function answerEach<Item>(
   log: ForItems,
   { requestId }: { requestId: string | null },
   items: Item[],
-  status: number,
+  how: How,
   call: (item: Item) => Promise<unknown>,
 ): Promise<ItemAnswer[]> {
   const answers: ItemAnswer[] = []
   for (const item of items) {
     const last = answers.at(-1)
     answers.push(
-      last?.status === 503 ? last : await answered({ log, requestId }, status, () => call(item)),
+      last?.status === 503 ? last : await answered({ log, requestId }, how, () => call(item)),
     )
   }
   return answers
@@ -33,7 +40,7 @@ export async function answerEach<Item>(
 
 async function answered(
   { log, requestId }: { log: ForItems; requestId: string | null },
-  status: number,
+  { status, isWhole }: How,
   call: () => Promise<unknown>,
 ): Promise<ItemAnswer> {
   try {
@@ -41,6 +48,7 @@ async function answered(
     return { status, code: null, detail: null }
   } catch (error) {
     const { status, code, detail } = problemOf(error as FastifyError)
+    if (status >= 500 && isWhole) throw error
     if (status >= 500) log.error({ err: error, reqId: requestId }, 'one item of a request failed')
     return { status, code, detail }
   }

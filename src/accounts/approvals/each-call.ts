@@ -1,5 +1,6 @@
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
+import { Conflict } from '../../http/problem.ts'
 import type { Log } from '../../log/log.ts'
 import type { ActCall } from './act-call.ts'
 import { listFacts } from './list-facts.ts'
@@ -32,10 +33,16 @@ export function eachCall<Request extends object, Item extends object>({
     acts: ['bulk', ...acts],
     ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
-    act: (db, asker, request) =>
-      answerEach(log, asker, itemsOf(request), status, item =>
+    async act(db, asker, request) {
+      // What a second person approves is tried and done in a transaction.
+      const how = { status, isWhole: db.isTransaction }
+      const answers = await answerEach(log, asker, itemsOf(request), how, item =>
         inSavepoint(db, () => call.act(db, asker, item, undefined)),
-      ),
+      )
+      if (db.isTransaction && answers.every(({ code }) => code !== null))
+        throw new Conflict(`Each item is refused. The first: ${answers[0]?.detail}`)
+      return answers
+    },
     async answer(request, answers) {
       const results = itemsOf(request).map((item, i) => ({ ...namesOf(item), ...answers[i] }))
       return { status: 200, body: { results } }

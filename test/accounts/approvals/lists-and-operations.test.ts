@@ -73,6 +73,33 @@ t.test('a list with one item above the amount is proposed as a whole, even alone
   t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['waiting', 'waiting'])
 })
 
+t.test('a list whose items are all refused is not proposed', async t => {
+  t.match(await assign('pay_nobody', 'pay_neither'), {
+    status: 409,
+    body: { code: 'CONFLICT', detail: /^Each item is refused\. The first: .*pay_nobody/ },
+  })
+})
+
+t.test(
+  'an approved list of which one item fails is not done, and can be approved again',
+  async t => {
+    await held('pay_6', 150_000)
+    await held('pay_7', 150_000)
+    const { approval_id: id } = (await assign('pay_6', 'pay_7')).body
+    await sql`
+    create function core.fail() returns trigger language plpgsql as 'begin raise exception ''broken''; end';
+    create trigger fail before update on core.transaction for each row
+      when (new.gateway_payment_id = 'pay_7') execute function core.fail()`.execute(db)
+    t.match(await ravi.approve(id), { status: 500, body: { code: 'INTERNAL' } })
+    t.equal(await stateOf('pay_6'), 'suspense')
+    await sql`drop trigger fail on core.transaction`.execute(db)
+    t.match(await ravi.approve(id), {
+      status: 200,
+      body: { results: [{ status: 200 }, { status: 200 }] },
+    })
+  },
+)
+
 t.test('a list is stale once one of its items has changed', async t => {
   await held('pay_4', 150_000)
   await held('pay_5', 150_000)
