@@ -1,5 +1,6 @@
 import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
+import { publicError } from '../../log/public-error.ts'
 import type { Claim, WaitingFor } from '../claim/claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
 
@@ -127,9 +128,9 @@ export function keepingResolution(decision: Decision): Decision {
   return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
 }
 
-export function brokenOff(claim: Claim, { message }: Error, mayHaveArrived: boolean): Decision {
+export function brokenOff(claim: Claim, error: Error, mayHaveArrived: boolean): Decision {
   return {
-    ...retryLater(claim, { message }),
+    ...retryLater(claim, { message: publicError(error).message }),
     ...(mayHaveArrived
       ? { waitingFor: 'outcome_unknown', isUnknown: true }
       : keepWaitingForApproval(claim, 'ledger_unavailable')),

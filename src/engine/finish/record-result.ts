@@ -7,6 +7,7 @@ import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
 import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
+import { publicError } from '../../log/public-error.ts'
 import { laneOf } from '../origin.ts'
 import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
@@ -65,11 +66,13 @@ export function openRecordResult(
 const isOutage = (error: unknown) => isTransient(error) || error instanceof Unavailable
 
 /** A result that cannot be recorded as it is: the operation shows why, and is tried again. */
-function broken(ended: Ended, { message }: Error): Ended {
+function broken(ended: Ended, cause: Error): Ended {
   const { claim, answer, decision } = ended
   const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
-  const error = new Error(`its result could not be recorded: ${message}`)
+  const error = new Error(`its result could not be recorded: ${publicError(cause).message}`, {
+    cause,
+  })
   return { ...ended, decision: brokenOff(claim, error, mayHaveArrived) }
 }

@@ -55,29 +55,32 @@ t.test(
   },
 )
 
-t.test('a result that cannot be recorded says why, and when it is tried again', async t => {
-  const service = await startTestService(t)
-  await sql`
+t.test(
+  'a result that cannot be recorded says why, without its values, and when it is tried again',
+  async t => {
+    const service = await startTestService(t)
+    await sql`
     create function loanops.refuse_end() returns trigger language plpgsql as $$
-    begin raise exception 'no end of this kind'; end $$;
+    begin raise invalid_text_representation using message = 'no number: "Asha"'; end $$;
     create trigger refuse_end before update on loanops.operation for each row
       when (new.status <> 'processing') execute function loanops.refuse_end();`.execute(service.db)
-  const id = await submit(service.call, 'CLIENT_CREATE', clientData('C-1'))
-  const shown = await until(async () => {
-    const operation = await listed(service.call, 'C-1', id)
-    return operation.last_error !== null && operation
-  })
-  t.match(shown, {
-    waiting_for: 'outcome_unknown',
-    last_error: 'its result could not be recorded: no end of this kind',
-    next_try_at: String,
-  })
+    const id = await submit(service.call, 'CLIENT_CREATE', clientData('C-1'))
+    const shown = await until(async () => {
+      const operation = await listed(service.call, 'C-1', id)
+      return operation.last_error !== null && operation
+    })
+    t.match(shown, {
+      waiting_for: 'outcome_unknown',
+      last_error: 'its result could not be recorded: no number: "…"',
+      next_try_at: String,
+    })
 
-  await sql`drop trigger refuse_end on loanops.operation`.execute(service.db)
-  await hurry(service, id)
-  t.match(await ending(service.call, id), { status: 'success' })
-  t.same(await writesOn(service, 'C-1'), ['CREATE/CLIENT'])
-})
+    await sql`drop trigger refuse_end on loanops.operation`.execute(service.db)
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+    t.same(await writesOn(service, 'C-1'), ['CREATE/CLIENT'])
+  },
+)
 
 /** Of a claim that has already ended, so that recording it changes nothing. */
 const newResult = (): Ended => ({
