@@ -5,7 +5,6 @@ import type { Database } from '../../src/database/database.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
-import { endClaims } from '../support/engine/leases.ts'
 import {
   attemptsOf,
   ending,
@@ -55,20 +54,6 @@ t.test(
     t.match(await ending(call, id), { status: 'failed' })
   },
 )
-
-t.test('an operation that a dead worker had not sent is of no unknown outcome', async t => {
-  const service = await startTestService(t, { ROLE: 'api' })
-  const env = testEnv(service.databaseUrl, service.ledger.url)
-  const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: 'write.unrecorded' })
-  const loan = await ledgerLoan(service, 'approved')
-  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-  await doomed.ended
-  await endClaims(service)
-  t.match(await attemptsOf(service, id), [{ method: null, outcome: 'not_arrived' }])
-  t.match(await listed(service.call, loan, id), { waiting_for: null, last_error: /stopped/ })
-  const path = `/api/ledger/operations/${encodeURIComponent(id)}/resolve`
-  t.equal((await service.call('POST', path, { outcome: 'failed' })).status, 409)
-})
 
 async function leaseEnd(db: Database): Promise<Date> {
   const { rows } = await sql<{ until: Date }>`

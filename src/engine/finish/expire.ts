@@ -94,19 +94,17 @@ async function endExpired(
            for update of o skip locked
       ), lost as (
         insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
-        select id, attempt, claimed_at, claimed_until, case when was_sent then 'unknown' else 'not_arrived' end
-          from expired where was_started
+        select id, attempt, claimed_at, claimed_until, 'unknown' from expired where was_started
       )
       update loanops.operation o
          set claimed_by = null, claimed_at = null, claimed_until = null,
              attempts = o.attempts + was_started::integer,
-             -- One that died before its write was recorded as sent has sent nothing.
-             look_first = o.look_first or was_sent,
+             look_first = o.look_first or was_started,
              may_still_run = o.may_still_run or was_sent,
-             unknown_since = coalesce(o.unknown_since, case when was_sent then o.claimed_at end),
+             unknown_since = coalesce(o.unknown_since, case when was_started then o.claimed_at end),
              -- An operation that is due at once waits for nothing: a batch run waits for its end. And the
              -- approver must not get a second request.
-             waiting_for = case when not was_sent or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
+             waiting_for = case when not was_started or ${nextTryMs} = 0 or o.waiting_for = 'ledger_approval' then o.waiting_for
                                 else 'outcome_unknown' end,
              last_error = case when was_started then 'the worker stopped before it recorded how its attempt ended'
                                else o.last_error end,

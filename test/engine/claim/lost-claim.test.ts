@@ -58,7 +58,7 @@ t.test(
     await service.db.transaction().execute(trx => recordEnds(trx, ended))
     t.match(await ending(service.call, trackingId), { success_response: { came: 'in time' } })
     matchEach(t, await attemptsOf(service, trackingId), [
-      { outcome: 'not_arrived' },
+      { outcome: 'unknown' },
       { outcome: 'done' },
     ])
   },
