@@ -6,7 +6,7 @@ import { capturedA } from '../support/payments/gateway-events.ts'
 const { url, call, operator } = await startWithConsole(t)
 await fillConsole(url)
 
-t.test('what is pasted into a filter with blanks around it finds the same', async t => {
+t.test('a filter that is pasted with blanks around it finds the same', async t => {
   for (const path of ['payments?loan=', 'operations?external_id=', 'search?q=']) {
     const pasted = encodeURIComponent('\u00a0L-1001\t')
     const [plain, blank] = await Promise.all(
