@@ -6,6 +6,7 @@ import type { ApiPayment, GatewayApi } from '../../src/payments/gateways/gateway
 import { at } from '../../src/payments/gateways/items/exact-json.ts'
 import { majorUnits } from '../../src/payments/gateways/items/major-units.ts'
 import { startSandboxGateways } from '../../src/sandbox/gateways/gateway-server.ts'
+import { serve } from '../support/http/serve.ts'
 import { testEnv } from '../support/service.ts'
 
 const KEY = 'sandbox-key'
@@ -112,6 +113,23 @@ t.test('one payment is found, or not, and its order names the loan', async t => 
   })
   t.equal(await b.payment('1', 'order_1'), undefined)
 })
+
+t.test(
+  'a 400 of gateway A for another reason than the id does not say that it has no such payment',
+  async t => {
+    let description = 'Your IP address is not allowed'
+    const url = await serve(t, (_, response) =>
+      response
+        .writeHead(400)
+        .end(JSON.stringify({ error: { code: 'BAD_REQUEST_ERROR', description } })),
+    )
+    const a = open('gateway_a', `${url}/v1`, { patience: IMPATIENT })
+    t.teardown(() => a.close())
+    await t.rejects(a.payment('pay_1', null), { message: 'it answered 400 (BAD_REQUEST_ERROR)' })
+    for (description of ['The id provided does not exist', 'pay_1 is not a valid id'])
+      t.equal(await a.payment('pay_1', null), undefined)
+  },
+)
 
 t.test('refunds and disputes are listed as their gateway describes them', async t => {
   const { a, b, put } = await gateways(t)

@@ -144,7 +144,7 @@ async function callOnce(
     throw new GatewayUnavailable(`it answered ${status}`, {
       retryAfterMs: retryAfterOf(response.headers),
     })
-  if (status !== 200) throw new GatewayRefused(status, codeOf(text))
+  if (status !== 200) throw new GatewayRefused(status, codeOf(text), isAboutId(text))
   return jsonOf(text)
 }
 
@@ -184,6 +184,11 @@ async function readText(response: Dispatcher.ResponseData): Promise<string> {
 /** The header is in seconds or a date. Gateway B has a header of its own, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
   return retryAfterMs(String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? ''))
+}
+
+function isAboutId(text: string): boolean {
+  const [, description] = /"description"\s*:\s*"([^"]*)"/.exec(text) ?? []
+  return description === undefined || /\b(ids?|exists?|found)\b/i.test(description)
 }
 
 function codeOf(text: string): string | undefined {

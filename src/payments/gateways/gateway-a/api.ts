@@ -30,6 +30,7 @@ const INDIA_MS = 5.5 * 3_600_000
 export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayReads {
   const get = (path: string) => call({ method: 'GET', path })
   const find = (path: string) => found(get(path), isAbsent)
+  const findIfAny = (path: string) => found(get(path), ({ status }) => [400, 404].includes(status))
   const collection = (path: string, count?: number) => collected(get, path, count)
 
   return {
@@ -50,10 +51,10 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     },
     refundsOf: payment => refundsOf(payment, collection),
     ...reversalsOfA(find, () => collection('/disputes?')),
-    order: orderId => find(`/orders/${encodeURIComponent(orderId)}`),
+    order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
     transfer: async ({ id, statusFields }) =>
       statusFields.method === 'bank_transfer'
-        ? find(`/payments/${encodeURIComponent(id)}/bank_transfer`)
+        ? findIfAny(`/payments/${encodeURIComponent(id)}/bank_transfer`)
         : undefined,
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
@@ -123,8 +124,9 @@ function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits):
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
-/** The gateway responds 400, not 404, to an id that it does not have. */
-const isAbsent = ({ status }: GatewayRefused) => [400, 404].includes(status)
+/** The gateway responds 400, not 404, to an id that it does not have; and to much else that it refuses. */
+const isAbsent = ({ status, isAboutId }: GatewayRefused) =>
+  status === 404 || (status === 400 && isAboutId)
 
 function paymentOf(item: unknown, majorUnits: MajorUnits): ApiPayment {
   const currency = shape.text(item, 'currency')

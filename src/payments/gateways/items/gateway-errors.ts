@@ -1,11 +1,14 @@
 export class GatewayRefused extends Error {
   readonly status: number
   readonly code: string | undefined
+  /** False if the refusal gives another reason than the id, such as the account or our address. */
+  readonly isAboutId: boolean
   /** @param code the gateway's own constant; its message may repeat what was sent */
-  constructor(status: number, code: string | undefined) {
+  constructor(status: number, code: string | undefined, isAboutId = true) {
     super(`it answered ${status}${code === undefined ? '' : ` (${code})`}`)
     this.status = status
     this.code = code
+    this.isAboutId = isAboutId
   }
 }
 
