@@ -72,7 +72,7 @@ export async function runAfterRestore(
   // Without its zone, a time would depend on the machine.
   if (!/(Z|[+-]\d\d:\d\d)$/.test(since) || !(days > 0 && days < RESTORE_MAX_DAYS))
     throw new ConfigError(
-      `--since must be when the back-up was made, at most ${RESTORE_MAX_DAYS} days ago, with its zone. Example: --since 2026-11-20T02:00:00+05:30`,
+      `--since must be the time of the back-up, at most ${RESTORE_MAX_DAYS} days ago, with its zone. Example: --since 2026-11-20T02:00:00+05:30`,
     )
   const config = readConfig(env)
   const log = logger(config.LOG_LEVEL)

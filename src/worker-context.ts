@@ -29,7 +29,7 @@ export function workerContext(
         try {
           if (config[setting] > 0) purged[kind] = await run(services.patient, config[setting])
         } catch (error) {
-          services.log.error({ err: error }, 'a purge failed; the others run nevertheless')
+          services.log.error({ err: error }, 'a purge failed; continuing with the others')
           errors.push(error)
         }
       if (errors.length > 0) throw errors[0]

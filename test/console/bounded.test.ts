@@ -24,7 +24,7 @@ const limit = 50
 const MONTH = { from: '2026-03-01', to: '2026-03-31' }
 const YEAR = { from: '2026-01-01', to: '2026-12-31' }
 
-t.test('no list or count of the console reads a history to find a few rows of it', async t => {
+t.test('no list or count of the console scans a history to show a few rows', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
   await addHistory(db)
   const failedOfType = { status: 'failed', operation_type: 'LOAN_CLOSE' }

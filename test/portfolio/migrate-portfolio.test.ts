@@ -142,7 +142,7 @@ t.test('findings of a dry run that are not printed are saved, and the command sa
   const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
   const { code, output } = await runCommand(url, ['--dry-run', file])
   t.equal(code, 1)
-  t.match(output, /150 findings in all: .*loans\.findings\.csv has every one/)
+  t.match(output, /150 findings in all: .*loans\.findings\.csv lists them all/)
   const saved = file.replace('.csv', '.findings.csv')
   t.equal(statSync(saved).mode & 0o777, 0o600)
   t.match(readFileSync(saved, 'utf8'), record.migration_id)

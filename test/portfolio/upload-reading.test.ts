@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-t.test('a file that is no CSV of its type is refused, and the refusal says what it is', async t => {
+t.test('a file of another type is refused, and the error names its type', async t => {
   const good = repaymentsCsv({})
   const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
     [

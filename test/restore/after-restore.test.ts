@@ -169,6 +169,6 @@ t.test('the command says what is wrong with its time', async t => {
   ]) {
     const { code, said } = await command(env(url), ...since)
     t.equal(code, 1)
-    t.match(said, /--since must be when the back-up was made/)
+    t.match(said, /--since must be the time of the back-up/)
   }
 })

@@ -11,7 +11,7 @@ const NoRole = createError(
 )
 const NoUsername = createError(
   'FORBIDDEN',
-  `The claim “%s” of your ID token is no username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.`,
+  `The claim “%s” of your ID token is not a username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.`,
   403,
 )
 

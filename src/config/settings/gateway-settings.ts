@@ -8,7 +8,7 @@ export const gatewaySettings = {
   ),
   LENDERS_DEFAULT: Type.Optional(
     text(
-      'the members of a gateway, as in LENDERS_FILE, for each lender and gateway whose webhook events nothing proves',
+      'the members of a gateway, as in LENDERS_FILE, for each lender and gateway whose webhook events have no proof',
       '{"confirm": true}',
     ),
   ),

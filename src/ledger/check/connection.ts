@@ -68,7 +68,7 @@ const CLOSED: Cause = {
   check: 'reachable',
   found: 'the ledger’s host closes the connection',
   remedy:
-    'look whether LEDGER_URL must begin with https:// or http://, and what stands before the ledger',
+    'check whether LEDGER_URL must begin with https:// or http://, and which proxy is in front of the ledger',
 }
 const NO_ANSWER: Cause = {
   check: 'reachable',

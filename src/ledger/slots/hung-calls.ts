@@ -27,7 +27,7 @@ export function passHungCalls(
       slots.replace(hungAfterMs)
       log.warn(
         {},
-        'some ledger calls hang while new ones are answered; their slots are free for other calls',
+        'some ledger calls hang although the ledger answers new ones; their slots are free for other calls',
       )
     },
     {

@@ -27,7 +27,7 @@ export const externalIdLost: Finding = {
 export const keyIgnored = (step: string, why: string): Finding => ({
   ...IDEMPOTENCY,
   state: 'differs',
-  found: `to ${step} again under the same key did not get the stored answer: ${why}`,
+  found: `to ${step} again with the same key did not return the stored answer: ${why}`,
   remedy:
     'Unset FINERACT_IDEMPOTENCY_KEY_HEADER_NAME at the ledger, or set it to Idempotency-Key, and let proxies pass this header',
 })
@@ -51,7 +51,8 @@ export const refused = (step: string, check: string, why: string): Finding => ({
   state: 'breaks',
   found: `the ledger did not let us ${step}: ${why}`,
   expected: 'the ledger takes a client, a loan, its approval, disbursement and repayment',
-  remedy: 'Correct at the ledger what it names, or grant LEDGER_USERNAME the permission',
+  remedy:
+    'Correct what the ledger names in its answer, or give LEDGER_USERNAME the missing permission',
 })
 
 export const notTried = (why: string): Finding => ({

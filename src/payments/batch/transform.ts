@@ -81,7 +81,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
     batch.log.error(
       { err: error, source: name, rawId: id },
-      'event breaks a constraint of the database',
+      'event violates a constraint of the database',
     )
     await noteError(batch.db, batch.claim, name, error)
     stuck.push(id)

@@ -24,7 +24,7 @@ export function whyUnsigned(
   const asked = lender === undefined ? [...lenders.values()] : [lender]
   const settings = new Set(asked.flatMap(one => one[gateway].secretSetting ?? []))
   const whose = lender === undefined ? 'any lender' : code
-  return `The signature does not match the secret of ${whose} (${some([...settings])}): compare it with the gateway’s, and whether a proxy changes the body`
+  return `The signature does not match the secret of ${whose} (${some([...settings])}): compare it with the one at the gateway, and check that no proxy changes the body`
 
   function others(): string {
     const names = Object.keys(headers).filter(name => name.includes('signature'))

@@ -103,7 +103,7 @@ async function reportDryRun(call: Call, file: string, ended: MigrationRecord) {
   for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
   const found = differs + refused + unknown
   if (found > dry_run.findings.length)
-    say(`  ${found} findings in all: ${await saveRows(call, id, file, 'findings')} has every one`)
+    say(`  ${found} findings in all: ${await saveRows(call, id, file, 'findings')} lists them all`)
   const notTaken = invalid_rows + found
   if (notTaken > 0)
     throw new Error(

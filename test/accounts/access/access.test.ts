@@ -220,7 +220,7 @@ t.test('no other spelling of a call evades the role of its token', async t => {
     )
 })
 
-t.test('an act kept for persons is refused to the token alone, and to no person', async t => {
+t.test('an act reserved for people is refused to the token alone, and to no person', async t => {
   const service = await startWithConsole(t, {
     ...SETTINGS,
     PERSON_REQUIRED: ACTS.join(),

@@ -59,7 +59,7 @@ t.test(
   },
 )
 
-t.test('the day of a repayment is the payment’s in the ledger’s time zone', async t => {
+t.test('a repayment has its payment’s day in the ledger’s time zone', async t => {
   const one = await ownLoan(service)
   const late = { created_at: Date.parse('2026-02-05T23:30:00Z') / 1000 }
   await sent(service, [capturedA({ ...one, payment: late })], one.id)

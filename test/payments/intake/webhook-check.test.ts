@@ -73,7 +73,7 @@ t.test('each call to a webhook is listed, with what to correct where it was refu
         401,
         'LENDER_02',
         'payment.captured',
-        'The signature does not match the secret of LENDER_02 (GATEWAY_A_WEBHOOK_SECRET): compare it with the gateway’s, and whether a proxy changes the body',
+        'The signature does not match the secret of LENDER_02 (GATEWAY_A_WEBHOOK_SECRET): compare it with the one at the gateway, and check that no proxy changes the body',
       ],
       [400, 'LENDER_02', null, 'The body is not a JSON object: have the gateway send JSON'],
       [413, 'UNKNOWN', null, 'The body is larger than 1 MiB'],

@@ -7,6 +7,6 @@ export const idempotency: Check = {
     state: 'unknown',
     found: 'no read shows it',
     remedy:
-      'Run npm run check-ledger -- --write --tenant with the tenant, or look that FINERACT_IDEMPOTENCY_KEY_HEADER_NAME is unset at the ledger, or is Idempotency-Key',
+      'Run npm run check-ledger -- --write --tenant with the tenant, or make sure that FINERACT_IDEMPOTENCY_KEY_HEADER_NAME is unset at the ledger, or set to Idempotency-Key',
   }),
 }

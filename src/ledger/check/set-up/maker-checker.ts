@@ -18,7 +18,7 @@ export const makerChecker = (needed: string[]): Check => ({
       return { state: 'ok', found: 'maker-checker is on, but for nothing that LoanOps does' }
     return {
       state: 'differs',
-      found: `maker-checker is on ${tasks === undefined ? '(LEDGER_USERNAME may not read for which tasks)' : `for ${tasks.join(', ')}`}: such operations wait as ledger_approval`,
+      found: `maker-checker is on ${tasks === undefined ? '(LEDGER_USERNAME may not read the tasks)' : `for ${tasks.join(', ')}`}: such operations wait as ledger_approval`,
       remedy: 'Unless this is intended, switch maker-checker off for these tasks at the ledger',
     }
   },

@@ -34,7 +34,7 @@ export const timeZone: Check = {
     // The ledger shows days alone, which are the same in most time zones for most of a day.
     return {
       state: 'unknown',
-      found: `it is ${there} for the ledger, as in ${zone}; at this hour, it is in other time zones too`,
+      found: `the ledger’s day is ${there}, as in ${zone}, but at this hour other time zones have the same day`,
       remedy: `Compare LEDGER_TIMEZONE with timezone_id in the ledger’s table tenants; this check notices a difference within a day`,
     }
   },

@@ -16,7 +16,7 @@ export const version: Check = {
       return {
         state: 'breaks',
         found:
-          'the ledger has no calls by external id, as Fineract before 1.9: every operation waits',
+          'the ledger cannot address loans by external id, as Fineract before 1.9: every operation waits',
         remedy: 'Upgrade the ledger to Fineract 1.9 or later',
       }
     const info = (await reads.info()) as Info | null | undefined
