@@ -156,7 +156,7 @@ t.test('each action is followed by a notice about that action', async t => {
     [`${portfolio}/cancel`, /run has been cancelled/],
     [`${portfolio}/run`, /run has started/],
     [`${portfolio}/cancel`, /run has been cancelled/],
-    [`${portfolio}/retry`, /processed again/],
+    [`${portfolio}/retry`, /processed now/],
     [`${POSTED}/note`, /note/, { note: 'they called back' }],
     [`${POSTED}/check`, /compared with the ledger/],
     ['/console/batch', /batch/],
