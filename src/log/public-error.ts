@@ -14,7 +14,7 @@ export function publicError(error: Error & { code?: string }): PublicError {
     type: name,
     message,
     code,
-    stack: error.stack?.replace(error.message, message),
+    stack: error.stack?.replace(error.message, () => message),
     ...(cause instanceof Error ? { cause: publicError(cause) } : {}),
   }
 }

@@ -224,6 +224,8 @@ t.test('failures are grouped by their reason, and each number leads to its rows'
 })
 
 t.test('the ledger is paused until a time by its own clock, and resumed', async t => {
+  const impossible = { reason: 'close of business', until: '2099-02-30T22:00' }
+  t.match(await operator('/console/pause', impossible), { status: 400, text: /must be a day/ })
   await operator('/console/pause', { reason: 'close of <business>', until: '2099-11-20T22:00' })
   t.match(
     (await operator('/console')).text,

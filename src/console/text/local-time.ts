@@ -3,7 +3,10 @@ import { invalidField } from '../../http/problem.ts'
 /** @throws FieldErrors */
 export function localTime(text: string, timeZone: string, field = 'until'): Date {
   const isShaped = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)
-  const asUtc = isShaped ? Date.parse(`${text}Z`) : Number.NaN
+  const parsed = isShaped ? Date.parse(`${text}Z`) : Number.NaN
+  // Date.parse takes 30 February for 2 March.
+  const isReal = !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(text)
+  const asUtc = isReal ? parsed : Number.NaN
   // The offset is taken twice, because the first guess may fall on the other side of a clock change.
   const guess = asUtc - offsetAt(asUtc, timeZone)
   const time = asUtc - offsetAt(guess, timeZone)
