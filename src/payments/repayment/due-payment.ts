@@ -56,7 +56,7 @@ export async function duePayment(
   }
   const { rows } = await sql<Row>`${prepared('due_payment')}
     select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId",
-           trim_scale(coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0))::text as amount, t.currency,
+           trim_scale(core.posted_amount(t))::text as amount, t.currency,
            case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
              'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
              'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs') end as "payerFee",
