@@ -47,15 +47,21 @@ $$;
 -- Whether batches book this refund or chargeback by themselves.
 create or replace function core.is_due(r core.transaction, p core.transaction, is_undone boolean) returns boolean language sql stable as $$
   select exists (select from core.reversing)
-     and (not is_undone and coalesce(r.decision, 'restore') = 'restore' and r.refused_reason is null and r.disagreement is null
+     -- What a person put back or reopened waits for a person again.
+     and (not is_undone and r.decision is null and r.decided_over is null and r.refused_reason is null and r.disagreement is null
           -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
           and concat_ws(' ', r.kind, r.gateway_payment_id, 'verified', case r.kind when 'chargeback' then 'lost' end)
                 <> all(coalesce(p.cleared_facts, '{}'))
           and (p.state = 'posted'
                -- One that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
-                  -- An operator who reopened it, or ended its repayment, may have booked it by hand.
-                  and p.decided_over is null
+                  -- An operator who reopened it, or ended its repayment, may have booked it by hand, and so may whoever undid
+                  -- its repayment. The ledger has the money of a twin, and of a payment that it was found to have otherwise.
+                  and p.decided_over is null and core.twin_of(p) is null
+                  and not exists (select from loanops.operation o
+                                   where o.id = p.operation_id
+                                     and o.response #>> '{errors,0,userMessageGlobalisationCode}' = 'loanops.differs.at.ledger')
+                  and coalesce(p.refused_reason not in ('reversed_at_ledger', 'missing_at_ledger'), true)
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
 $$;

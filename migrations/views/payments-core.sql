@@ -49,7 +49,8 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
   select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids) and t.gateway = wanted_gateway
-     and t.decision in ('post', 'handled')
+     -- A reopened one may be booked by hand.
+     and (t.decision in ('post', 'handled') or t.decision is null and t.decided_over is not null)
   union all
   select e.gateway_payment_id, t.gateway_payment_id
     from core.transaction t

@@ -85,6 +85,20 @@ t.test('an unreadable event that was booked keeps its payment from being posted 
   t.equal((await service.repayments()).length, 1)
 })
 
+t.test(
+  'an unreadable event that was booked by hand and reopened still holds its payment',
+  async t => {
+    const service = await withLoan(t)
+    await service.sent([capturedA({ amount: 'ten' })])
+    const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+    const id = body.payments[0].gateway_payment_id
+    for (const resolution of [HANDLED, { outcome: 'reopen', note: 'by mistake' }])
+      t.equal((await service.resolve(id, resolution)).status, 200)
+    t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
+    t.same(await service.repayments(), [])
+  },
+)
+
 t.test('an unreadable event is booked under the id of its payment', async t => {
   const service = await withLoan(t)
   await service.sent([capturedA({ amount: 'ten' })])

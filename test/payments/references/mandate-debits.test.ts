@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { drawB, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
+import { refundOfB, reversing } from '../../support/payments/reversals.ts'
 
 const DEBIT = '49914526'
 /** The debit's `cf_txn_id`. */
@@ -28,6 +30,38 @@ for (const [first, second, held, booked] of [
     t.equal((await service.assign(held, 'L-1', 'gateway_b')).status, 200)
     t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
   })
+
+t.test('a mandate debit is not posted because the money of its payment went back', async t => {
+  const service = await reversing(t)
+  await service.signed(payment)
+  await service.batch()
+  await service.signed(debit)
+  await service.batch()
+  t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
+  await service.signed(refundOfB(399, { id: 901, of: Number(PAYMENT) }))
+  for (let batches = 0; batches < 2; batches++) {
+    await service.batch()
+    await sql`update core.transaction set next_try_at = now() where next_try_at is not null`.execute(
+      service.db,
+    )
+  }
+  t.same(await service.shown(PAYMENT, 'gateway_b'), ['returned', null, null, '399'])
+  t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
+  t.same(await service.standing(), {})
+})
+
+t.test('a refund of a payment whose mandate debit is posted waits for a person', async t => {
+  const service = await reversing(t)
+  for (const event of [debit, payment]) {
+    await service.signed(event)
+    await service.batch()
+  }
+  await service.signed(refundOfB(399, { id: 901, of: Number(PAYMENT) }))
+  await service.batch()
+  for (const id of [PAYMENT, '901'])
+    t.same(await service.shown(id, 'gateway_b'), ['suspense', 'refund', null, null])
+  t.same(await service.standing(), { [DEBIT]: 399 })
+})
 
 t.test('of a mandate debit and its payment in the same batch, one is posted', async t => {
   const service = await paymentService(t)

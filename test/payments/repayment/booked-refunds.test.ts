@@ -104,6 +104,20 @@ t.test('a payment that failed, then was captured and refunded at once, is return
   t.same(await service.shown('rfnd_1'), ['returned', null, null, null])
 })
 
+t.test('a refund of a payment whose money the ledger has already waits for a person', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
+  await service.batch()
+  await service.bookByHand('pay_1', 999)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, null])
+  await service.signed(refund())
+  await service.batch()
+  for (const id of ['pay_1', 'rfnd_1'])
+    t.same(await service.shown(id), ['suspense', 'refund', null, null], id)
+})
+
 t.test(
   'a refund of a payment that an operator may have booked by hand waits for a person',
   async t => {

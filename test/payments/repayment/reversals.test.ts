@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { gatewaySandbox } from '../../support/books/gateways.ts'
 import { callbackReceiver } from '../../support/callbacks/callback-receiver.ts'
@@ -236,6 +237,47 @@ t.test('a refund that is made after its restore keeps its payment for a person a
   await service.ended('rfnd_1')
   t.same(await service.shown('pay_1'), ['posted', null, null, '250'])
   t.same(await service.standing(), { 'pay_1-r4': 750 })
+})
+
+t.test('a dispute that is lost again after its restore waits for a person', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  for (const [status, phase] of [
+    ['lost', 'chargeback'],
+    ['won', 'pre_arbitration'],
+  ] as const) {
+    await service.signed(dispute(status, { paise: 30_000, phase }))
+    await service.batch()
+  }
+  await service.decide('disp_1', 'restore')
+  await service.ended('disp_1')
+  await service.signed(dispute('lost', { paise: 30_000, phase: 'arbitration' }))
+  for (let batches = 0; batches < 2; batches++) await service.batch()
+  t.same(await service.shown('disp_1'), ['suspense', 'chargeback', null, null])
+  t.same(await service.standing(), { 'pay_1-r3': 1000 })
+  await service.decide('disp_1', 'reverse')
+  await service.ended('disp_1')
+  t.same(await service.standing(), { 'pay_1-r4': 700 })
+})
+
+t.test('a refund that was handled and is reopened waits for a person', async t => {
+  const service = await reversing(t, MANUAL)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.signed(capturedA({ id: 'pay_2', loan: 'L-1' }))
+  await service.batch()
+  await service.signed(refund({ paise: 25_000 }))
+  await service.batch()
+  await service.decide('rfnd_1', 'handled')
+  const { rows } = await sql`select core.copy_reversing((
+    select jsonb_agg(jsonb_build_object('lender', 'LENDER_02', 'product', 'LENDER_02', 'gateway', gateway,
+                                        'account', '', 'proved_by', array['LENDER_02']))
+      from unnest(array['gateway_a', 'gateway_b']) gateway))`.execute(service.db)
+  t.equal(rows.length, 1)
+  await service.resolve('rfnd_1', { outcome: 'reopen', note: 'by mistake' })
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['suspense', 'refund', null, null])
+  t.same(await service.standing(), { pay_1: 1000, pay_2: 1000 })
 })
 
 t.test('a refund in another currency than its payment was posted in is not restored', async t => {
