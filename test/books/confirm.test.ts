@@ -45,6 +45,22 @@ test('a payment that the gateway confirms is posted, as verified by it', async t
   t.equal(Date.parse(payment.paid_at), Date.parse(PAID_AT), 'when the gateway says it was paid')
 })
 
+test('a batch ends although another worker’s settings say that nothing needs confirming', async t => {
+  const { rows } = await sql<object>`delete from core.confirming returning *`.execute(service.db)
+  await has(B, '915')
+  await webhook(B, paidB('915'), SEVEN)
+  t.match(await batch(), { status: 'completed' })
+  t.same((await stateOf('915'))[0], 'waiting')
+  await sql`
+    insert into core.confirming
+    select * from jsonb_populate_recordset(null::core.confirming, ${JSON.stringify(rows)}::jsonb)`.execute(
+    service.db,
+  )
+  await webhook(B, paidB('915', { time: '2026-01-02T10:00:00+05:30' }), SEVEN)
+  await batch()
+  t.same(await stateOf('915'), ['posted', null, null])
+})
+
 test('an event that names no lender waits as well, once its loan is known', async t => {
   await has(B, '12')
   await webhook(B, paidB('12'))

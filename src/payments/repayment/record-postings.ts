@@ -68,7 +68,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
-        is_by_operator boolean, is_unconfirmed boolean)
+        is_by_operator boolean)
     ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
@@ -81,7 +81,6 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
              objection = case when result.ledger_transaction_id is not null then t.objection end,
              posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
              ledger_transaction_id = result.ledger_transaction_id,
-             batch_id = case when not result.is_unconfirmed then t.batch_id end,
              decided_over = case when result.is_by_operator then coalesce(t.decided_over, '{}') else t.decided_over end,
              refused_reason = result.refused_reason,
              refused_detail = result.refused_detail,
@@ -98,6 +97,12 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
      where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
     on conflict do nothing`.execute(trx)
   if (unposted.length > 0) await settle(trx, unposted)
+  const unconfirmed = unposted.filter(result => result.is_unconfirmed).map(({ id }) => id)
+  // Its batch tries such a payment again once it is confirmed. One that our settings alone find unconfirmed waits for the
+  // next batch: this one would try it for ever.
+  await sql`
+    update core.transaction set batch_id = null
+     where id = any(${unconfirmed}::uuid[]) and unconfirmed is not null`.execute(trx)
   await countForEndedRuns(trx, results)
 }
 
