@@ -41,7 +41,8 @@ async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number
   const { rows } = await sql<{ count: number; subjects: string[] }>`
     with queued as (
       update loanops.callback
-         set state = 'pending', retries = 0, delivered_at = null, next_try_at = now()
+         -- The failure of an attempt under way must not put off this one.
+         set state = 'pending', claim = claim + 1, retries = 0, delivered_at = null, next_try_at = now()
        where ${wanted} and (body is not null or state = 'failed')
       returning subject
     )

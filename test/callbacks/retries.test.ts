@@ -250,6 +250,29 @@ t.test('a delivery counts though the callback was resent while it was under way'
   t.ok(delivered.attempts.some(({ http_status }: any) => http_status === 200))
 })
 
+t.test('an attempt that fails after a resend does not put it off', async t => {
+  const { receiver, service } = await reporting(t)
+  let fail = () => {}
+  receiver.respond(response => {
+    fail = () => response.writeHead(500).end()
+  })
+  await endOne(service, 'C-1')
+  const [first] = await receiver.attempts(1)
+  // Nothing is claimed meanwhile.
+  await sql`update loanops.callback_receiver set stopped_at = now()`.execute(service.db)
+  await service.call('POST', `/api/callbacks/${first?.id}/resend`)
+  fail()
+  await until(async () => {
+    const { rows } = await sql`select from loanops.callback_receiver where failures > 0`.execute(
+      service.db,
+    )
+    return rows.length > 0
+  }, 'the attempt has ended')
+  const { rows } = await sql<{ retries: number; isDue: boolean }>`
+    select retries, next_try_at <= now() as "isDue" from loanops.callback`.execute(service.db)
+  t.same(rows, [{ retries: 0, isDue: true }])
+})
+
 t.test('the retry schedule has the documented times, with at most a fifth of jitter', async t => {
   const scheduled = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS].concat(
     [2, 5, 10, 14, 20, 24].map(hours => hours * HOUR_MS),
