@@ -113,7 +113,10 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
   await sql`
     update core.transaction
        set decision = ${outcome},
-           decided_over = jsonb_build_object('reason', reason, 'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
+           decided_over = jsonb_build_object(
+             -- Kept through later decisions: a refund is not in the currency in which the payment was posted.
+             'reason', case decided_over ->> 'reason' when 'currency_mismatch' then 'currency_mismatch' else reason end,
+             'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
            -- This is what goes to the loan, whatever went back before.
            decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},

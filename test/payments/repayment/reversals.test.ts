@@ -280,6 +280,36 @@ t.test('a refund that was handled and is reopened waits for a person', async t =
   t.same(await service.standing(), { pay_1: 1000, pay_2: 1000 })
 })
 
+t.test('a payment that was posted again is still not refunded in another currency', async t => {
+  const service = await reversing(t)
+  const yen = (event: any) => {
+    for (const part of Object.values<any>(event.payload)) part.entity.currency = 'JPY'
+    return event
+  }
+  await service.signed(yen(capturedA({ loan: 'L-1', amount: 10_000 })))
+  await service.batch()
+  const post = { outcome: 'post', note: 'at the rate', amount: 5_500, external_loan_id: 'L-1' }
+  const posted = async () => {
+    const decision = { ...post, paid_on: '06 February 2026' }
+    t.match(await service.resolve('pay_1', decision), { status: 200 })
+    await service.batch()
+  }
+  await posted()
+  await service.ledgerCall(
+    'POST',
+    '/loans/external-id/L-1/transactions/external-id/gateway_a-pay_1',
+    { transactionDate: '2026-02-06', transactionAmount: 0, dateFormat: 'yyyy-MM-dd', locale: 'en' },
+  )
+  await service.readBack()
+  t.same(await service.shown('pay_1'), ['suspense', 'reversed_at_ledger', null, null])
+  await posted()
+  t.same(await service.standing(), { 'pay_1-r2': 5_500 })
+  await service.signed(yen(refund({ paise: 5_000 })))
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['suspense', 'refund', null, null])
+  t.same(await service.standing(), { 'pay_1-r2': 5_500 })
+})
+
 t.test('a refund in another currency than its payment was posted in is not restored', async t => {
   const service = await reversing(t)
   const dollars = (event: any) => {
