@@ -97,13 +97,21 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
      where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
     on conflict do nothing`.execute(trx)
   if (unposted.length > 0) await settle(trx, unposted)
-  const unconfirmed = unposted.filter(result => result.is_unconfirmed).map(({ id }) => id)
-  // Its batch tries such a payment again once it is confirmed. One that our settings alone find unconfirmed waits for the
-  // next batch: this one would try it for ever.
+  const unconfirmed = unposted.filter(result => result.is_unconfirmed)
+  if (unconfirmed.length > 0) await tryOnceConfirmed(trx, unconfirmed)
+  await countForEndedRuns(trx, results)
+}
+
+/**
+ * Lets their batch try these payments again once they are confirmed. One that our settings alone find unconfirmed waits
+ * for the next batch: this one would try it for ever.
+ */
+async function tryOnceConfirmed(trx: Trx, results: Pick<PostingResult, 'id'>[]): Promise<void> {
   await sql`
     update core.transaction set batch_id = null
-     where id = any(${unconfirmed}::uuid[]) and unconfirmed is not null`.execute(trx)
-  await countForEndedRuns(trx, results)
+     where id = any(${results.map(({ id }) => id)}::uuid[]) and unconfirmed is not null`.execute(
+    trx,
+  )
 }
 
 /** A payment that still waited for the ledger when its run ended is counted for that run. */
