@@ -1,5 +1,5 @@
 import { FormatRegistry } from '@sinclair/typebox'
-import { listOf } from './secrets.ts'
+import { listOf } from './settings/setting-formats.ts'
 
 /**
  * The acts that may be kept for persons. `bulk` is a call with a list, or a console action on everything that matches

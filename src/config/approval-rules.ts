@@ -1,6 +1,6 @@
 import { FormatRegistry } from '@sinclair/typebox'
 import { ACTS, type Act } from './acts.ts'
-import { listOf } from './secrets.ts'
+import { listOf } from './settings/setting-formats.ts'
 
 /** Which act a second person must approve, and above which amount; null: whatever the amount. */
 export type ApprovalRule = { act: Act; above: string | null }

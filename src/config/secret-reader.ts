@@ -1,7 +1,7 @@
 import type { SecretReader } from './lenders.ts'
-import { listOf, weaknessOf } from './secrets.ts'
+import { weaknessOf } from './secrets.ts'
 import { apiSecret, webhookSecret } from './settings/gateway-settings.ts'
-import { isHeaderValue, troubleIn } from './settings/setting-formats.ts'
+import { isHeaderValue, listOf, troubleIn } from './settings/setting-formats.ts'
 
 /** @param named receives the names of the settings that the file names */
 export function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): SecretReader {

@@ -1,5 +1,6 @@
 import { CALLER, type TokenRole } from './settings/access-settings.ts'
 import { callbackKeys } from './settings/callback-settings.ts'
+import { listOf } from './settings/setting-formats.ts'
 
 export type InternalToken = { token: string; caller: string | null; role: TokenRole | null }
 
@@ -36,11 +37,4 @@ export function internalTokens(setting = ''): InternalToken[] {
     const [prefix = '', caller = null, role = null] = NAMED.exec(item) ?? []
     return { token: item.slice(prefix.length), caller, role: role as TokenRole | null }
   })
-}
-
-export function listOf(commaSeparated: string): string[] {
-  return commaSeparated
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item !== '')
 }

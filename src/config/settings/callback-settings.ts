@@ -1,5 +1,6 @@
 import { FormatRegistry } from '@sinclair/typebox'
 import type { OutboundProxy } from '../proxy.ts'
+import { listOf } from './setting-formats.ts'
 
 export const CALLBACK_TYPES = [
   'operation.succeeded',
@@ -66,7 +67,7 @@ export function callbacksOf(settings: Given, proxy: OutboundProxy): CallbackSett
     proxy,
     url,
     keys: callbackKeys(secrets),
-    types: (types?.split(',').map(one => one.trim()) ?? [...CALLBACK_TYPES]) as CallbackType[],
+    types: types === undefined ? [...CALLBACK_TYPES] : (listOf(types) as CallbackType[]),
     timeoutMs: settings.CALLBACK_TIMEOUT_MS,
   }
 }

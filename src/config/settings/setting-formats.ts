@@ -107,3 +107,10 @@ function isCron(text: string): boolean {
     return false
   }
 }
+
+export function listOf(commaSeparated: string): string[] {
+  return commaSeparated
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+}
