@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withTokens } from './forms/sent-once.ts'
 import { layout, type Page } from './layout.ts'
+import { pathOf } from './url.ts'
 
 /** Sends the whole page even for a refresh: htmx picks the part that it needs. */
 export async function answerPage(request: FastifyRequest, reply: FastifyReply, page: Page) {
-  const path = request.url.split('?', 1)[0] ?? ''
+  const path = pathOf(request.url)
   // Hono's text is a String object, which Fastify does not send.
   const viewer = request.user ?? undefined
   // The fault that hit the page would hit its menu, too.

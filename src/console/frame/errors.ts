@@ -14,7 +14,7 @@ import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
-import { placeBefore } from './url.ts'
+import { pathOf, placeBefore } from './url.ts'
 
 type Problem = {
   status: number
@@ -60,8 +60,6 @@ function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
   if (!isPart(request)) return reply.redirect(path, 303)
   return reply.code(401).header('hx-redirect', path).send('')
 }
-
-const pathOf = (url: string) => url.split('?', 1)[0]
 
 const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 

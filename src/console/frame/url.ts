@@ -12,6 +12,9 @@ export function placeBefore({ url, headers: { referer = '' } }: FastifyRequest):
   return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
 }
 
+/** Without the query. */
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
 /** A page's URL with other values of these parameters, and without those that are null. */
 export function urlWith(url: string, parameters: Record<string, string | null>): string {
   const { pathname, searchParams } = new URL(url, 'http://console')

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { trimText } from '../../../http/fields/take-values.ts'
 import { invalidField } from '../../../http/problem.ts'
-import { trimmed } from '../../../text/trimmed.ts'
 
 export function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -11,7 +11,7 @@ export function readForms(app: FastifyInstance): void {
   )
   app.addHook('preValidation', async request => {
     // What is pasted into a filter often ends with a blank or a tab.
-    request.query = filled(mapTexts(request.query as Record<string, unknown>, trimmed))
+    request.query = filled(trimmed(request.query as Record<string, unknown>))
     if (
       request.body !== null &&
       typeof request.body === 'object' &&
@@ -28,13 +28,8 @@ function fieldsOf(params: URLSearchParams): Record<string, string> {
   throw invalidField('', 'must not contain NUL')
 }
 
-function mapTexts(fields: Record<string, unknown>, change: (text: string) => string) {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? change(value) : value,
-    ]),
-  )
+function trimmed(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, trimText(value)]))
 }
 
 function filled(fields: Record<string, unknown>): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { isSafe } from '../../session/cross-origin.ts'
 import { words } from '../../text/words.ts'
 import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
-import { FORM_PAGE, placeBefore, urlWith } from '../url.ts'
+import { FORM_PAGE, pathOf, placeBefore, urlWith } from '../url.ts'
 import { FORM_TOKEN } from './ended-form.ts'
 import { reasonOf } from './field-error.ts'
 
@@ -79,7 +79,7 @@ function keepPage(root: HTMLElement, page: string): void {
 /** A form leads to its action, and its buttons may lead elsewhere. */
 function leadsTo(form: HTMLElement, request: FastifyRequest): boolean {
   // The fields of a form that changes nothing are in the URL.
-  const url = isSafe(request) ? (request.url.split('?', 1)[0] ?? '') : request.url
+  const url = isSafe(request) ? pathOf(request.url) : request.url
   const buttons = form.querySelectorAll('[formaction]').map(one => one.getAttribute('formaction'))
   return [form.getAttribute('action'), ...buttons].some(
     action => action !== undefined && placeOf(action) === placeOf(url),
