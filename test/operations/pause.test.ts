@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { isWaitingForLock } from '../support/database/locks.ts'
 import { endClaims } from '../support/engine/leases.ts'
 import { attemptsOf, ending, isPauseNoticed, listed, submit } from '../support/engine/operations.ts'
@@ -11,7 +11,7 @@ import {
   newName,
   writesOn,
 } from '../support/ledger/loans.ts'
-import { startProxy } from '../support/ledger/proxy.ts'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
 import { startProcessFor } from '../support/process.ts'
 import { type Call, startTestService, type TestService, testEnv } from '../support/service.ts'
@@ -98,22 +98,23 @@ t.test('a pause ends by itself at its time', async t => {
   t.equal((await service.call('GET', '/readyz')).body.ledger.pause, null)
 })
 
-t.test('an attempt that reads while the pause begins does not write', async t => {
-  const proxy = await startProxy(t)
-  // Longer than the test holds the read.
-  const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '60000' }
-  const service = await startTestService(t, changes)
-  proxy.target = service.ledger.url
+/** An update of a loan whose attempt reads the loan until `letGo`. */
+async function readingUpdate(t: Test) {
+  // Longer than a test holds the read.
+  const { proxy, service } = await throughProxy(t, { LEDGER_TIMEOUT_MS: '60000' })
   const loan = await givenLoan(service.call)
-  const { promise: isPaused, resolve: letGo } = Promise.withResolvers<void>()
-  // An update reads its loan first.
-  proxy.interferences = [{ of: loan, on: 'reads', after: isPaused }]
+  const { promise: after, resolve: letGo } = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: loan, on: 'reads', after }]
   const update = { externalId: loan, principal: 40_000 }
   const id = await submit(service.call, 'LOAN_UPDATE', update)
   await until(async () => proxy.underWay > 0, 'it reads')
-  await pause(service.call)
-  await elapsed(NOBODY_WRITES_AFTER_MS)
-  letGo()
+  return { service, loan, id, letGo }
+}
+
+async function endsUnwritten(
+  t: Test,
+  { service, loan, id }: Omit<Awaited<ReturnType<typeof readingUpdate>>, 'letGo'>,
+) {
   await until(async () => !(await isClaimed(service, id)), 'the attempt has ended')
   t.match(await listed(service.call, loan, id), {
     status: 'processing',
@@ -124,18 +125,19 @@ t.test('an attempt that reads while the pause begins does not write', async t =>
   t.same(await writesOn(service, loan), ['CREATE/LOAN'])
   await resume(service.call)
   t.match(await ending(service.call, id), { status: 'success' })
+}
+
+t.test('an attempt that reads while the pause begins does not write', async t => {
+  const { letGo, ...update } = await readingUpdate(t)
+  await pause(update.service.call)
+  await elapsed(NOBODY_WRITES_AFTER_MS)
+  letGo()
+  await endsUnwritten(t, update)
 })
 
 t.test('an attempt that waits for a lock while the pause begins does not write', async t => {
-  const proxy = await startProxy(t)
-  const service = await startTestService(t, { LEDGER_URL: proxy.url })
-  proxy.target = service.ledger.url
-  const loan = await givenLoan(service.call)
-  const { promise: isLocked, resolve: letGo } = Promise.withResolvers<void>()
-  proxy.interferences = [{ of: loan, on: 'reads', after: isLocked }]
-  const update = { externalId: loan, principal: 40_000 }
-  const id = await submit(service.call, 'LOAN_UPDATE', update)
-  await until(async () => proxy.underWay > 0, 'it reads')
+  const { letGo, ...update } = await readingUpdate(t)
+  const { service, id } = update
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${id.split('|')[1]} for update`.execute(trx)
     letGo()
@@ -143,11 +145,7 @@ t.test('an attempt that waits for a lock while the pause begins does not write',
     await pause(service.call)
     await elapsed(NOBODY_WRITES_AFTER_MS)
   })
-  await until(async () => !(await isClaimed(service, id)), 'the attempt has ended')
-  t.same(await attemptsOf(service, id), [])
-  t.same(await writesOn(service, loan), ['CREATE/LOAN'])
-  await resume(service.call)
-  t.match(await ending(service.call, id), { status: 'success' })
+  await endsUnwritten(t, update)
 })
 
 t.test('under load, no process begins a write two seconds after the pause began', async t => {
