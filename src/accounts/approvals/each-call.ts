@@ -35,11 +35,11 @@ export function eachCall<Request extends object, Item extends object>({
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
     async act(db, asker, request) {
       // What a second person approves is tried and done in a transaction.
-      const how = { status, isWhole: db.isTransaction }
-      const answers = await answerEach(log, asker, itemsOf(request), how, item =>
+      const isWhole = db.isTransaction
+      const answers = await answerEach(log, asker, itemsOf(request), { status, isWhole }, item =>
         inSavepoint(db, () => call.act(db, asker, item, undefined)),
       )
-      if (db.isTransaction && answers.every(({ code }) => code !== null))
+      if (isWhole && answers.every(({ code }) => code !== null))
         throw new Conflict(`Each item is refused. The first: ${answers[0]?.detail}`)
       return answers
     },

@@ -48,7 +48,8 @@ export function assign(
       throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
       update core.transaction
-         set assigned_loan_id = ${loan}, decided_over = case when decision = 'post' then decided_over end, refused_reason = null, refused_detail = null, refused_at = null,
+         set assigned_loan_id = ${loan}, decided_over = case when decision = 'post' then decided_over end,
+             refused_reason = null, refused_detail = null, refused_at = null,
              tries = 0, next_try_at = null,
              overruled = array_append(overruled, ${payment.reason}),
              posting_number = posting_number + ${payment.reason === 'reversed_at_ledger' ? 1 : 0}
