@@ -33,6 +33,7 @@ const STARTERS = [
   'routes.ts',
   'api-context.ts',
   'worker.ts',
+  'jobs.ts',
   'worker-context.ts',
 ]
 const MAX_LOOSE_FILES = 12
