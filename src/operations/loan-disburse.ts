@@ -12,7 +12,7 @@ import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loans/loan.ts'
 import {
-  disburseLoan,
+  commandLoan,
   findLoan,
   findLoanAnswer,
   findTransaction,
@@ -50,7 +50,7 @@ export const loanDisburse = operation({
       (await beforeTheWrite(attempt, data))
     if (before !== undefined) return before
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
-    return disburseLoan(attempt, external_loan_id, {
+    return commandLoan(attempt, external_loan_id, 'disburse', {
       actualDisbursementDate,
       // Without the amount, Fineract disburses the whole approved principal.
       ...(transactionAmount === undefined ? {} : { transactionAmount }),
@@ -119,7 +119,9 @@ async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<An
     ? await findEqual(attempt, wanted)
     : await find({ ...attempt, mayStillRun: false }, wanted)
   if (equal.state !== 'there') return undefined
-  const ours = await outcomeUnderKey(disburseLoan(attempt, wanted.external_loan_id, dayFormat))
+  const ours = await outcomeUnderKey(
+    commandLoan(attempt, wanted.external_loan_id, 'disburse', dayFormat),
+  )
   if (ours !== undefined) return ours
   const loan = await findLoanAnswer(ledger, wanted.external_loan_id)
   return loan && { ...loan, body: equal.body }

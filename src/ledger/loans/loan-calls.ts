@@ -136,14 +136,14 @@ export function updateLoan(writer: Writer, externalId: string, body: object) {
   return write(writer, externalId, { method: 'PUT', body, promisedId: 'loanId' })
 }
 
-export function approveLoan(writer: Writer, externalId: string, body: object) {
-  const query = { command: 'approve' }
-  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
-}
-
-export function disburseLoan(writer: Writer, externalId: string, body: object) {
-  const query = { command: 'disburse' }
-  return write(writer, externalId, { method: 'POST', query, body, promisedId: 'loanId' })
+/** @param command such as `approve` or `disburse` */
+export function commandLoan(writer: Writer, externalId: string, command: string, body: object) {
+  return write(writer, externalId, {
+    method: 'POST',
+    query: { command },
+    body,
+    promisedId: 'loanId',
+  })
 }
 
 export function deleteLoan(writer: Writer, externalId: string) {

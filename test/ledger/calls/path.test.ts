@@ -63,7 +63,7 @@ t.test('a write uses the number that its attempt has just read, and a look asks 
     url.includes('externalId=') ? listed : { id: 7, loanId: 7 },
   )
   await loanCalls.readLoan(ledger, 'LN/1')
-  await loanCalls.approveLoan({ ledger, key: 'k' }, 'LN/1', {})
+  await loanCalls.commandLoan({ ledger, key: 'k' }, 'LN/1', 'approve', {})
   await loanCalls.findLoan(ledger, 'LN/1')
   const [query, loan] = ['/loans?externalId=LN%2F1', '/loans/7']
   t.same(
