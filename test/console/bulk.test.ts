@@ -25,21 +25,26 @@ t.test('a decision about many acts once on each, wherever its worker dies', asyn
   t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
 })
 
-t.test('a row that another worker is deciding holds up no others', async t => {
-  const service = await withUntried(t)
-  const path = await confirmed(service)
-  // Our session, unlike a frozen worker's, keeps the row however long the worker takes to start.
-  const client = new pg.Client(service.databaseUrl)
-  await client.connect()
-  t.teardown(() => client.end())
-  await client.query('begin')
-  await client.query('select from loanops.bulk_item order by number limit 1 for update')
-  worker(t, service)
-  await until(async () => (await outcomes(service)).done === OPERATIONS - 1, 'all others')
-  await client.query('commit')
-  await completed(service, path)
-  t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
-})
+const LOCKED = {
+  'row that another worker is deciding': 'loanops.bulk_item order by number',
+  'operation that something else has locked': 'loanops.operation',
+}
+for (const [what, rows] of Object.entries(LOCKED))
+  t.test(`one ${what} holds up no others`, async t => {
+    const service = await withUntried(t)
+    const path = await confirmed(service)
+    // Our session, unlike a frozen worker's, keeps the row however long the worker takes to start.
+    const client = new pg.Client(service.databaseUrl)
+    await client.connect()
+    t.teardown(() => client.end())
+    await client.query('begin')
+    await client.query(`select from ${rows} limit 1 for update`)
+    worker(t, service)
+    await until(async () => (await outcomes(service)).done === OPERATIONS - 1, 'all others')
+    await client.query('commit')
+    await completed(service, path)
+    t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
+  })
 
 t.test('a row is decided once although its worker freezes in the middle', async t => {
   const service = await withUntried(t)

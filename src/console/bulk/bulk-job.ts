@@ -13,9 +13,8 @@ import { DECISIONS, type DecisionName, type Item } from './decisions.ts'
 
 const LOOK_EVERY_MS = 2_000
 
-type Next = {
-  id: string
-  number: number
+type Place = { id: string; number: number }
+type Next = Place & {
   item: Item
   decision: DecisionName
   note: string | null
@@ -30,9 +29,12 @@ type Next = {
 /** One transaction locks an item, decides it and records that it is done, so each is decided exactly once. */
 export function runBulks(context: WorkerContext): Job {
   const { db, log } = context
+  /** Items that cannot be decided now wait for the next round, so that they hold up no others. */
+  let after: Place | undefined
   return startLoop(
     async () => {
-      if (await workOnNext(context)) return 0
+      if (await workOnNext(context, after, at => (after = at))) return 0
+      after = undefined
       await endCompleted(db)
       return LOOK_EVERY_MS
     },
@@ -43,11 +45,16 @@ export function runBulks(context: WorkerContext): Job {
   )
 }
 
-async function workOnNext(context: WorkerContext): Promise<boolean> {
+async function workOnNext(
+  context: WorkerContext,
+  after: Place | undefined,
+  begun: (at: Place) => void,
+): Promise<boolean> {
   const afterwards: (() => void)[] = []
   const isDone = await context.db.transaction().execute(async trx => {
-    const next = await nextItem(trx)
+    const next = await nextItem(trx, after)
     if (next === undefined) return false
+    begun(next)
     const reason =
       next.standing === null
         ? await decided({ ...context, db: trx }, next, work => afterwards.push(work))
@@ -63,7 +70,7 @@ async function workOnNext(context: WorkerContext): Promise<boolean> {
   return isDone
 }
 
-async function nextItem(trx: Trx): Promise<Next | undefined> {
+async function nextItem(trx: Trx, after: Place | undefined): Promise<Next | undefined> {
   const { rows } = await sql<Next>`
     select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId", b.approval,
            (select case when a.disabled_at is not null then 'disabled' else 'now a ' || a.role end from loanops.account a
@@ -71,6 +78,7 @@ async function nextItem(trx: Trx): Promise<Next | undefined> {
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
      where b.status = 'running'
+       and (${after?.id ?? null}::uuid is null or (b.id, i.number) > (${after?.id ?? null}, ${after?.number ?? null}))
      order by b.id, i.number
      limit 1
        for update of i skip locked`.execute(trx)
