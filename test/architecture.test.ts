@@ -41,6 +41,7 @@ const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
+const TITLE_TOO_LONG = /\bt\.test\(\s*'[^']{101,}'/
 
 const root = resolve(import.meta.dirname, '../src')
 const files = sourcesIn(root)
@@ -145,10 +146,11 @@ t.test('no function is too long to be read at once', async t => {
   )
 })
 
-t.test('the title of a test names its subject', async t => {
+t.test('the title of a test names its subject, in one short sentence', async t => {
   for (const file of sourcesIn(import.meta.dirname)) {
     const text = readFileSync(resolve(import.meta.dirname, file), 'utf8')
     t.notMatch(text, /\bt\.test\(\s*['"`]what /i, file)
+    t.notMatch(text, TITLE_TOO_LONG, file)
   }
 })
 

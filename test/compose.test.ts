@@ -118,7 +118,7 @@ t.test('compose.yaml lets a stop end, and its processes fit into PostgreSQL', as
 })
 
 t.test(
-  'with the roles of compose.yaml, an owner that is not a superuser migrates, and members of the runtime role run the service',
+  'with the roles of compose.yaml, a plain owner migrates, and members of the runtime role run it',
   async t => {
     const { superuser, url: serverUrl, at } = await startServer(t)
     let session = superuser

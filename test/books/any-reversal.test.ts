@@ -251,7 +251,7 @@ async function heldThere(): Promise<Record<string, string>> {
 }
 
 t.test(
-  'after any reversals and new payments, each paisa is in one bucket, and the ledger holds the posted ones',
+  'after any reversals, each paisa is in one bucket, and the ledger holds the posted ones',
   async t => {
     let histories = 0
     await fetchAll(service.call, 'gateway_a', ALL_DAY)

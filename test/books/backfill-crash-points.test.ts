@@ -19,7 +19,7 @@ async function daysOff(call: Call) {
 const DAYS = ['2026-02-01T12:00:00Z', '2026-02-02T12:00:00Z', '2026-02-03T12:00:00Z']
 
 t.test(
-  'wherever a process dies during a fetch, the next one completes it, counts nothing twice, and the days add up',
+  'wherever a process dies during a fetch, the next one completes it, and the days add up',
   async t => {
     const gateways = await gatewaySandbox(t)
     // Takes requests, and works nothing itself.

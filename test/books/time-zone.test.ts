@@ -66,7 +66,7 @@ t.test(
 )
 
 t.test(
-  'in another time zone, a day’s figures stay until it is computed, and those of a day without payments go',
+  'in a new time zone, a day’s figures stay until computed, and those of an empty day go',
   async t => {
     const { db } = await freshDatabase(t)
     await sql`update core.day_zone set time_zone = 'UTC'`.execute(db)

@@ -40,7 +40,7 @@ const paymentOfB = (id: string, more: object = {}) => ({
 })
 
 t.test(
-  'a payment that a gateway’s list calls paid but nobody has collected is neither posted nor in the statement',
+  'a payment that is listed as paid but was never collected is neither posted nor in the statement',
   async t => {
     const collected = { is_captured: true, payment_group: 'upi', payment_method: { upi: {} } }
     const { settings } = await oddGateway(t, asked =>

@@ -123,7 +123,7 @@ t.test('a callback that fails after a 410 does not resume callbacks', async t =>
 })
 
 t.test(
-  'a receiver that fails five times in a row is probed with one call at a time; the schedule of what is not due stays',
+  'a receiver that fails five times in a row is probed one call at a time, and keeps its schedule',
   async t => {
     const { receiver, service } = await reporting(t)
     let most = 0

@@ -323,7 +323,7 @@ t.test('clocks may differ by a minute, and by no more than two', async t => {
 })
 
 t.test(
-  'an issuer that fails, hangs or sends too much is a 503 in bounded time, and leaves passwords as they are',
+  'an issuer that fails, hangs or sends too much is a 503 in bounded time, and passwords still work',
   async t => {
     for (const [what, instead] of Object.entries({
       failure: (_: unknown, response: any) => response.writeHead(500).end('{}'),

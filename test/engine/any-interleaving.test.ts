@@ -57,7 +57,7 @@ const examples: [Step[]][] = [
 ]
 
 t.test(
-  'an operation is claimed only after every earlier one of its subject and of its client has ended, and alone, whatever overlaps or dies',
+  'an operation is claimed alone, once all earlier ones of its subject and client ended, whoever dies',
   async t => {
     const { db, ownerUrl } = await freshDatabase(t)
     const boss = openQueue(ownerUrl, { isWorker: false, name: 'test', onError() {} })

@@ -64,7 +64,7 @@ const byCharge = (charges: { chargeId: number }[]) =>
   charges.toSorted((a, b) => a.chargeId - b.chargeId)
 
 t.test(
-  'a loan from a product with terms equals, field by field and instalment by instalment, one from its template',
+  'a loan from a product with terms equals one from its template, instalment by instalment',
   async t => {
     const service = await start(t, givenProductWithTerms, {}, true)
     const client = await givenClient(service)

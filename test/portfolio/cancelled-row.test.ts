@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test(
-  'a cancelled repayment stops only the later ones of its loan, and the run waits for the call under way',
+  'a cancelled repayment stops only later ones of its loan, and the run waits for the call under way',
   async t => {
     const { service, answer, proxy } = await behindProxy(t)
     await migrateCsv(service, 'loans', loansCsv({}))
@@ -88,7 +88,7 @@ t.test('a cancel waits for the end of a failed row without holding up that end',
 })
 
 t.test(
-  'a migration is cancelled though one of its operations is being cancelled in the opposite order of locks',
+  'a migration is cancelled while one of its operations takes the same locks in the opposite order',
   async t => {
     const service = await startTestService(t)
     await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })

@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../support/service.ts'
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test(
-  'a file may have a BOM, CRLF, semicolons, tabs, quotes, blank lines, any order of columns and a repeated header',
+  'a file may have a BOM, CRLF, semicolons, tabs, quotes, blank lines, and columns in any order',
   async t => {
     const plain = repaymentsCsv({ note: 'paid' }, { payment_reference: 'p-2' })
     const reversed = plain

@@ -238,7 +238,7 @@ t.test(
 )
 
 t.test(
-  'a repayment that is repeated or before the disbursement is invalid; one on a loan that no file disburses is not',
+  'a repayment is invalid if repeated or before the disbursement, not if no file disburses its loan',
   async t => {
     const { body: loans } = await uploadCsv(
       service,

@@ -26,7 +26,7 @@ const GOES_ON_WITHIN_MS = 20_000
 t.jobs = 3
 
 t.test(
-  'a ledger that answers only with a container’s error page is reported, left alone, and soon used again',
+  'a ledger that answers with a container’s error page is reported, left alone, and soon used again',
   async t => {
     const { proxy, service } = await throughProxy(t)
     const page = { of: '', status: 500, body: containerBody(500) }

@@ -102,7 +102,7 @@ async function endOf(service: TestService, row: Row, subject: string, id: string
 t.jobs = 3
 
 t.test(
-  'an operation that the ledger applied succeeds and is applied only once, whatever the first answer was',
+  'an operation that the ledger applied succeeds, and is applied once, whatever the first answer was',
   async t => {
     const rows = rowsOf(CAN_BE_APPLIED, AMBIGUOUS, 'success', { afterwards: true })
     for (const { name, wanted, status, applied } of await endsOf(t, rows, IMPATIENT))
@@ -139,7 +139,7 @@ t.test(
 )
 
 t.test(
-  'an operation that the ledger applied succeeds even if someone has changed the loan further since',
+  'an operation that the ledger applied succeeds even if the loan has changed since',
   async t => {
     const { proxy, service } = await throughProxy(t)
     for (const status of ['LOAN_CREATE', 'LOAN_UPDATE', 'LOAN_APPROVE']) {
@@ -160,7 +160,7 @@ t.test(
 )
 
 t.test(
-  'an operation that a second person approved succeeds even if someone has changed the loan further since',
+  'an operation that a second person approved succeeds even if the loan has changed since',
   async t => {
     const service = await startTestService(t)
     const loan = await ledgerLoan(service)

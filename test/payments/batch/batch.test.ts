@@ -103,7 +103,7 @@ t.test(
 )
 
 t.test(
-  'a raw table created by hand, for a lender that is not configured, is in the next batch with all its rows',
+  'a raw table created by hand for an unknown lender is in the next batch with all its rows',
   async t => {
     const service = await paymentService(t)
     await service.ledgerCall('GET', '/loanproducts')

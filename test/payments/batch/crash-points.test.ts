@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 const ITS_LENDER = 'LENDER_02'
 
 t.test(
-  'wherever a process dies between a webhook and its repayment, nothing is undone and nothing done twice',
+  'wherever a process dies between a webhook and its repayment, nothing is lost or done twice',
   async t => {
     // Takes requests, and works nothing itself.
     const service = await paymentService(t, { ROLE: 'api' })

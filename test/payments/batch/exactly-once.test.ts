@@ -49,7 +49,7 @@ async function killInBatches(
 }
 
 t.test(
-  'one payment in three event types, a thousand times at once, through five batches of workers that are killed, is one repayment',
+  'a payment sent a thousand times, through batches of workers that are killed, is one repayment',
   async t => {
     const service = await withWorkers(t)
     await service.loan('L-1')
@@ -118,7 +118,7 @@ t.test(
 )
 
 t.test(
-  'after a worker is killed in the middle of a batch, another one ends it, and each payment is posted once',
+  'after a worker is killed in a batch, another one ends the batch, and each payment is posted once',
   async t => {
     const service = await withWorkers(t)
     for (let i = 0; i < 4; i++) await service.loan(`L-${i}`)

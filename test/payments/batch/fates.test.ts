@@ -67,7 +67,7 @@ t.test('a repayment has its payment’s day in the ledger’s time zone', async 
 })
 
 t.test(
-  'an id with special characters becomes its SHA-256 in the external id; the receipt keeps its first 50 characters',
+  'an id with special characters becomes its SHA-256 in the external id, and is cut in the receipt',
   async t => {
     const one = await ownLoan(service)
     const id = `pay/1?ü-${'x'.repeat(60)}`
@@ -380,7 +380,7 @@ t.test('a refund is suspended in a row of its own, and its payment stays posted'
 })
 
 t.test(
-  'a payment that is not posted yet goes to suspense with its refund, and is released when the refund fails',
+  'an unposted payment goes to suspense with its refund, and is released when the refund fails',
   async t => {
     const one = await ownLoan(service)
     const id = `rfnd_${one.id}`
@@ -398,7 +398,7 @@ t.test(
 )
 
 t.test(
-  'a payment first seen in its refund’s event, and one that arrives after its refund, are in suspense too',
+  'a payment that is first seen in its refund’s event, or arrives after it, is in suspense too',
   async t => {
     const one = await ownLoan(service)
     t.match(
@@ -504,7 +504,7 @@ t.test(
 )
 
 t.test(
-  'a payment whose repayment was undone at the ledger is suspended as reversed_at_ledger, and posted as -r2 once assigned',
+  'a payment whose repayment was undone at the ledger is suspended, and posted as -r2 once assigned',
   async t => {
     const one = await ownLoan(service)
     const path = `/loans/external-id/${one.loan}/transactions`

@@ -24,7 +24,7 @@ const correctView = (db: Database) =>
   })
 
 t.test(
-  'events that a view could not read, or did not know, are posted exactly once after the view is corrected',
+  'an event that a view could not read or did not know is posted once after the view is corrected',
   async t => {
     const service = await paymentService(t)
     await service.loan('L-1')

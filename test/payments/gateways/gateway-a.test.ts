@@ -25,7 +25,7 @@ t.test(
 )
 
 t.test(
-  'each event that carries a captured payment speaks of that payment, and names its loan in its own notes',
+  'each event that carries a captured payment is about that payment, and its own notes name the loan',
   async t => {
     const sum = { amount: 900_000, amount_paid: 900_000, notes }
     for (const [event, entity] of [

@@ -239,7 +239,7 @@ t.test('times are strict, and India’s where they name no zone', async t => {
 })
 
 t.test(
-  'malformed events are classified as unreadable, and invalid amounts as amount_invalid, without raising an error',
+  'a malformed event is unreadable, one with an invalid amount amount_invalid, and neither is an error',
   async t => {
     for (const amount of ['many', null, {}, '1e5']) {
       matchEach(t, await factsOf(successB({ amount })), [{ problem: 'unreadable' }], String(amount))

@@ -34,7 +34,7 @@ t.test(
 )
 
 t.test(
-  'a refusal is not believed once a proxy lost the ledger during the call, until an operator says that it failed',
+  'a refusal after a proxy lost the call is not believed until an operator says that it failed',
   async t => {
     const behind = await behindProxy(t)
     const { service, proxy } = behind
