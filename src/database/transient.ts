@@ -27,7 +27,8 @@ Object.assign(pg, { Client })
 const CLASSES = ['08', '53', '57']
 /** A server that is read-only after a failover, idle in a transaction, serialization, deadlock, lock time-out. */
 const STATES = ['25006', '25P03', '40001', '40P01', '55P03']
-const NETWORK = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT)$/
+const NETWORK =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN))$/
 /** The whole messages of errors of pg, of its pool and of ours that have no code. */
 const LOST =
   /^(Connection terminated( unexpectedly| due to connection timeout|: .+)?|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error and is not queryable)$/

@@ -1,8 +1,9 @@
+import { Socket } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
 import { Pool } from 'undici'
 import { openDatabase } from '../../src/database/database.ts'
-import { isTransient } from '../../src/database/transient.ts'
+import { Client, isTransient } from '../../src/database/transient.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { GatewayRefused } from '../../src/payments/gateways/items/gateway-errors.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
@@ -20,6 +21,21 @@ t.test('a database that refuses connections may take them later', async t => {
   t.teardown(() => db.destroy())
   t.ok(isTransient(await errorOf(sql`select`.execute(db))))
 })
+
+t.test('a database whose host cannot be reached may be reached later', async t => {
+  for (const code of ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'ECONNABORTED'])
+    t.ok(
+      isTransient(await errorOf(new Client({ stream: () => unreachable(code) }).connect())),
+      code,
+    )
+})
+
+/** Fails as a socket does whose host is switched off, or stands behind a firewall that rejects. */
+function unreachable(code: string): Socket {
+  const socket = new Socket()
+  socket.connect = () => socket.destroy(Object.assign(new Error(`connect ${code}`), { code }))
+  return socket
+}
 
 t.test('another server that refuses connections says nothing about the database', async t => {
   const other = new Pool(`http://${await nobody()}`)
