@@ -78,7 +78,8 @@ export async function runAfterRestore(
   const log = logger(config.LOG_LEVEL)
   const onError = (error: Error) => log.error({ err: error }, 'the database failed')
   const options = { name: 'loanops-after-restore', onError }
-  const db = openDatabase(config.DATABASE_URL, { ...options, max: 1 })
+  // One statement changes a row for each loan, client and payment that ever had a callback: it takes what it takes.
+  const db = openDatabase(config.DATABASE_URL, { ...options, max: 1, statementMs: 0 })
   const boss = openQueue(config.DATABASE_URL, { ...options, isWorker: false })
   try {
     await boss.start()

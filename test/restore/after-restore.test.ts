@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
@@ -62,10 +63,10 @@ async function start(t: Test) {
   t.teardown(() => ledger.close())
   const gateways = await gatewaySandbox(t)
   const receiver = await callbackReceiver(t)
-  const { url } = await freshDatabase(t)
+  const { url, db } = await freshDatabase(t)
   const settings = { ...gateways.settings, ...receiver.settings }
   const env = (databaseUrl: string) => testEnv(databaseUrl, ledger.url, settings)
-  return { ledger, gateways, receiver, url, env }
+  return { ledger, gateways, receiver, url, db, env }
 }
 
 async function disbursedLoan(call: Call, loan: string): Promise<void> {
@@ -157,6 +158,18 @@ t.test('with --pause, what was cancelled since the back-up can be cancelled agai
     clients.pageItems.map((one: any) => one.externalId),
     ['C-2'],
   )
+})
+
+t.test('a database of many subjects takes longer than a caller would wait', async t => {
+  const { env, url, db } = await start(t)
+  await sql`
+    create function slow() returns trigger language plpgsql as $$ begin
+      perform pg_sleep(4.5); return null; end $$`.execute(db)
+  await sql`create trigger slow before update on loanops.callback_subject execute function slow()`.execute(
+    db,
+  )
+  const { code } = await command(env(url), '--since', new Date().toISOString())
+  t.equal(code, 0)
 })
 
 t.test('the command says what is wrong with its time', async t => {
