@@ -6,7 +6,7 @@ import { type LedgerPath, ledgerPath } from './path.ts'
 
 type Kind = 'loans' | 'clients'
 type Listed = { id: number; externalId?: string }
-type Page = { totalFilteredRecords: number; pageItems: Listed[] }
+type Page = { totalFilteredRecords?: number; pageItems?: Listed[] }
 type Refused = Reading<never> & { outcome: 'refused' }
 
 /** The container in front of the ledger takes none of these in a path, even encoded. */
@@ -53,8 +53,10 @@ async function listed(ledger: Reader, kind: Kind, externalId: string): Promise<n
   const answer = await ledger.read<Page>(path)
   if (answer.outcome === 'refused') return answer
   const { pageItems, totalFilteredRecords } = answer.body
-  const equal = pageItems?.filter(one => one.externalId === externalId) ?? []
-  if (equal.length > 1 || pageItems?.length !== totalFilteredRecords)
+  // A proxy may mix up answers: one to another call says nothing about this record.
+  if (pageItems === undefined) throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
+  const equal = pageItems.filter(one => one.externalId === externalId)
+  if (equal.length > 1 || pageItems.length !== totalFilteredRecords)
     throw misconfigured(path, `the ledger lists more than one of the external id ${externalId}`)
   if (equal[0] !== undefined) return equal[0].id
   await refuseHidden(ledger, path)

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
-import { openLedger } from '../../../src/ledger/calls/client.ts'
+import { openLedger, type Writer } from '../../../src/ledger/calls/client.ts'
 import * as clientCalls from '../../../src/ledger/client-record.ts'
 import * as loanCalls from '../../../src/ledger/loans/loan-calls.ts'
 import { testEnv } from '../../support/service.ts'
@@ -19,10 +19,15 @@ const WITHOUT_ID = [
   'isTransactionOfAnotherLoan',
 ]
 const NO_CALLS = ['hasClientFields', 'clientDifferences', 'clientAnswer']
-const CALLS = Object.entries({ ...clientCalls, ...loanCalls } as unknown as Record<
-  string,
-  Call
->).filter(([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name))
+/** Its command is never a caller's text. */
+const commandLoan: Call = (writer, id) => loanCalls.commandLoan(writer as Writer, id, 'approve', {})
+const CALLS = Object.entries({
+  ...clientCalls,
+  ...loanCalls,
+  commandLoan,
+} as unknown as Record<string, Call>).filter(
+  ([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name),
+)
 const ONE_STEP = ['a?b=c', 'a#b', 'a b', 'é', '...']
 const NOT_IN_PATHS = ['a/b', '../../users/1', 'a\\b', 'a;b', 'a%2Fb']
 const NO_STEP = ['', '.', '..', '\ud800']
@@ -70,6 +75,13 @@ t.test('a write uses the number that its attempt has just read, and a look asks 
     targets.map(target => target?.replace('/api/v1', '')),
     [query, loan, `${loan}?command=approve`, query, loan],
   )
+})
+
+t.test('an answer to another call does not prove that a record is absent', async t => {
+  for (const answer of [[], [{ id: 1, name: 'Head office' }], { id: 5 }, {}]) {
+    const { ledger } = await startLedger(t, () => answer)
+    await t.rejects(loanCalls.findLoan(ledger, 'LN/1'), JSON.stringify(answer))
+  }
 })
 
 async function startLedger(t: Test, answerTo: (url: string) => object = () => []) {
