@@ -5,6 +5,8 @@ import {
   circuitBreaker,
   ExponentialBackoff,
   handleWhenResult,
+  type IBackoff,
+  type IBackoffFactory,
 } from 'cockatiel'
 import { type Answer, isDown, NOTHING_WRITTEN } from '../answers/answer.ts'
 import { openFailures } from '../answers/failures.ts'
@@ -105,10 +107,29 @@ function openPolicy() {
     handleWhenResult(answer => isDown(answer as Answer)),
     {
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
-      halfOpenAfter: new ExponentialBackoff({
-        initialDelay: FIRST_PROBE_MS,
-        maxDelay: MAX_BETWEEN_PROBES_MS,
-      }),
+      halfOpenAfter: whateverTheClock(
+        new ExponentialBackoff({
+          initialDelay: FIRST_PROBE_MS,
+          maxDelay: MAX_BETWEEN_PROBES_MS,
+        }),
+      ),
     },
   )
+}
+
+/** Cockatiel counts by the system's clock: set back by an hour, it would keep this process from the ledger for so long. */
+function whateverTheClock<T>(backoffs: IBackoffFactory<T>): IBackoffFactory<T> {
+  return {
+    next(context): IBackoff<T> {
+      const backoff = backoffs.next(context)
+      const since = performance.now()
+      const isOver = () => performance.now() - since >= backoff.duration
+      return {
+        ...whateverTheClock(backoff),
+        get duration() {
+          return isOver() ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+        },
+      }
+    },
+  }
 }

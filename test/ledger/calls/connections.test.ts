@@ -16,6 +16,7 @@ const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 const PEM = fileURLToPath(new URL('../../support/loopback.pem', import.meta.url))
 /** More than the circuit takes to open. */
 const FAILING_WRITES = 6
+const HOUR_MS = 3_600_000
 
 const post = {
   method: 'POST',
@@ -78,6 +79,20 @@ t.test('no write waits for the first call of a half-open circuit', async t => {
   for (const answer of firstCalls) answer()
   await probing
   t.notOk(written.includes('paused meanwhile'))
+})
+
+t.test('a clock that is set back keeps nobody from a ledger that answers again', async t => {
+  let isDown = true
+  const server = createServer((_, response) => response.writeHead(isDown ? 503 : 200).end('[]'))
+  const ledger = await ledgerAt(t, server, 'http')
+  for (let n = 0; n < FAILING_WRITES; n++) await ledger.write({ ...post, key: 'before' })
+  t.equal(ledger.breaker.isOpen(), true)
+  isDown = false
+  const { now } = Date
+  t.teardown(() => Object.assign(Date, { now }))
+  Date.now = () => now() - HOUR_MS
+  await until(() => ledger.probe(), 'the ledger is called')
+  t.equal(ledger.breaker.isOpen(), false)
 })
 
 t.test('a read that still waits for a connection ends with its caller', async t => {
