@@ -5,6 +5,7 @@ import { LATE_CAPTURE_DAYS, requestBackfill } from '../books/backfill/request-ba
 import type { Config } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { DAY_MS } from '../day.ts'
+import { newId } from '../ids.ts'
 import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 
 /** No loan or client causes more callbacks between a back-up and its restore. */
@@ -46,6 +47,11 @@ export function afterRestore(
     )
     for (const account of gatewayAccounts)
       await requestBackfill(trx, boss, account, { from, to, lender: account.lender })
+    // What ran out of time here may have been done since the back-up: each is tried again before it can fail.
+    await sql`
+      insert into loanops.ledger_pause (id, reason, since, until)
+      select ${newId()}, 'restored from a back-up', min(accepted_at), clock_timestamp()
+        from loanops.operation where status = 'processing' having count(*) > 0`.execute(trx)
     if (isPaused) await pauseLedger(trx, { reason: 'restored from a back-up', until: null }, ASKER)
     const fetched = gatewayAccounts.map(({ gateway, lender }) =>
       lender === null ? gateway : `${gateway} of ${lender}`,

@@ -11,8 +11,15 @@ import { gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { databaseUrl } from '../support/database/template.ts'
-import { ending, submit } from '../support/engine/operations.ts'
-import { approval, atLedger, clientData, disbursal, loanData } from '../support/ledger/loans.ts'
+import { ending, listed, submit } from '../support/engine/operations.ts'
+import {
+  approval,
+  atLedger,
+  clientData,
+  control,
+  disbursal,
+  loanData,
+} from '../support/ledger/loans.ts'
 import { MAIN } from '../support/main.ts'
 import { runBatch } from '../support/payments/payments.ts'
 import { outputOf } from '../support/process.ts'
@@ -158,6 +165,33 @@ t.test('with --pause, what was cancelled since the back-up can be cancelled agai
     clients.pageItems.map((one: any) => one.externalId),
     ['C-2'],
   )
+})
+
+t.test('an operation that was tried before the back-up is not failed unseen', async t => {
+  const { ledger, url, db, env } = await start(t)
+  await control({ ledger }, 'PUT', '/faults', [{ kind: 'tooMany', match: { on: 'writes' } }])
+  let id = ''
+  await serving(env(url), async call => {
+    id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+    await until(
+      async () => (await listed(call, 'C-1', id)).waiting_for === 'ledger_busy',
+      'the ledger does not take it now',
+    )
+  })
+  const acceptedBefore = (interval: string) =>
+    sql`update loanops.operation set accepted_at = now() - ${interval}::interval`.execute(db)
+  await acceptedBefore('2 days')
+  const since = new Date().toISOString()
+  const restored = await backedUp(url)
+  await acceptedBefore('0')
+  await control({ ledger }, 'PUT', '/faults', [])
+  await serving(env(url), async call => {
+    t.match(await ending(call, id), { status: 'success' })
+  })
+  t.equal((await command(env(restored), '--since', since)).code, 0)
+  await serving(env(restored), async call => {
+    t.match(await ending(call, id), { status: 'success' })
+  })
 })
 
 t.test('a database of many subjects takes longer than a caller would wait', async t => {
