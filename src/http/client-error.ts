@@ -32,6 +32,8 @@ const CHECK_INTERVAL = 0.1
  */
 export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
   const { socket } = request
+  // A caller that has left already cannot be silent, and its socket emits no further `close`.
+  if (socket.destroyed) return
   takingLong.add(socket)
   let bytesRead = socket.bytesRead
   let heardAt = performance.now()

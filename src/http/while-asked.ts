@@ -6,6 +6,8 @@ import type { FastifyReply } from 'fastify'
  */
 export function whileAsked({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
+  // Such a response emits no further `close`.
+  if (raw.destroyed) gone.abort()
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort()
   })

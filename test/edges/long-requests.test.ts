@@ -44,6 +44,17 @@ t.test('a request answered before its end is watched no longer than its caller s
   t.notOk(request.destroyed, 'nobody has cut it off')
 })
 
+t.test('a request whose caller has left already is not watched', async t => {
+  const { socket, request, response } = await startRequest(t, 100_000)
+  response.end()
+  await once(response, 'finish')
+  socket.destroy()
+  await until(async () => request.socket.closed)
+  letTakeLong(request, SILENCE_MS)
+  await anotherIsCutOff(t)
+  t.notOk(request.destroyed, 'nobody has cut it off')
+})
+
 async function anotherIsCutOff(t: Test): Promise<void> {
   const { request } = await startRequest(t, 1)
   letTakeLong(request, LONGER_SILENCE_MS)

@@ -68,6 +68,8 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
 export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
   let underWay = 0
   return async (_, reply) => {
+    // The caller left during an earlier hook: its response emits no further `close`, and nobody waits for an answer.
+    if (reply.raw.destroyed) return void reply.hijack()
     if (underWay >= max) throw new Unavailable(`too many ${what}`)
     underWay++
     reply.raw.once('close', () => underWay--)
