@@ -1,11 +1,13 @@
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
-import { startWithAccounts } from '../support/accounts/admin.ts'
+import { type Bearer, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
+import { isWaitingForLock } from '../support/database/locks.ts'
 import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService, TOKEN } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 t.test('the templates are valid files with the documented columns in order', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -125,16 +127,36 @@ t.test('an account that is disabled during an upload adds no migration', async t
       begin update loanops.account set disabled_at = now(); return new; end $$;
       create trigger disable after insert on loanops.migration for each row execute function public.disable()`)
     .execute(db)
-  const form = new FormData()
-  form.set('type', 'repayments')
-  form.set('file', new Blob([repaymentsCsv({})]), 'r.csv')
-  const headers = { 'x-internal-token': TOKEN, ...operator }
-  const { url } = service
-  const { status } = await fetch(`${url}/api/migration/upload`, {
-    method: 'POST',
-    body: form,
-    headers,
-  })
+  const { status } = await uploadAs(operator, service, repaymentsCsv({}))
   t.equal(status, 401)
   t.same((await service.call('GET', '/api/migration')).body.migrations, [])
 })
+
+t.test('an account can be disabled while a file of it is checked', async t => {
+  const { db, operator, admin, ...service } = await startWithAccounts(t)
+  await sql
+    .raw(`
+      create function public.hold() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+      create trigger hold before update on loanops.migration_row
+        for each row when (new.state = 'invalid') execute function public.hold()`)
+    .execute(db)
+  const held = await db.transaction().execute(async trx => {
+    await sql`select pg_advisory_xact_lock(1)`.execute(trx)
+    const uploading = uploadAs(operator, service, repaymentsCsv({}, {}))
+    await until(() => isWaitingForLock(db), 'it is checked')
+    const path = `/api/account/${OPERATOR.username}/disable`
+    t.equal((await service.call('POST', path, undefined, admin)).status, 204)
+    return { uploading }
+  })
+  t.equal((await held.uploading).status, 401)
+  t.same((await service.call('GET', '/api/migration')).body.migrations, [])
+})
+
+function uploadAs(bearer: Bearer, { url }: { url: string }, csv: string): Promise<Response> {
+  const form = new FormData()
+  form.set('type', 'repayments')
+  form.set('file', new Blob([csv]), 'r.csv')
+  const headers = { 'x-internal-token': TOKEN, ...bearer }
+  return fetch(`${url}/api/migration/upload`, { method: 'POST', body: form, headers })
+}

@@ -79,7 +79,6 @@ async function check(
   if (found[0] === undefined)
     throw new Unavailable('the upload was considered abandoned and has been removed')
   if (found[0].status !== 'uploading') return
-  await requireUploader(trx, asker)
   // The rules may sort a million rows.
   await sql`set local work_mem = '64MB'`.execute(trx)
   await checkAcross(trx, kind.rules, id)
@@ -91,6 +90,8 @@ async function check(
               from loanops.migration_row where migration_id = ${id}) c
      where m.id = ${id} and c.rows = ${rows}`.execute(trx)
   if (numAffectedRows !== 1n) throw new Unavailable('the file was not stored completely')
+  // It locks the account, which nobody could disable during the check otherwise.
+  await requireUploader(trx, asker)
   const { file_name, file_sha256, same_as } = await findMigration(trx, id)
   const detail = { type: kind.type, file_name, file_sha256, same_as }
   await audit(trx, { ...asker, action: 'migration.upload', subject: id, detail })
