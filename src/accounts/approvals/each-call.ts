@@ -33,9 +33,7 @@ export function eachCall<Request extends object, Item extends object>({
     acts: ['bulk', ...acts],
     ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
-    async act(db, asker, request) {
-      // What a second person approves is tried and done in a transaction.
-      const isWhole = db.isTransaction
+    async act(db, asker, request, _, isWhole = false) {
       const answers = await answerEach(log, asker, itemsOf(request), { status, isWhole }, item =>
         inSavepoint(db, () => call.act(db, asker, item, undefined)),
       )

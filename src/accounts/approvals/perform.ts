@@ -44,7 +44,7 @@ export async function perform<Request extends object, Looked, Result>(
     await requirePerson(trx, asker, facts.act)
     // An act that would be refused now is not proposed: it is tried, and taken back.
     await sql`savepoint before_trying`.execute(trx)
-    await call.act(trx, asker, request, looked)
+    await call.act(trx, asker, request, looked, true)
     await sql`rollback to savepoint before_trying`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
   }

@@ -26,6 +26,12 @@ const assign = (...ids: string[]) =>
   asha.post('payments/assign', { assignments: ids.map(assignment) })
 const stateOf = async (id: string) => (await payment(id)).payment.state
 
+async function failAt(id: string): Promise<void> {
+  await sql`
+    create or replace function core.fail() returns trigger language plpgsql as 'begin raise exception ''broken''; end';
+    create trigger fail before update on core.transaction for each row
+      when (new.gateway_payment_id = ${sql.lit(id)}) execute function core.fail()`.execute(db)
+}
 async function untried(externalId: string): Promise<string> {
   const data = clientData(externalId)
   const { body } = await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data })
@@ -73,11 +79,27 @@ t.test('a list with one item above the amount is proposed as a whole, even alone
   t.same([await stateOf('pay_2'), await stateOf('pay_3')], ['waiting', 'waiting'])
 })
 
-t.test('a list whose items are all refused is not proposed', async t => {
-  t.match(await assign('pay_nobody', 'pay_neither'), {
+t.test('a covered list whose items are all refused is not proposed', async t => {
+  t.match(await assign('pay_2', 'pay_nobody'), {
     status: 409,
-    body: { code: 'CONFLICT', detail: /^Each item is refused\. The first: .*pay_nobody/ },
+    body: { code: 'CONFLICT', detail: /^Each item is refused\. The first: .*state waiting$/ },
   })
+})
+
+t.test('each item of a list that no rule covers has its own answer', async t => {
+  t.match(await assign('pay_3', 'pay_nobody'), {
+    status: 200,
+    body: { results: [{ status: 409 }, { status: 404 }] },
+  })
+  await held('pay_8', 50_000)
+  await held('pay_9', 50_000)
+  await failAt('pay_8')
+  t.match(await assign('pay_8', 'pay_9'), {
+    status: 200,
+    body: { results: [{ status: 500, code: 'INTERNAL' }, { status: 200 }] },
+  })
+  await sql`drop trigger fail on core.transaction`.execute(db)
+  t.same([await stateOf('pay_8'), await stateOf('pay_9')], ['suspense', 'waiting'])
 })
 
 t.test(
@@ -86,10 +108,7 @@ t.test(
     await held('pay_6', 150_000)
     await held('pay_7', 150_000)
     const { approval_id: id } = (await assign('pay_6', 'pay_7')).body
-    await sql`
-    create function core.fail() returns trigger language plpgsql as 'begin raise exception ''broken''; end';
-    create trigger fail before update on core.transaction for each row
-      when (new.gateway_payment_id = 'pay_7') execute function core.fail()`.execute(db)
+    await failAt('pay_7')
     t.match(await ravi.approve(id), { status: 500, body: { code: 'INTERNAL' } })
     t.equal(await stateOf('pay_6'), 'suspense')
     await sql`drop trigger fail on core.transaction`.execute(db)
