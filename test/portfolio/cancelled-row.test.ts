@@ -50,6 +50,16 @@ t.test('a run whose row is cancelled at a later step waits for the call under wa
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 0 })
 })
 
+t.test('the loan of a cancelled row leaves its client to another row', async t => {
+  const service = await startTestService(t)
+  await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
+  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  await until(async () => (await stepsOf(service)) > 0, 'the rows are under way')
+  await cancelStep(service, id, 2, 'LOAN_CREATE')
+  await service.call('POST', '/api/ledger/resume')
+  t.match(await ended(service, id), { status: 'completed', done: 1, failed: 1 })
+})
+
 t.test('a cancel waits for the end of a failed row without holding up that end', async t => {
   const service = await startTestService(t)
   await withLedger(service).loan('L-1')
@@ -93,10 +103,7 @@ t.test(
     const service = await startTestService(t)
     await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
     const id = await run(service, 'loans', loansCsv({}))
-    await until(async () => {
-      const { rows } = await sql`select from loanops.migration_step`.execute(service.db)
-      return rows.length > 0
-    }, 'the row is under way')
+    await until(async () => (await stepsOf(service)) > 0, 'the row is under way')
     let cancel: ReturnType<TestService['call']> | undefined
     const operation = service.db.transaction().execute(async trx => {
       await sql`select from loanops.operation for update`.execute(trx)
@@ -108,6 +115,11 @@ t.test(
     t.match(await cancel, { status: 202 })
   },
 )
+
+async function stepsOf({ db }: TestService): Promise<number> {
+  const { rows } = await sql`select from loanops.migration_step`.execute(db)
+  return rows.length
+}
 
 /** How many sessions wait for a lock. */
 async function waiting({ db }: TestService): Promise<number> {

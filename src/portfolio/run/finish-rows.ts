@@ -125,6 +125,10 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
         join loanops.migration_step s on s.migration_id = r."migrationId" and s.line = r.line
         join loanops.operation o on o.id = s.operation_id
        where o.status = 'processing' and o.attempt = 0
+         -- All loans of a client share the operation that creates it.
+         and not exists (select from loanops.migration_row other
+                          where o.subject like 'client:%' and other.client_external_id = o.external_id
+                            and other.migration_id = s.migration_id and other.state = 'running')
        order by o.id for update of o))`.execute(trx)
 }
 
