@@ -69,6 +69,19 @@ t.test('after a stop, nothing more is begun', async t => {
   t.match((await service.operator(path)).text, /stopped/)
 })
 
+t.test('a filter of the other list is refused rather than ignored', async t => {
+  const { operator, viewer } = await startWithConsole(t, { ROLE: 'api' })
+  for (const wanted of [
+    { decision: 'payments.dismiss', note: 'x', external_id: 'L-1' },
+    { decision: 'operations.failed', lender: 'LENDER_02' },
+  ]) {
+    const { status, text } = await viewer(`/console/bulk?${new URLSearchParams(wanted)}`)
+    t.equal(status, 400)
+    t.match(text, /is not a known field/)
+    t.equal((await operator('/console/bulk', { ...wanted, count: '0' })).status, 400)
+  }
+})
+
 type Service = Awaited<ReturnType<typeof withUntried>>
 
 const ENDINGS = {

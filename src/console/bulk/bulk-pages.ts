@@ -20,6 +20,7 @@ import { confirmation } from './confirmation.ts'
 import { DECISION_NAMES, DECISIONS } from './decisions.ts'
 import { matchingItems } from './matching-items.ts'
 
+const FILTERS = { operations: operationFilters, payments: paymentFilters }
 const fields = {
   decision: oneOf(DECISION_NAMES),
   note: Type.Optional(Note),
@@ -49,7 +50,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
   return async app => {
     app.get('/bulk', { schema: { querystring: Wanted }, config: read }, async (request, reply) => {
-      requireNote(request.query)
+      check(request.query)
       const counted = await countItems(db, itemsOf(request.query))
       const body = confirmation(request.query, counted)
       return answerPage(request, reply, { title: 'Bulk action', body })
@@ -60,7 +61,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
       { schema: { body: Confirmed }, config: toDo(call) },
       async (request, reply) => {
         const { count, id = newId(), digest: _, ...wanted } = request.body
-        requireNote(wanted)
+        check(wanted)
         if (Number(count) > MAX_BULK_ITEMS)
           throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
         const { decision, note = null, ...filter } = wanted
@@ -85,7 +86,10 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   }
 }
 
-function requireNote({ decision, note }: Pick<Static<typeof Wanted>, 'decision' | 'note'>): void {
-  if (DECISIONS[decision].needsNote && note === undefined)
-    throw invalidField('/note', 'is required: say why')
+/** What the schema, which is one for all decisions, cannot check. */
+function check({ decision, note, ...filter }: Static<typeof Wanted>): void {
+  const { about, needsNote } = DECISIONS[decision]
+  for (const name of Object.keys(filter))
+    if (!(name in FILTERS[about])) throw invalidField(`/${name}`, 'is not a known field')
+  if (needsNote && note === undefined) throw invalidField('/note', 'is required: say why')
 }
