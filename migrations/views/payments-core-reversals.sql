@@ -35,11 +35,12 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
 $$;
 
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do.
+-- different id than its webhooks do, and for a dispute perhaps another amount.
 create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
     from core.transaction o
-   where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind = r.kind and o.id <> r.id and o.amount = r.amount
+   where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind = r.kind and o.id <> r.id
+     and (o.amount = r.amount or r.kind = 'chargeback')
      and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row') and o.state not in ('failed', 'dismissed')
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
 $$;
@@ -49,9 +50,12 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
   select exists (select from core.reversing)
      -- What a person put back or reopened waits for a person again.
      and (not is_undone and r.decision is null and r.decided_over is null and r.refused_reason is null and r.disagreement is null
-          -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
-          and concat_ws(' ', r.kind, r.gateway_payment_id, 'verified', case r.kind when 'chargeback' then 'lost' end)
-                <> all(coalesce(p.cleared_facts, '{}'))
+          -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger, however little
+          -- of it was known or proved then.
+          and not exists (select from unnest(p.cleared_facts) fact
+                           where starts_with(fact || ' ', concat(r.kind, ' ', r.gateway_payment_id, ' ')))
+          -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
+          and not (r.kind = 'chargeback' and r.hints ? 'is_of_row')
           and (p.state = 'posted'
                -- One that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
@@ -60,7 +64,8 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
                   and p.decided_over is null and core.twin_of(p) is null
                   and not exists (select from loanops.operation o
                                    where o.id = p.operation_id
-                                     and o.response #>> '{errors,0,userMessageGlobalisationCode}' = 'loanops.differs.at.ledger')
+                                     and o.response #>> '{errors,0,userMessageGlobalisationCode}'
+                                           in ('loanops.differs.at.ledger', 'loanops.reversal_refused'))
                   and coalesce(p.refused_reason not in ('reversed_at_ledger', 'missing_at_ledger'), true)
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true

@@ -1,0 +1,80 @@
+import t from 'tap'
+import { fetchAll } from '../../support/books/gateways.ts'
+import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
+import { delay, hurry } from '../../support/engine/operations.ts'
+import { capturedA, successB } from '../../support/payments/gateway-events.ts'
+import { REPAY } from '../../support/payments/repaid-loan.ts'
+import {
+  AUTOMATIC,
+  dispute,
+  disputeOfB,
+  refund,
+  reversing,
+} from '../../support/payments/reversals.ts'
+import { until } from '../../support/until.ts'
+
+const LESS = {
+  outcome: 'post',
+  external_loan_id: 'L-1',
+  amount: 700,
+  paid_on: '05 February 2026',
+  note: 'less',
+}
+const HELD = ['suspense', 'refund', null, null]
+
+t.test('a dispute that an operator left out of the posting is not taken out once lost', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.signed(dispute('under_review', { paise: 30_000 }))
+  await service.batch()
+  t.match(await service.resolve('pay_1', LESS), { status: 200 })
+  await service.batch()
+  t.same(await service.standing(), { pay_1: 700 })
+  await service.signed(dispute('lost', { paise: 30_000 }))
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { pay_1: 700 })
+  t.same(await service.shown('pay_1'), ['posted', null, 'chargeback', null])
+  t.same(await service.shown('disp_1'), ['suspense', 'chargeback', null, null])
+})
+
+t.test('a refund of what a person booked between the two writes of a reversal waits', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  await service.faults([{ kind: 'tooMany', match: REPAY }])
+  await service.signed(refund({ paise: 30_000 }))
+  await service.call('POST', '/api/payments/batch')
+  await until(async () => Object.keys(await service.standing()).length === 0, 'it is undone')
+  const reversal = await delay(service, 'loan:L-1')
+  await service.faults([])
+  await service.bookByHand('pay_1', 650)
+  await hurry(service, reversal)
+  await service.ended('rfnd_1')
+  t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, '300'])
+  await service.signed(refund({ id: 'rfnd_2', paise: 70_000 }))
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['suspense', 'refund', null, '300'])
+  t.same(await service.shown('rfnd_2'), HELD)
+})
+
+t.test('a dispute of gateway B is taken out once, and never by a row of its list', async t => {
+  const { settings } = await oddGateway(t, asked => {
+    // The fee of the dispute is in the row's amount.
+    const event = { event_type: 'DISPUTE', event_amount: 367.26 }
+    const lost = { dispute_details: { closed_in_favor_of: 'CUSTOMER' } }
+    const rows = ['1', '2'].map(id => ({
+      ...rowOfB(id, { event: { ...event, event_id: `disputed_${id}` } }),
+      ...lost,
+    }))
+    return asked.path.endsWith('/disputes') ? [] : listOfB(rowOfB('1'), rowOfB('2'), ...rows)(asked)
+  })
+  const service = await reversing(t, AUTOMATIC, settings)
+  for (const id of [1, 2]) await service.signed(successB({ id, loan: 'L-1' }))
+  await service.batch()
+  await service.signed(disputeOfB('DISPUTE_MERCHANT_LOST', 300, 1))
+  await fetchAll(service.call, 'gateway_b')
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { '1-r2': 700, '2': 1_000 })
+})
