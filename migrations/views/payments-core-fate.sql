@@ -120,6 +120,13 @@ create or replace function core.refund_outcome(r core.transaction, is_payment_ca
    where e.kind = r.kind and e.ignored_for is null
 $$;
 
+-- Whether the money of this payment came: also if no event that we know says so, but a person has decided that it did.
+-- Null if that is not known.
+create or replace function core.was_captured(p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select case when p.is_captured or p.problem is distinct from 'unknown_event' then p.is_captured
+              when p.state = 'posted' or p.decision in ('post', 'handled') then true end
+$$;
+
 -- The refunds and chargebacks that take this payment back, each with the fact behind it.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language sql stable as $$
@@ -129,14 +136,15 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
            case when r.kind = 'chargeback' and s.is_done then 'lost' end),
          r.cleared_facts
     from core.transaction r
-   cross join lateral core.refund_outcome(r, p.is_captured) s
+   cross join lateral (select core.was_captured(p)) c (was_captured)
+   cross join lateral core.refund_outcome(r, c.was_captured) s
    where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
      -- A refund that is booked, or about to be, takes nothing more back.
      and r.returned_amount is null and r.state <> 'posting'
      and r.kind = case
        when coalesce(r.decision, 'restore') = 'restore' then case r.reason when 'reversal_refused' then r.kind else r.reason end
        -- An operator's decision about a refund does not say what became of the money.
-       else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, p.is_captured))[2] end
+       else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, c.was_captured))[2] end
      -- An unverified refund neither keeps back nor objects to a verified payment.
      and (s.is_verified or not p.is_verified)
 $$;

@@ -91,14 +91,15 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
     select r.id, f.state, f.reason, f.objection, n.loan
       from core.transaction r
       left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
-     cross join lateral core.refund_outcome(r, p.is_captured) e
+     cross join lateral (select core.was_captured(p)) c (is_payment_captured)
+     cross join lateral core.refund_outcome(r, c.is_payment_captured) e
      cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
      -- The last of them in the alphabet, taken_back, is the one with a remedy.
      cross join lateral (select max(a.objection) from core.facts_against_booked(r) a) o (objection)
      cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
-       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => p.is_captured,
+       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => c.is_payment_captured,
        decision => core.standing_decision(r), unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
        is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null,
        objection => o.objection) f

@@ -2,7 +2,7 @@ import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
-import { capturedA, successB } from '../../support/payments/gateway-events.ts'
+import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
 import { REPAY } from '../../support/payments/repaid-loan.ts'
 import {
   AUTOMATIC,
@@ -77,4 +77,22 @@ t.test('a dispute of gateway B is taken out once, and never by a row of its list
   await service.batch()
   await service.batch()
   t.same(await service.standing(), { '1-r2': 700, '2': 1_000 })
+})
+
+t.test('a refund of a payment of an unknown event that was decided is a refund', async t => {
+  const service = await reversing(t)
+  for (const id of ['pay_1', 'pay_2', 'pay_3'])
+    await service.signed(eventA('moon.risen', { id, loan: 'L-1', status: 'risen' }))
+  await service.signed(refund({ id: 'rfnd_3', of: 'pay_3', paise: 30_000 }))
+  await service.batch()
+  t.same(await service.shown('rfnd_3'), HELD)
+  t.match(await service.resolve('pay_1', { ...LESS, amount: 1_000 }), { status: 200 })
+  await service.decide('pay_2', 'handled')
+  await service.batch()
+  for (const n of [1, 2])
+    await service.signed(refund({ id: `rfnd_${n}`, of: `pay_${n}`, paise: 30_000 }))
+  await service.batch()
+  t.same(await service.standing(), { 'pay_1-r2': 700 })
+  t.same(await service.shown('pay_2'), ['handled', null, 'refund', null])
+  t.same(await service.shown('rfnd_2'), HELD)
 })
