@@ -150,7 +150,7 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
 $$;
 
 -- What contradicts a refund or chargeback that was taken out of its payment: its gateway took it back, or names another amount
--- or payment since.
+-- or payment since. One that an operator booked by hand is contradicted only by the first.
 create or replace function core.facts_against_booked(r core.transaction) returns table (objection text, fact text)
   language sql stable as $$
   select objection, fact
@@ -160,7 +160,14 @@ create or replace function core.facts_against_booked(r core.transaction) returns
             from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
            where e.kind = r.kind and e.status in ('done', 'never_captured') and e.ignored_for is null
              and (e.amount <> r.amount or e.currency <> r.currency or e.of_payment_id <> r.of_payment_id)) against (objection, fact)
-   where r.returned_amount is not null and fact <> all(coalesce(r.cleared_facts, '{}'))
+   where (r.returned_amount is not null or r.decision = 'handled' and objection = 'taken_back')
+     and fact <> all(coalesce(r.cleared_facts, '{}'))
+$$;
+
+-- Whether an operator has decided about this payment in spite of this refund or chargeback, however little of it was known or
+-- proved then.
+create or replace function core.has_cleared(p core.transaction, r core.transaction) returns boolean language sql immutable parallel safe as $$
+  select exists (select from unnest(p.cleared_facts) fact where starts_with(fact || ' ', concat(r.kind, ' ', r.gateway_payment_id, ' ')))
 $$;
 
 -- What contradicts a payment that is decided, posted or being posted. The text of a fact has the values behind it, so that
@@ -175,6 +182,13 @@ create or replace function core.facts_against(t core.transaction)
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
    where e.kind = t.kind and e.status = 'captured' and e.ignored_for is null
      and (core.contradicts(t, e.amount, e.currency, e.external_loan_id) or t.decision = 'dismiss')
+  union all
+  -- An operator decided for less than was captured, because of a refund or dispute that did not happen after all.
+  select 'events_disagree', concat_ws(' ', 'failed', r.kind, r.gateway_payment_id)
+    from core.transaction r
+   where (t.decision in ('handled', 'dismiss') or t.decision = 'post' and t.decided_amount < t.amount)
+     and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.state = 'failed'
+     and core.has_cleared(t, r)
   union all
   select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all

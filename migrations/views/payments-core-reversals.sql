@@ -50,10 +50,8 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
   select exists (select from core.reversing)
      -- What a person put back or reopened waits for a person again.
      and (not is_undone and r.decision is null and r.decided_over is null and r.refused_reason is null and r.disagreement is null
-          -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger, however little
-          -- of it was known or proved then.
-          and not exists (select from unnest(p.cleared_facts) fact
-                           where starts_with(fact || ' ', concat(r.kind, ' ', r.gateway_payment_id, ' ')))
+          -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
+          and not core.has_cleared(p, r)
           -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
           and not (r.kind = 'chargeback' and r.hints ? 'is_of_row')
           and (p.state = 'posted'

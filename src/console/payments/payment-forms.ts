@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { isAssignable } from '../../payments/decisions/assign.ts'
-import { isReversible } from '../../payments/decisions/check-resolution.ts'
+import { isRestorable, isReversible } from '../../payments/decisions/check-resolution.ts'
 import { etagOf } from '../../payments/precondition.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { paymentPath } from '../frame/paths.ts'
@@ -25,7 +25,7 @@ export function paymentForms(
   return html`<h2>Actions</h2><div class="forms">
 ${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
-${objection === 'taken_back' ? reversalForm(action('resolve'), 'restore', seen) : nothing}
+${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
 ${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>

@@ -13,7 +13,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   sender_not_allowed:
     'Every event came from an address that the lender does not allow. Resolve it once you know that it is genuine.',
   events_disagree:
-    'Its events name different amounts, currencies or loans. Decide by resolving it.',
+    'Its events name different amounts, currencies or loans, or a refund or dispute that it was decided for failed. Decide by resolving it.',
   refund:
     'Money was or will be returned to the payer. If the payment is posted, reverse the refund, or correct the ledger and resolve the objection; if it is held, resolve it for what is left.',
   chargeback:
@@ -21,7 +21,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   reversal_refused:
     'The ledger refused to take it out of its payment. Correct the ledger by hand and resolve it, or reverse it again.',
   taken_back:
-    'It was taken out of its payment, and then its gateway took it back. Restore it, or dismiss the objection.',
+    'It was booked, and then its gateway took it back. Restore it, or correct by hand what was booked by hand, and dismiss the objection.',
   amount_invalid: 'The loan’s currency cannot represent this amount. Decide by resolving it.',
   unreadable: 'The event could not be read. See its bytes below.',
   ledger_refused:

@@ -25,6 +25,11 @@ export function isReversible({ kind, state, reason }: ShownState): boolean {
 
 type ShownState = { kind: string; state: string; reason: string | null }
 
+/** Whether this refund or chargeback can be put back: what was booked by hand has to be undone by hand. */
+export function isRestorable({ state, objection }: { state: string; objection: string | null }) {
+  return objection === 'taken_back' && state !== 'handled'
+}
+
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
   const { kind, state, objection } = payment
   const words = `a ${kind} in state ${stateInWords(payment)}`
@@ -36,9 +41,11 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
   }
   if (outcome === 'reverse' && !isReversible(payment))
     throw new Conflict(`Cannot reverse ${words}: it must be a refund or chargeback in suspense`)
-  if (outcome === 'restore' && objection === 'taken_back') return
+  if (outcome === 'restore' && isRestorable(payment)) return
   if (outcome === 'restore')
-    throw new Conflict(`Cannot restore ${words}: its gateway must have taken it back`)
+    throw new Conflict(
+      `Cannot restore ${words}: it must be booked, and its gateway must have taken it back`,
+    )
   if (state === 'suspense') return
   if (outcome === 'post')
     throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)

@@ -95,3 +95,40 @@ t.test('a dispute whose objection was cleared objects again once it is lost', as
   await service.resolve('pay_2', DISMISS)
   t.equal(await objection({ ...second('lost'), account_id: 'acc_x' }), null)
 })
+
+t.test(
+  'a refund that was booked by hand, and then fails, says so and cannot be restored',
+  async t => {
+    const service = await withLoan(t)
+    t.match(await sent(service, captured), { state: 'posted' })
+    t.match(await sent(service, refundA()), { objection: 'refund' })
+    await service.resolve('rfnd_1', HANDLED)
+    t.match(await sent(service), { objection: null })
+    await sent(service, refundA({ status: 'failed' }))
+    const takenBack = { state: 'handled', objection: 'taken_back' }
+    t.match((await service.payment('rfnd_1')).payment, takenBack)
+    t.equal((await service.resolve('rfnd_1', { outcome: 'restore', note: 'again' })).status, 409)
+    t.match(await service.resolve('rfnd_1', HANDLED), { status: 200 })
+    t.match((await service.payment('rfnd_1')).payment, { state: 'handled', objection: null })
+  },
+)
+
+t.test('a payment that was decided for its refund says so once the refund fails', async t => {
+  const service = await withLoan(t)
+  const decisions = {
+    less: { outcome: 'post', external_loan_id: 'L-1', amount: 600, paid_on: '05 February 2026' },
+    all: { outcome: 'post', external_loan_id: 'L-1', amount: 1_000, paid_on: '05 February 2026' },
+    none: { outcome: 'dismiss' },
+  }
+  const ids = Object.keys(decisions)
+  const refunds = (status: string) => ids.map(of => refundA({ id: `rfnd_${of}`, of, status }))
+  await sent(service, ...ids.map(id => capturedA({ id, loan: 'L-1' })), ...refunds('created'))
+  for (const [id, decision] of Object.entries(decisions))
+    t.match(await service.resolve(id, { ...decision, note: 'seen' }), { status: 200 }, id)
+  await sent(service)
+  await sent(service, ...refunds('failed'))
+  const objections = Object.fromEntries(
+    await Promise.all(ids.map(async id => [id, (await service.payment(id)).payment.objection])),
+  )
+  t.same(objections, { less: 'events_disagree', all: null, none: 'events_disagree' })
+})
