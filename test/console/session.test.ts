@@ -139,6 +139,18 @@ t.test('a session is renewed while it is used, but not beyond a working day', as
   t.same(headers.getSetCookie(), [])
 })
 
+t.test('a renewed session ends with the working day', async t => {
+  const claims = claimsIn(viewer.cookie)
+  const now = Math.floor(Date.now() / 1_000)
+  const end = now + 900
+  const worn = { ...claims, iat: now - 1_700, exp: now + 100, began: end - 12 * 3_600 }
+  const renewed = cookieIn((await browser(url, cookieOf(worn))('/console')).headers)
+  t.equal(claimsIn(renewed).exp, end)
+  const { status, headers } = await browser(url, renewed)('/console')
+  t.equal(status, 200)
+  t.same(headers.getSetCookie(), [])
+})
+
 t.test('a page that refreshes itself does not renew its session', async t => {
   const claims = claimsIn(viewer.cookie)
   const now = Math.floor(Date.now() / 1_000)

@@ -66,12 +66,13 @@ export async function requireSession(
   const { needs } = request.routeOptions.config
   if (needs !== undefined) refuseAccount(needs, claims.role)
   if (isRefresh(request)) return
-  const { began = 0, iat } = claims as Claims & { iat: number }
-  const ttl = ttlSeconds(config)
-  const isWorn = iat + ttl - nowSeconds() < ttl * RENEW_BELOW
-  if (!isWorn || nowSeconds() - began > MAX_SECONDS) return
+  const { began = 0, exp } = claims as Claims & { exp: number }
+  const now = nowSeconds()
+  const expiresIn = Math.min(ttlSeconds(config), began + MAX_SECONDS - now)
+  if (exp - now >= expiresIn * RENEW_BELOW) return
   const { sub, name, role, gen, jti } = claims
-  setToken(request, reply, request.server.jwt.sign({ sub, name, role, gen, jti, began }))
+  const renewed = { sub, name, role, gen, jti, began }
+  setToken(request, reply, request.server.jwt.sign(renewed, { expiresIn }))
 }
 
 /**
