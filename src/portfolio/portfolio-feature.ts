@@ -1,18 +1,7 @@
-import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../engine/feature.ts'
 import { migrationOperations } from './kinds/kinds.ts'
+import { rowCounters } from './row-counters.ts'
 import { finishRows } from './run/finish-rows.ts'
-
-function rowCounters(registers: Registry[]) {
-  return {
-    finished: new Counter({
-      name: 'loanops_migration_rows_total',
-      help: 'Finished rows of uploaded portfolios, by state',
-      labelNames: ['state'],
-      registers,
-    }),
-  }
-}
 
 export const portfolioFeature: Feature = {
   operations: () => [...migrationOperations().values()],

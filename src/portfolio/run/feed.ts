@@ -9,6 +9,7 @@ import { idOf } from '../../ids.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
+import { behindClient } from './finish-rows.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** The rows of one transaction, which delays the intake of their loans and clients for some milliseconds. */
@@ -19,22 +20,36 @@ const MAX_UNDER_WAY = 1_000
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 type NextRow = Row<'loanops.migration_row', 'line' | 'cells'>
 
+type Feeding = {
+  boss: PgBoss
+  kinds: Kinds
+  /** Counts rows in metrics. */
+  onFailed(rows: number): void
+}
+
 /** @returns whether there may be more to do right away */
-export async function feed(db: Database, boss: PgBoss, kinds: Kinds, id: string): Promise<boolean> {
+export async function feed(
+  db: Database,
+  { boss, kinds, onFailed }: Feeding,
+  id: string,
+): Promise<boolean> {
+  let failed = 0
   // The progress is marked outside the transaction: rows that end are locked before their migration, so locking it first
   // could deadlock.
   await markProgress(db, id)
-  return db.transaction().execute(async trx => {
+  const hasMore = await db.transaction().execute(async trx => {
     if (!(await tryLockRun(trx, id))) return false
     const run = await runOf(trx, id)
     if (run === undefined) return false
     const underWay = await countUnderWay(trx, id)
     if (underWay >= MAX_UNDER_WAY) return false
     const rows = await takeNext(trx, id)
-    if (rows.length > 0) await insertSteps(trx, boss, kinds, run, rows)
+    if (rows.length > 0) failed = await begin(trx, boss, run, wantedFor(kinds, run, rows))
     else if (underWay === 0 && !(await hasUnfinishedOperations(trx, id))) await complete(trx, id)
     return rows.length > 0
   })
+  onFailed(failed)
+  return hasMore
 }
 
 async function runOf(trx: Trx, id: string): Promise<PortfolioRun | undefined> {
@@ -72,18 +87,50 @@ async function takeNext(trx: Trx, id: string): Promise<NextRow[]> {
   return rows
 }
 
-async function insertSteps(
-  trx: Trx,
-  boss: PgBoss,
-  kinds: Kinds,
-  run: PortfolioRun,
-  rows: NextRow[],
-) {
-  const kind = kindOf(kinds.values(), run.type)
-  const wanted = rows.map(({ line, cells }) => ({
+type Wanted = { line: number; operations: NewOperation[] }
+
+function wantedFor(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[]): Wanted[] {
+  const kind = kindOf(kinds.values(), type)
+  return rows.map(({ line, cells }) => ({
     line,
-    operations: kind.steps(fieldsOf(run.columns, JSON.parse(cells) as string[])),
+    operations: kind.steps(fieldsOf(columns, JSON.parse(cells) as string[])),
   }))
+}
+
+/** @returns how many of the rows failed at once */
+async function begin(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]): Promise<number> {
+  const failed = await failBehindClients(trx, run, wanted)
+  const others = wanted.filter(({ line }) => !failed.has(line))
+  if (others.length > 0) await insertSteps(trx, boss, run, others)
+  // Counted last, because others wait for the lock on the migration's row until the commit.
+  if (failed.size > 0)
+    await sql`
+      update loanops.migration set failed = failed + ${failed.size}::integer where id = ${run.id}`.execute(
+      trx,
+    )
+  return failed.size
+}
+
+/** Fails the rows whose client this run could not create. @returns their lines */
+async function failBehindClients(
+  trx: Trx,
+  run: PortfolioRun,
+  wanted: Wanted[],
+): Promise<Set<number>> {
+  const behind = wanted.flatMap(({ line, operations }) => {
+    const client = operations.find(({ subject }) => isClientSubject(subject))
+    return client === undefined ? [] : [{ line, client: stepId(run, line, client) }]
+  })
+  const { rows } = await sql<{ line: number }>`
+    update loanops.migration_row r set state = 'failed', reason = ${behindClient(sql`o.error_message`)}
+      from json_to_recordset(${JSON.stringify(behind)}) as taken (line integer, client uuid)
+      join loanops.operation o on o.id = taken.client and o.status = 'failed'
+     where r.migration_id = ${run.id} and r.line = taken.line
+    returning r.line`.execute(trx)
+  return new Set(rows.map(({ line }) => line))
+}
+
+async function insertSteps(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]) {
   const clients = await clientsOfEarlierRuns(
     trx,
     run,

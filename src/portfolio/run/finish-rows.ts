@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockRun } from './run-lock.ts'
@@ -81,10 +81,11 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
        where o.id = any(${operationIds})
     ), of_client as (
       update loanops.migration_row r
-         set state = 'failed', reason = 'its client: ' || failed.error_message
+         set state = 'failed', reason = ${behindClient(sql`failed.error_message`)}
         from failed
        where failed.subject like 'client:%' and r.migration_id = failed.migration_id
-         and r.client_external_id = failed.external_id and r.line <> failed.line and r.state in ('valid', 'running')
+         -- Those that are not fed yet fail when they are: a client may have any number.
+         and r.client_external_id = failed.external_id and r.line <> failed.line and r.state = 'running'
          -- Rows that an earlier run began do not wait for this client.
          and not ${isBegun}
       returning r.migration_id as "migrationId", r.line, r.state
@@ -109,6 +110,8 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
     select * from of_client union all select * from of_loan`.execute(trx)
   return rows
 }
+
+export const behindClient = (error: RawBuilder<unknown>) => sql`'its client: ' || ${error}`
 
 /** The row's own calls decide how it ends. */
 const isBegun = sql`exists (

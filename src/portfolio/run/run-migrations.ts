@@ -7,6 +7,7 @@ import { startLoop } from '../../queue/loop.ts'
 import { dryRun } from '../dry-run/dry-run.ts'
 import type { DryRunner } from '../dry-run/look-at-loan.ts'
 import { migrationKinds } from '../kinds/kinds.ts'
+import { rowCounters } from '../row-counters.ts'
 import { sweepUploads } from '../sweep-uploads.ts'
 import { feed } from './feed.ts'
 
@@ -20,13 +21,15 @@ const SWEEP_EVERY_MS = 60 * 60_000
 
 /** Works migrations without a queue: the state of a run is in its rows, so nothing has to be woken after a crash. */
 export function runMigrations(context: WorkerContext): Job {
-  const { db, patient, boss, config, catalogue, log } = context
+  const { db, patient, boss, config, catalogue, metrics, log } = context
   const { lenders } = config
   const runner: DryRunner = { ...context, lenders, kinds: migrationKinds(catalogue) }
+  const onFailed = (rows: number) => metrics.of(rowCounters).finished.inc({ state: 'failed' }, rows)
+  const feeding = { boss, kinds: runner.kinds, onFailed }
   const restsUntil = new Map<string, number>()
   // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
-    again(signal => inTurn(false, signal, id => feed(patient, boss, runner.kinds, id))),
+    again(signal => inTurn(false, signal, id => feed(patient, feeding, id))),
     again(signal => inTurn(true, signal, id => dryRun(patient, runner, id, signal))),
     again(async signal => {
       await sweepUploads(patient, signal)
