@@ -289,6 +289,17 @@ t.test('which act is asked for depends on the body, or the query', async t => {
     t.equal(await isKept(path, body), kept, `${path} ${JSON.stringify(body)}`)
 })
 
+/** All that can post money to a loan of one's choice, or take money from a loan. */
+const MOVING_MONEY = [
+  'payment.assign',
+  'payment.post',
+  'payment.reverse',
+  'payment.restore',
+  'reference.write',
+  'portfolio.run',
+  'bulk',
+]
+
 /** The blocks of the set-up in docs/security.md, in this language, without their indent. */
 function setUp(language: string): string[] {
   const docs = readFileSync(new URL('../../../docs/security.md', import.meta.url), 'utf8')
@@ -317,6 +328,8 @@ t.test('the set-up for a lender with approvers and an auditor runs as printed', 
     ADMIN_PASSWORD: ADMIN.password,
     ...Object.fromEntries(lines.map(line => line.split(/=(.*)/s, 2))),
   })
+  const covered = new Set<string>(service.config.APPROVALS.map(({ act }) => act))
+  for (const act of MOVING_MONEY) t.ok(covered.has(act), act)
   const printed = await run(commands.join('').replace('http://127.0.0.1:3000', service.url))
   t.match(
     printed,
