@@ -101,7 +101,7 @@ t.test(
       { of: 'pay_1', on: 'writes', status: 403, body: refused, times: 1 },
       { of: 'gateway_a-pay_1', on: 'reads', status: 503, spares: 1, times: 1 },
     ]
-    const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })
+    const doomed = await worker(t, behind)
     await received(service)
     await until(async () => (await attempts(service)) > 1, 'its second attempt ends')
     await doomed.close()
