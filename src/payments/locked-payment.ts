@@ -16,6 +16,8 @@ export type PaymentStanding = {
   loan: string | null
   /** The amount in the currency's units, less what went back; null if unknown or not an amount of money. */
   capturedAmount: string | null
+  /** What will be posted because an operator decided so, perhaps in another currency; null if none did. */
+  decidedAmount: string | null
   currency: string | null
   isUnknown: boolean
   /** Changes with the payment's state, reason, objection, amount or loan. */
@@ -57,6 +59,7 @@ async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sq
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency,
            case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
+           case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o
                     where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown",
            core.version_of(t) as version,

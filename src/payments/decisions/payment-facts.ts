@@ -15,13 +15,14 @@ export async function paymentFacts(
   const payment = await lockStanding(trx, name)
   const { id, kind, state, reason, objection, loan, capturedAmount, currency, version } = payment
   const { events, digest } = await eventsOf(trx, name, payment)
-  const amount = greaterOf(capturedAmount, posted)
+  const decided = posted ?? payment.decidedAmount ?? undefined
+  const amount = greaterOf(capturedAmount, decided)
   return {
     act: acts[0] as Act,
     subject: `${name.gateway}/${name.paymentId}`,
     // A reference applies to every later payment, whatever its amount.
     parts: acts.map(act => ({ act, amount: act === 'reference.write' ? null : amount })),
-    amount: posted ?? capturedAmount,
+    amount: decided ?? capturedAmount,
     currency,
     shown: {
       kind,
