@@ -10,7 +10,7 @@ import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk,ledger.pause'
+const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk,ledger.pause,account.unlock'
 const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
 const { url, operator, admin, viewer, webhook, batch, payment } = service
 await admin('/console/accounts', { ...APPROVER, role: 'operator' })
@@ -156,6 +156,14 @@ t.test('a bulk form that is sent again once it was approved is not proposed agai
   t.equal(again.headers.get('location'), `/console/bulk/${form.id}`)
   t.equal(await newest(), path)
   await until(async () => (await stateOf('pay_bulk')) === 'dismissed', 'the items are decided')
+})
+
+t.test('who may not decide about an act on accounts is offered no decision', async t => {
+  await admin(`/console/accounts/${APPROVER.username}/unlock`, {})
+  const path = await newest()
+  t.match((await admin(path)).text, /account unlock of.*Withdraw<\/button>/s)
+  t.match((await operator(path)).text, /account unlock of/)
+  t.notMatch((await operator(path)).text, /Approve<\/button>|Reject<\/button>/)
 })
 
 t.test('a path without an id is refused in words', async t => {

@@ -50,6 +50,9 @@ export function refuseToken(needs: Needs, role: TokenRole | null): void {
 }
 
 export function refuseAccount(needs: Needs, role: Role): void {
-  const enough = ROLES.slice(0, ROLES.indexOf(NEEDS[needs].account) + 1)
-  if (!enough.includes(role)) throw new WrongAccount(enough.join(' or '), role)
+  if (!isEnough(needs, role)) throw new WrongAccount(rolesFor(needs).join(' or '), role)
 }
+
+export const isEnough = (needs: Needs, role: Role) => rolesFor(needs).includes(role)
+
+const rolesFor = (needs: Needs) => ROLES.slice(0, ROLES.indexOf(NEEDS[needs].account) + 1)

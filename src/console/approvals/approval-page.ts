@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
+import { isEnough } from '../../accounts/access/access.ts'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { needsOf, operate, read } from '../../accounts/access/needs.ts'
+import type { Role } from '../../accounts/account.ts'
 import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSame } from '../../accounts/approvals/person.ts'
@@ -128,10 +130,10 @@ function listOf(filter: Record<string, string>, decision: DecisionName): Html {
 }
 
 function forms(
-  { approval_id: id, proposed_by }: ApprovalItem,
-  { name, role }: { name: string; role: string },
+  { approval_id: id, act, proposed_by }: ApprovalItem,
+  { name, role }: { name: string; role: Role },
 ): Html {
-  if (role === 'viewer') return nothing
+  if (!isEnough(needsOf(act), role)) return nothing
   const path = approvalPath(id)
   if (isSame(proposed_by, name))
     return html`<h2>Actions</h2><form class="box" method="post" action="${path}/withdraw">
