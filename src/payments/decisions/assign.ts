@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
+import { placeholder } from '../../csv/made-up-values.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
@@ -72,7 +73,10 @@ export function assign(
   })
 }
 
-/** Saves the payment's own references of these kinds for the loan. @throws Conflict if one belongs to another loan, or only on some days */
+/**
+ * Saves the payment's own references of these kinds for the loan. @throws Conflict if one stands for no value, or
+ * belongs to another loan, or only on some days
+ */
 async function remember(
   trx: Trx,
   payment: string,
@@ -85,6 +89,9 @@ async function remember(
       from core.transaction t cross join lateral unnest(t.refs) ref cross join lateral split_part(ref, ':', 1) k (kind)
      where t.id = ${payment} and k.kind = any(${kinds})
      order by ref`.execute(trx)
-  for (const one of rows)
+  for (const one of rows) {
+    if (placeholder(one.value) !== undefined)
+      throw new Conflict(`The ${one.kind} ${one.value} stands for no value: do not remember it`)
     await putReference(trx, { ...one, external_loan_id: loan }, asker, { keepsDays: true })
+  }
 }

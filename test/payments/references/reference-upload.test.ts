@@ -166,6 +166,18 @@ t.test('an assignment does not remember beyond the days that its loan has the va
   t.equal((await assign([])).status, 200)
 })
 
+t.test('an assignment does not remember a word for no value', async t => {
+  const { call, stored, webhook, batch } = await withUpload(t)
+  await webhook('gateway_a', capturedA({ id: 'pay_1', payment: { token_id: 'NA' } }), LENDER)
+  await batch()
+  const body = { external_loan_id: 'L-1', remember: ['mandate'] }
+  t.match(await call('POST', '/api/payments/gateway_a/pay_1/assign', body), {
+    status: 409,
+    body: { detail: 'The mandate NA stands for no value: do not remember it' },
+  })
+  t.same(await stored(), [])
+})
+
 t.test(
   'a file that repeats one value in every row is refused without a statement per row',
   async t => {
