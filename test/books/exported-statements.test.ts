@@ -32,10 +32,12 @@ t.test('gateway A’s export of payments is a statement', async t => {
     'pay_4,7.5,INR,created,,card,0,,,2026-02-05T11:00:00,Visa',
     'pay_5.0,x,INR,captured,,card,1,,,2026-02-05T11:00:00,Visa',
     '5,7.5,INR,failed,,card,0,,,2026-02-05T11:00:00+05:30,Visa',
+    // A mandate that was registered.
+    'pay_6,0.00,INR,captured,,emandate,1,0,0,2026-02-05T11:00:00,',
   )
   t.match(body, {
-    rows: 6,
-    valid_rows: 5,
+    rows: 7,
+    valid_rows: 6,
     ignored_columns: ['order_id', 'card_network'],
     errors: [{ line: 6, reason: /^amount must be a number above 0/ }],
   })
@@ -209,9 +211,10 @@ t.test('the flat rows of gateway B’s own API are a statement', async t => {
     '2,PAYMENT,10,,INR,PENDING,2026-02-05T10:00:09+05:30,CREDIT,order_1,2,10,2026-02-05T10:00:00+05:30,,',
     '3,Payment,10,,INR,FAILED,2026-02-05T10:00:09+05:30,CREDIT,order_1,3,10,2026-02-05T10:00:00+05:30,,',
     '4.0,PAYMENT,10,,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,4.0,10,2026-02-05T10:00:00+05:30,,',
+    '5,PAYMENT,0,,INR,SUCCESS,2026-02-05T10:00:09+05:30,CREDIT,order_1,5,0,2026-02-05T10:00:00+05:30,,',
   )
   t.match(body, {
-    valid_rows: 3,
+    valid_rows: 4,
     ignored_columns: ['order_id'],
     errors: [{ line: 5, reason: /^cf_payment_id has a decimal point/ }],
   })

@@ -1,3 +1,4 @@
+import { isZero } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
@@ -33,7 +34,8 @@ export const gatewayAPayments: Format = {
     method,
   }),
   read({ captured, status, fee, method, ...fields }, _, known) {
-    if (known === 'pending') return { said: null, settled: null }
+    // A payment of zero registers a mandate.
+    if (known === 'pending' || isZero(fields.amount ?? '')) return { said: null, settled: null }
     // The fee includes the tax, as in the gateway's API. An unknown status is left to the check.
     const said = filled({ ...fields, status: known ?? status, fee: less(fee, fields.tax) })
     return { said, settled: null }

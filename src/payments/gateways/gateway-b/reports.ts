@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../gateway-api.ts'
+import { isZero } from '../items/shape.ts'
 import {
   type Fields,
   type Format,
@@ -81,7 +82,8 @@ function readEvent(
     ...of,
   })
   return {
-    said: kind === 'payment' && status !== 'pending' ? said : null,
+    // A payment of zero registers a mandate.
+    said: kind === 'payment' && status !== 'pending' && !isZero(amount ?? '') ? said : null,
     settled:
       settlement_id === undefined || (kind === 'payment' && status !== 'captured')
         ? null
