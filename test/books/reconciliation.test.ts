@@ -12,6 +12,8 @@ t.test(
   'without a statement nobody knows what was captured, nor whether a day is balanced',
   async t => {
     const { service, theDay } = await setUp(t)
+    const unknown = { captured: null, statement: null, balanced: false }
+    t.match((await reconciliation(service.call)).totals, unknown, 'no day at all')
     await service.send('pay_1')
     await service.batch()
     const day = await theDay()

@@ -29,6 +29,7 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
   }))
 }
 
+/** Without any day, nothing is known: neither whether a statement covers the period, nor whether it is balanced. */
 export function totalOf(days: DayRow[]): Static<typeof Totals> {
   const currencies = new Set(days.map(({ currency }) => currency))
   const sum = (figures: Figure[]) => ({
@@ -36,20 +37,21 @@ export function totalOf(days: DayRow[]): Static<typeof Totals> {
     amount: currencies.size > 1 ? null : decimal(Decimal.sum(0, ...figures.map(one => one.amount))),
   })
   const captured = days.flatMap(day => day.captured ?? [])
+  const isKnown = days.length > 0
   return {
     day: null,
     lender: null,
     gateway: null,
     currency: currencies.size === 1 ? ([...currencies][0] ?? null) : null,
-    captured: captured.length === days.length ? sum(captured) : null,
+    captured: isKnown && captured.length === days.length ? sum(captured) : null,
     statement: statementOf(days),
     buckets: eachBucket(bucket => sum(days.map(({ buckets }) => buckets[bucket]))),
-    balanced: days.every(({ balanced }) => balanced),
+    balanced: isKnown && days.every(({ balanced }) => balanced),
   }
 }
 
 function statementOf(days: DayRow[]): DayRow['statement'] {
-  if (days.some(({ statement }) => statement === null)) return null
+  if (days.length === 0 || days.some(({ statement }) => statement === null)) return null
   return days.every(({ statement }) => statement === 'complete') ? 'complete' : 'partial'
 }
 
