@@ -30,6 +30,11 @@ t.test('without a login, a page redirects to the login, which leads back', async
   t.equal(answer.headers.get('location'), '/console/payments?reason=no_loan_named')
 })
 
+t.test('a login opens although the page before it has too long a URL to lead back', async t => {
+  const { headers } = await anybody(`/console/payments?loan=${'%E0%A4%95'.repeat(230)}`)
+  t.equal(headers.get('location'), '/console/login')
+})
+
 t.test('an htmx request without a session redirects the whole page', async t => {
   const { headers } = await anybody('/console', undefined, { 'hx-request': 'true' })
   t.equal(headers.get('hx-redirect'), '/console/login')

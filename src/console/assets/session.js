@@ -36,7 +36,8 @@ function ended() {
   notice.className = 'alert'
   notice.setAttribute('role', 'alert')
   const login = document.createElement('a')
-  login.href = `/console/login?next=${encodeURIComponent(page)}`
+  // The login refuses a longer one.
+  login.href = `/console/login${page.length > 2_000 ? '' : `?next=${encodeURIComponent(page)}`}`
   login.textContent = 'Log in'
   notice.append(
     'Your session has ended. ',

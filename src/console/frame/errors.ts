@@ -6,6 +6,7 @@ import { refuseOtherMethod } from '../../http/other-methods.ts'
 import { type FieldError, problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
+import { loginBefore } from '../session/next-path.ts'
 import { answerPage } from './answer.ts'
 import { saveEndedForm } from './forms/ended-form.ts'
 import { reasonOf } from './forms/field-error.ts'
@@ -51,8 +52,7 @@ async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
   const page = isForm || isPart(request) ? placeBefore(request) : request.url
   if (isForm && request.routeOptions.config.needs !== 'own') await saveEndedForm(request, reply)
-  const login = `/console/login${page === '/console' ? '' : `?next=${encodeURIComponent(page)}`}`
-  return leadTo(login, request, reply)
+  return leadTo(loginBefore(page), request, reply)
 }
 
 /** htmx would follow a 303 itself and show the other page inside this one. */

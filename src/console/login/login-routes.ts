@@ -14,12 +14,13 @@ import { sendRetryAfter } from '../../http/retry-after.ts'
 import { answerPage } from '../frame/answer.ts'
 import { endedFormIn } from '../frame/forms/ended-form.ts'
 import { dropToken, formCookie } from '../session/cookie.ts'
+import { MAX_NEXT } from '../session/next-path.ts'
 import { endSession } from '../session/session.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
 import { loginPage } from './login-page.ts'
 import { signOnRoutes } from './sign-on-routes.ts'
 
-const Next = Type.Optional(Type.String({ maxLength: 2_000 }))
+const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
 const askSchema = { querystring: Type.Object({ next: Next }, closed) }
 const loginSchema = {
   body: Type.Object(

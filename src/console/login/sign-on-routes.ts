@@ -17,13 +17,14 @@ import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { signOnCookie } from '../session/cookie.ts'
+import { MAX_NEXT } from '../session/next-path.ts'
 import { sessionIn } from '../session/session.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
 import { loginPage } from './login-page.ts'
 
 const CALLBACK_PATH = '/console/login/callback'
 
-const Next = Type.Optional(Type.String({ maxLength: 2_000 }))
+const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
 const startSchema = { querystring: Type.Object({ next: Next }, closed) }
 /** Issuers add parameters of their own. */
 const callbackSchema = { querystring: Type.Object({}, { additionalProperties: true }) }

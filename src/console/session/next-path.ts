@@ -1,3 +1,12 @@
+/** A longer one would not fit into the cookie of a login at an issuer. */
+export const MAX_NEXT = 2_000
+
+/** The login that leads to this page, if its URL is not too long. */
+export function loginBefore(page: string): string {
+  const isKept = page !== '/console' && page.length <= MAX_NEXT
+  return `/console/login${isKept ? `?next=${encodeURIComponent(page)}` : ''}`
+}
+
 /** The page after login: always one of the console, whatever the URL asks for. */
 export function nextPath(wanted: string | undefined): string {
   if (wanted === undefined || !URL.canParse(wanted, OWN)) return '/console'
