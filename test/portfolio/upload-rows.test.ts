@@ -24,6 +24,22 @@ t.test('a huge cell in any column is an error of its row', async t => {
   }
 })
 
+t.test('a loan id that is too long is kept in the cells of its row alone', async t => {
+  const row = { loan_external_id: 'L'.repeat(90_000) }
+  for (const [type, csv] of [
+    ['loans', loansCsv(row)],
+    ['repayments', repaymentsCsv(row)],
+  ] as const) {
+    const { body } = await uploadCsv(service, type, csv)
+    t.match(body, { invalid_rows: 1 })
+    const { rows } = await sql`
+      select external_loan_id from ops.migration_row where migration_id = ${body.migration_id}`.execute(
+      service.db,
+    )
+    t.same(rows, [{ external_loan_id: null }])
+  }
+})
+
 t.test('every error of every row is reported by column name', async t => {
   const csv = loansCsv(
     {},

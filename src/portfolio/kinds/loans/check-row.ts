@@ -2,6 +2,7 @@ import { damagedIds } from '../../../csv/damaged-ids.ts'
 import { dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
 import { numberIn } from '../../../csv/number-cell.ts'
+import { indexable } from '../indexable.ts'
 import type { CheckedRow } from '../kind.ts'
 import type { Step } from '../step.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
@@ -12,7 +13,6 @@ const CODES = {
   telephones: ['client_mobile_no'],
   externalIds: ['client_external_id', 'loan_external_id'],
 }
-const MAX_ID_CHARACTERS = 100
 /** The days in chronological order; each may equal the one before. */
 const DAYS = [
   'client_activation_date',
@@ -31,16 +31,12 @@ export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
         ...outOfOrder(fields),
       ]),
     ],
-    loanExternalId: fields.loan_external_id,
+    loanExternalId: indexable(fields.loan_external_id),
     clientExternalId: indexable(fields.client_external_id),
     clientFields: CLIENT_COLUMNS.map(name => sameForm(fields[name])),
     disbursedOn: dayOf(fields.disbursed_on_date ?? '')?.iso,
   }
 }
-
-/** The id, if it can be indexed: a longer one is not a valid external id, and may be too long for PostgreSQL's index. */
-const indexable = (id: string | undefined) =>
-  id === undefined || id.length > MAX_ID_CHARACTERS ? null : id
 
 /** The same day may be written in either format. */
 const sameForm = (cell: string | undefined) =>

@@ -10,6 +10,7 @@ import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { columnErrors } from '../../../http/validator.ts'
 import { receiptOf } from '../../../ledger/loans/repayment.ts'
 import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
+import { indexable } from '../indexable.ts'
 import type { CheckedRow } from '../kind.ts'
 
 const MAX_NOTE_CHARACTERS = 1_000
@@ -39,7 +40,7 @@ export function checkRow(fields: CsvFields): CheckedRow {
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {
     errors,
-    loanExternalId: fields.loan_external_id,
+    loanExternalId: indexable(fields.loan_external_id),
     paymentKey: errors.length === 0 ? paymentKeyOf(fields) : null,
     receiptNumber: errors.length === 0 ? receiptOf(fields.payment_reference as string) : null,
     onDate: day?.iso,
