@@ -1,3 +1,4 @@
+import { isBeyondYears } from '../../http/fields/day-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 
 /** @throws FieldErrors */
@@ -10,8 +11,8 @@ export function localTime(text: string, timeZone: string, field = 'until'): Date
   // The offset is taken twice, because the first guess may fall on the other side of a clock change.
   const guess = asUtc - offsetAt(asUtc, timeZone)
   const time = asUtc - offsetAt(guess, timeZone)
-  // The time is also invalid where the zone's offset leads to a year that has not four digits.
-  if (Number.isNaN(time))
+  // The offset of a year that has not four digits is not a number.
+  if (Number.isNaN(time) || isBeyondYears(time))
     throw invalidField(`/${field}`, 'must be a day and a time, such as 2026-03-05T18:30')
   return new Date(time)
 }

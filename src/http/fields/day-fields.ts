@@ -58,7 +58,7 @@ export const Time = Type.Unsafe<string>({
 })
 
 /** In UTC, in which times are answered, the year would not have four digits. */
-function isBeyondYears(time: string): boolean {
+export function isBeyondYears(time: string | number): boolean {
   return !/^(?!0000)\d{4}-/.test(new Date(time).toISOString())
 }
 
