@@ -124,12 +124,12 @@ $$;
 -- One that is sent again goes before a later one that waits for its retry.
 create or replace function loanops.choose_next_callbacks(subjects text[]) returns void language sql volatile as $$
   update loanops.callback c
-     set is_next = c.id = first.id
-    from (select distinct on (p.subject) p.subject, p.id
+     set is_next = n.is_first
+    from (select p.id, row_number() over (partition by p.subject order by p.sequence) = 1 as is_first
             from loanops.callback p
-           where p.subject = any(subjects) and p.state = 'pending' and p.body is not null
-           order by p.subject, p.sequence) first
-   where c.subject = first.subject and c.state = 'pending' and c.is_next <> (c.id = first.id)
+           where p.subject = any(subjects) and p.state = 'pending' and p.body is not null) n
+   -- By id alone: PostgreSQL cannot know how many are pending, and would run the subquery for each.
+   where c.id = n.id and c.is_next <> n.is_first
 $$;
 
 create or replace view ops.callback as

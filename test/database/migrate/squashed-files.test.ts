@@ -21,6 +21,9 @@ const WITHOUT_LATER = sql`
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;
   drop index loanops.callback_about;
+  alter table loanops.callback alter column state set statistics default;
+  alter table loanops.migration_row alter column state set statistics default;
+  alter table loanops.bulk_item alter column outcome set statistics default;
   alter table core.statement drop column settled_by cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
