@@ -70,7 +70,13 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     async findEqual(attempt, data) {
       const loan = await findLoan(attempt.ledger, data.externalId)
       if (loan === undefined) return absent
-      return compared(loanAnswer(loan), differencesFrom(attempt, loan, data))
+      const name = loan.loanProductName
+      // The loan may be older than the lender's newest product.
+      const isOfLender = lenders.get(data.lenderConfig)?.products.includes(name)
+      return compared(
+        loanAnswer(loan),
+        isOfLender ? differences(loan, data, { name }) : differencesFrom(attempt, loan, data),
+      )
     },
   })
 }
