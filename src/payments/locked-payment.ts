@@ -19,6 +19,7 @@ export type PaymentStanding = {
   /** What will be posted because an operator decided so, perhaps in another currency; null if none did. */
   decidedAmount: string | null
   currency: string | null
+  isVerified: boolean
   isUnknown: boolean
   /** Changes with the payment's state, reason, objection, amount or loan. */
   version: string
@@ -57,7 +58,7 @@ export function stateInWords({ state, reason }: PaymentStanding): string {
 async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sql>) {
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
-    select id, kind, state, reason, objection, external_loan_id as loan, currency,
+    select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
            case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o

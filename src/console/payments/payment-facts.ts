@@ -34,7 +34,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['Posted', payment.posted_at === null ? null : formats.time(payment.posted_at)],
     ['Transaction at the ledger', payment.ledger_transaction_id],
     ['Repayment', linked(around.repayment, operationPath)],
-    ['Verified', payment.verified ? 'yes' : 'no'],
+    ['Verified', payment.verified ? 'yes' : 'no: nothing proves that it comes from the gateway'],
     [
       'Of the payment',
       linked(of, id => paymentPath({ gateway, gateway_payment_id: id, kind: 'payment' })),

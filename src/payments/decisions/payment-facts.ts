@@ -31,6 +31,7 @@ export async function paymentFacts(
       objection,
       external_loan_id: loan,
       amount: capturedAmount,
+      verified: payment.isVerified,
       events,
     },
     state: [id, version, capturedAmount, currency, loan, digest],

@@ -42,7 +42,13 @@ t.test('a covered act by a person is proposed, and does nothing yet', async t =>
     note: 'agreed',
     decided_by: null,
     request: { gateway: 'gateway_a', gateway_payment_id: 'pay_1', ...post(1_500) },
-    facts: { state: 'suspense', reason: 'no_loan_named', amount: '1500', events: 1 },
+    facts: {
+      state: 'suspense',
+      reason: 'no_loan_named',
+      amount: '1500',
+      verified: false,
+      events: 1,
+    },
   })
 
   const approved = await ravi.approve(id, 'checked with the bank')
