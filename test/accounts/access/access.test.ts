@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { sql } from 'kysely'
 import t from 'tap'
+import { auditAlone, programAsker } from '../../../src/accounts/audit.ts'
+import { verifyAudit } from '../../../src/accounts/audit-chain/verify-audit.ts'
 import { ACTS } from '../../../src/config/acts.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { accessTables } from '../../support/accounts/access-table.ts'
@@ -362,10 +364,15 @@ t.test('the auditor’s login of the set-up reads what it must, and can do nothi
      where c.relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema')
        and c.relkind in ('r', 'v', 'm', 'p') and has_table_privilege('loanops_auditor', c.oid, privilege)
      order by 1`.execute(db)
-  t.same(allowed, [
-    { name: 'ops.approval', privilege: 'select' },
-    { name: 'ops.audit', privilege: 'select' },
-  ])
+  const chained = ['audit', 'audit_seal', 'audit_unsealed']
+  t.same(
+    allowed,
+    [...chained, 'ops.approval', 'ops.audit'].map(name => ({ name, privilege: 'select' })),
+  )
+  await auditAlone(db, { ...programAsker('test'), action: 'note', subject: 'pay_1' })
+  await sql`select loanops.seal_audit(1)`.execute(db)
+  await auditAlone(db, { ...programAsker('test'), action: 'note', subject: 'pay_2' })
+  t.match(await verifyAudit(auditor), { sealed: 1, unsealed: 1 }, 'and can verify the audit')
   for (const statement of [
     sql`select ops.redrive('payment-event-dead')`,
     sql`select ops.reread('lender_02_gateway_a', now())`,
