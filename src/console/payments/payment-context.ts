@@ -3,6 +3,9 @@ import type { Database } from '../../database/database.ts'
 import type { ReferenceKind } from '../../payments/references/reference-record.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 
+/** Anybody may send events of refunds that nothing proves: those that are proved come first. */
+export const MAX_AGAINST = 100
+
 export type PaymentContext = {
   note: string | null
   notedBy: string | null
@@ -29,9 +32,10 @@ export async function paymentContext(
   const { rows } = await sql<PaymentContext>`
     select t.note, t.noted_by as "notedBy", t.tries,
            (select o.operation_type || '|' || o.id from loanops.operation o where o.id = t.operation_id) as repayment,
-           (select coalesce(json_agg(json_build_object('gateway', a.gateway, 'gateway_payment_id', a.gateway_payment_id, 'kind', a.kind)), '[]')
-              from core.transaction a
-             where a.of_payment_id = t.gateway_payment_id and a.gateway = t.gateway and a.kind <> 'payment') as against,
+           (select coalesce(json_agg(a), '[]')
+              from (select a.gateway, a.gateway_payment_id, a.kind from core.transaction a
+                     where a.of_payment_id = t.gateway_payment_id and a.gateway = t.gateway and a.kind <> 'payment'
+                     order by a.is_verified desc, a.id limit ${MAX_AGAINST + 1}) a) as against,
            (select coalesce(json_agg(json_build_object('kind', kind, 'values', own.values, 'others', (
                      select count(*) from (select from core.transaction o
                                             where o.refs && own.refs and o.gateway = t.gateway and o.id <> t.id

@@ -3,16 +3,17 @@ import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
+import { firstOf } from '../lists/first-of.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
 import { words } from '../text/words.ts'
-import type { PaymentContext } from './payment-context.ts'
+import { MAX_AGAINST, type PaymentContext } from './payment-context.ts'
 import { type PaymentItem, stateOf } from './payments-page.ts'
 import { REASONS_IN_WORDS } from './reasons-in-words.ts'
 
 export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
   const { external_loan_id: loan, reason, objection, waiting_for, of_payment_id: of } = payment
   const { gateway } = payment
-  const { against } = around
+  const { shown: against, rest } = firstOf(around.against, MAX_AGAINST)
   return html`${facts([
     ['State', stateOf(payment)],
     ['Why', REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[waiting_for ?? ''] ?? null],
@@ -43,7 +44,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
       'Refunds and disputes',
       against.length === 0
         ? null
-        : html`${against.map(one => html`<a href="${paymentPath(one)}">${one.kind} ${one.gateway_payment_id}</a> `)}`,
+        : html`${against.map(one => html`<a href="${paymentPath(one)}">${one.kind} ${one.gateway_payment_id}</a> `)}${rest}`,
     ],
     ['The gateway says', stated(around, formats)],
     ['Settlement', linked(payment.settlement_id, settlementPath)],
