@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { programAsker } from '../../src/accounts/audit.ts'
+import { cancelRun } from '../../src/portfolio/run/cancel-run.ts'
 import { lockRun } from '../../src/portfolio/run/run-lock.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
@@ -46,6 +48,23 @@ t.test('a run whose row is cancelled at a later step waits for the call under wa
   t.match((await service.call('GET', `/api/migration/${id}`)).body, { status: 'running' })
   answer.resolve()
   t.match(await ended(service, id), { status: 'completed', done: 0, failed: 1 })
+  await service.call('POST', `/api/migration/${id}/retry`)
+  t.match(await ended(service, id), { status: 'completed', done: 1, failed: 0 })
+})
+
+t.test('a row whose step ends while its run is cancelled can be run again', async t => {
+  const { service, answer, proxy } = await behindProxy(t)
+  proxy.interferences = [{ of: 'L-1', on: 'writes', after: answer.promise }]
+  const id = await run(service, 'loans', loansCsv({}))
+  await until(async () => proxy.held > 0, 'the loan is at the ledger')
+  await service.db.transaction().execute(async trx => {
+    await sql`select from loanops.migration_row for update`.execute(trx)
+    answer.resolve()
+    await until(async () => (await waiting(service)) >= 1, 'the end of the step waits')
+    await cancelRun(trx, id, programAsker('test'))
+  })
+  await until(async () => (await rowsOf(service, id))[0]?.state !== 'running', 'the step has ended')
+  t.match(await rowsOf(service, id), [{ line: 2, state: 'valid' }])
   await service.call('POST', `/api/migration/${id}/retry`)
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 0 })
 })

@@ -12,7 +12,7 @@ export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState
     .map(({ claim }) => claim.id)
   await lockRunsOf(trx, ids)
   const finished = await recordResults(trx, ended)
-  if (finished.some(({ state }) => state === 'failed')) {
+  if (ids.length > 0) {
     finished.push(...(await stopOthers(trx, ids)))
     await removeWaiting(trx, finished)
   }
@@ -41,18 +41,19 @@ async function recordResults(trx: Trx, ended: Final[]): Promise<FinishedRow[]> {
     id: claim.id,
     error: decision.status === 'failed' ? decision.errorMessage : null,
   }))
-  const { rows } = await sql<Omit<FinishedRow, 'state'> & { state: string }>`
+  const rowsOfEnds = sql`
     with ended as (
       select s.migration_id, s.line, s.is_last, e.error
         from json_to_recordset(${JSON.stringify(ends)}) as e (id uuid, error text)
         join loanops.migration_step s on s.operation_id = e.id
-    ), locked as (
-      -- Rows are locked in the order in which a cancel locks them.
-      select r.migration_id, r.line
-        from ended join loanops.migration_row r using (migration_id, line)
-       where r.state = 'running'
-       order by r.migration_id, r.line for no key update of r
-    )
+    )`
+  // Rows are locked in the order in which a cancel locks them, and by a statement of their own: one that waited for a cancel
+  // would still see the steps which the cancel removed.
+  await sql`${rowsOfEnds}
+    select from ended join loanops.migration_row r using (migration_id, line)
+     where r.state = 'running'
+     order by r.migration_id, r.line for no key update of r`.execute(trx)
+  const { rows } = await sql<Omit<FinishedRow, 'state'> & { state: string }>`${rowsOfEnds}
     update loanops.migration_row r
        set state = case
              when ended.error is not null then 'failed'
@@ -65,7 +66,7 @@ async function recordResults(trx: Trx, ended: Final[]): Promise<FinishedRow[]> {
              else 'valid'
            end,
            reason = ended.error
-      from ended join locked using (migration_id, line)
+      from ended
      where r.migration_id = ended.migration_id and r.line = ended.line and r.state = 'running'
     returning r.migration_id as "migrationId", r.line, r.state`.execute(trx)
   return rows.filter(({ state }) => state === 'done' || state === 'failed') as FinishedRow[]
