@@ -31,8 +31,8 @@ export const LoanTermFrequencyType = oneOf(['days', 'weeks', 'months', 'years'])
 export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
   const productOf = ({ lenderConfig }: Application) =>
     lenders.get(lenderConfig)?.product ?? lenderConfig
-  const differencesFrom = ({ kept }: Attempt, loan: LedgerLoan, data: Application) =>
-    differences(loan, data, (kept.product as LoanProduct | undefined) ?? { name: productOf(data) })
+  const wanted = ({ kept }: Attempt, data: Application) =>
+    (kept.product as LoanProduct | undefined) ?? { name: productOf(data) }
 
   return operation<ReturnType<typeof schemaFor>>({
     name: 'LOAN_CREATE',
@@ -63,8 +63,8 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
 
     async find(attempt, data) {
       const loan = await findLoan(attempt.ledger, data.externalId)
-      if (loan === undefined || differencesFrom(attempt, loan, data).length > 0) return absent
-      return foundIn(SUBMITTED, loan)
+      const isOurs = loan && differences(loan, data, wanted(attempt, data)).length === 0
+      return isOurs ? foundIn(SUBMITTED, loan) : absent
     },
 
     async findEqual(attempt, data) {
@@ -73,10 +73,8 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
       const name = loan.loanProductName
       // The loan may be older than the lender's newest product.
       const isOfLender = lenders.get(data.lenderConfig)?.products.includes(name)
-      return compared(
-        loanAnswer(loan),
-        isOfLender ? differences(loan, data, { name }) : differencesFrom(attempt, loan, data),
-      )
+      const product = isOfLender ? { name } : wanted(attempt, data)
+      return compared(loanAnswer(loan), differences(loan, data, product))
     },
   })
 }
