@@ -32,7 +32,7 @@ t.test('bytes that two servers could read as two different requests are refused'
     }
   })
 
-  test('a request that names two hosts is refused', async t => {
+  test('a request that names two hosts, or none that can be read, is refused', async t => {
     const { host } = new URL(url)
     for (const [target, hosts, status] of [
       ['/healthz', [host, 'other'], 400],
@@ -40,6 +40,10 @@ t.test('bytes that two servers could read as two different requests are refused'
       ['http://other/healthz', [host], 400],
       ['http://other@evil/console', [host], 400],
       ['ftp://x/healthz', ['x'], 400],
+      ['/healthz', ['a:b:c'], 400],
+      ['/healthz', ['['], 400],
+      ['/healthz', ['%'], 400],
+      ['/healthz', [''], 200],
       [`http://${host}/healthz`, [host], 200],
       ['/healthz', [host], 200],
     ] as const) {

@@ -5,7 +5,7 @@ const AmbiguousHost = createError('INVALID_PAYLOAD', '%s', 400)
 
 /** An onRequest hook: a proxy in front might read another host from such a request than we do. */
 export function refuseAmbiguousHost(
-  { raw, headers }: FastifyRequest,
+  { raw, headers, protocol, host }: FastifyRequest,
   _: unknown,
   done: (error?: Error) => void,
 ): void {
@@ -15,6 +15,9 @@ export function refuseAmbiguousHost(
     done(new AmbiguousHost('The request has no Host header'))
   else if (namesAnother(raw.url ?? '', headers.host))
     done(new AmbiguousHost('The request names another host than its Host header'))
+  // Links back to us are made of both, which may be what a proxy forwards.
+  else if (host !== '' && !URL.canParse(`${protocol}://${host}`))
+    done(new AmbiguousHost('The host of the request cannot be read'))
   else done()
 }
 
