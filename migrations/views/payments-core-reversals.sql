@@ -41,7 +41,7 @@ create or replace function core.same_money_as(r core.transaction) returns text l
     from core.transaction o
    where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind = r.kind and o.id <> r.id
      and (o.amount = r.amount or r.kind = 'chargeback')
-     and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row') and o.state not in ('failed', 'dismissed')
+     and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row') and o.state <> 'failed'
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
 $$;
 
@@ -53,7 +53,7 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
           and not core.has_cleared(p, r)
           -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
-          and not (r.kind = 'chargeback' and r.hints ? 'is_of_row')
+          and not (r.kind = 'chargeback' and coalesce(r.hints ? 'is_of_row', false))
           and (p.state = 'posted'
                -- One that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null

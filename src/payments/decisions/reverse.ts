@@ -15,6 +15,7 @@ export async function reverse(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
     throw new Conflict(`Its payment is ${payment.state}: only what is posted can be reversed`)
   if (payment.excess !== null) throw new Conflict(payment.excess)
   if (!payment.isFit) throw new Conflict(OTHER_CURRENCY)
+  if (payment.isLeftOut) throw new Conflict(LEFT_OUT)
   await sql`update core.transaction set decision = null where id = ${id}`.execute(trx)
   await startReversals(trx, boss, [id], BY_HAND)
   await settle(trx, [payment])
@@ -38,6 +39,9 @@ export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
 
 const OTHER_CURRENCY = 'It is not an amount in the currency in which its payment was posted'
 
+const LEFT_OUT =
+  'Its amount was left out when its payment was posted: resolve it as handled, or dismiss it'
+
 const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
 
 type PaymentOfIt = {
@@ -46,6 +50,8 @@ type PaymentOfIt = {
   excess: string | null
   isFit: boolean
   isInCurrency: boolean
+  /** An operator posted the payment without the amount of this refund. */
+  isLeftOut: boolean
 }
 
 /**
@@ -55,7 +61,8 @@ type PaymentOfIt = {
 async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
   const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
     select p.id, p.state, core.exceeds(r) as excess, core.can_reverse(r, p) as "isFit",
-           core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay"
+           core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay",
+           coalesce(p.decision = 'post' and core.has_cleared(p, r) and p.decided_amount + r.amount <= p.amount, false) as "isLeftOut"
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'

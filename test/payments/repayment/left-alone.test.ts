@@ -9,6 +9,7 @@ import {
   dispute,
   disputeOfB,
   refund,
+  refundOfB,
   reversing,
 } from '../../support/payments/reversals.ts'
 import { until } from '../../support/until.ts'
@@ -36,6 +37,30 @@ t.test('a dispute that an operator left out of the posting is not taken out once
   t.same(await service.standing(), { pay_1: 700 })
   t.same(await service.shown('pay_1'), ['posted', null, 'chargeback', null])
   t.same(await service.shown('disp_1'), ['suspense', 'chargeback', null, null])
+  t.match(await service.decide('disp_1', 'reverse'), { status: 409 }, 'nor by a person')
+  t.match(await service.decide('disp_1', 'handled'), { status: 200 })
+  t.same(await service.standing(), { pay_1: 700 })
+})
+
+t.test('a refund that an operator dismissed is not taken out under its second id', async t => {
+  const { settings } = await oddGateway(t, asked => {
+    const event = { event_type: 'REFUND', event_id: 'event_of_refund', event_amount: 300 }
+    const refunded = { ...rowOfB('1', { event }), refund_details: { refund_id: 'refund_of_ours' } }
+    return listOfB(rowOfB('1'), refunded)(asked)
+  })
+  const service = await reversing(t, AUTOMATIC, settings)
+  for (const event of [successB({ id: 1, loan: 'L-1' }), refundOfB(300, { id: 901, of: 1 })])
+    await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+  await service.batch()
+  const decide = (id: unknown, resolution: object) =>
+    service.call('POST', `/api/payments/gateway_b/${id}/resolve`, { ...resolution, note: 'seen' })
+  t.match(await decide(1, LESS), { status: 200 })
+  t.match(await decide(901, { outcome: 'dismiss' }), { status: 200 })
+  await service.batch()
+  await fetchAll(service.call, 'gateway_b')
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { '1': 700 })
 })
 
 t.test('a refund of what a person booked between the two writes of a reversal waits', async t => {
