@@ -127,6 +127,10 @@ create or replace function core.was_captured(p core.transaction) returns boolean
               when p.state = 'posted' or p.decision in ('post', 'handled') then true end
 $$;
 
+-- No payment has more refunds and disputes than this; where anybody may send them, they could otherwise keep it from ever being
+-- decided. Those that are verified come first.
+create or replace function core.most_refunds() returns integer language sql immutable parallel safe as $$ select 200 $$;
+
 -- The refunds and chargebacks that take this payment back, each with the fact behind it.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language sql stable as $$
@@ -138,9 +142,14 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
     from core.transaction r
    cross join lateral (select core.was_captured(p)) c (was_captured)
    cross join lateral core.refund_outcome(r, c.was_captured) s
-   where r.of_payment_id = p.gateway_payment_id and r.gateway = p.gateway and r.kind <> 'payment'
-     -- A refund that is booked, or about to be, takes nothing more back.
-     and r.returned_amount is null and r.state <> 'posting'
+   where r.id = any(array(
+           select o.id
+             from core.transaction o
+            where o.of_payment_id = p.gateway_payment_id and o.gateway = p.gateway and o.kind <> 'payment'
+              -- A refund that is booked, or about to be, takes nothing more back.
+              and o.returned_amount is null and o.state <> 'posting'
+            order by not o.is_verified, o.received_at, o.id
+            limit core.most_refunds()))
      and r.kind = case
        when coalesce(r.decision, 'restore') = 'restore' then case r.reason when 'reversal_refused' then r.kind else r.reason end
        -- An operator's decision about a refund does not say what became of the money.

@@ -193,6 +193,39 @@ t.test('a payment is held by its refund, even if that has more facts than are re
   t.equal(await fate('pay_1'), 'suspense refund 1000')
 })
 
+const manyRefunds = (from: number) =>
+  `jsonb_set(body::jsonb, '{payload,refund,entity,id}', to_jsonb('rfnd_' || (${from} + n)))`
+
+t.test('however many refunds a stranger sends, deciding their payment costs no more', async t => {
+  const { ownerUrl, receive, transform } = await withSource(t)
+  await receive(capturedA({ loan: 'L-1' }))
+  const deciding = async () => {
+    const touched = await buffersOf(ownerUrl, db =>
+      sql`select core.settle('gateway_a', array['pay_1'], false)`.execute(db),
+    )
+    return touched.reduce((sum, one) => sum + one.buffers, 0)
+  }
+  await receive(refundA(), { times: 300, vary: manyRefunds(0) })
+  await transform()
+  const first = await deciding()
+  await receive(refundA(), { times: TOO_MANY, vary: manyRefunds(300) })
+  await transform()
+  const second = await deciding()
+  t.comment({ first, second })
+  t.ok(second <= 1.5 * first)
+})
+
+t.test('refunds from unknown senders never displace a verified refund', async t => {
+  const { receive, transform, fate } = await withSource(t)
+  await receive(capturedA({ loan: 'L-1' }), { verified: true })
+  await receive(refundA(), { times: TOO_MANY, vary: manyRefunds(0) })
+  await transform()
+  t.equal(await fate('pay_1'), 'waiting 1000')
+  await receive(refundA({ id: 'rfnd_genuine' }), { verified: true })
+  await transform()
+  t.equal(await fate('pay_1'), 'suspense refund 1000')
+})
+
 t.test('events that were too many are read again once the networks are corrected', async t => {
   const { db, receive, transform, allow, fate } = await withSource(t)
   const event = capturedA({ loan: 'L-1' })
