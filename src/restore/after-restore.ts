@@ -10,6 +10,8 @@ import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 
 /** No loan or client causes more callbacks between a back-up and its restore. */
 const SEQUENCES_SKIPPED = 1_000
+/** Nobody ends the tokens of an account more often. */
+const GENERATIONS_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60
 const ASKER = programAsker('command after-restore')
@@ -43,6 +45,11 @@ export function afterRestore(
     )
     await sql`
       update loanops.callback_receiver set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(
+      trx,
+    )
+    // Those that were ended since, by a change of the password or because somebody left, would be valid again.
+    await sql`
+      update loanops.account set token_generation = token_generation + ${GENERATIONS_SKIPPED}, kept_token = null`.execute(
       trx,
     )
     for (const account of gatewayAccounts)
@@ -79,6 +86,7 @@ export function afterRestoreReport({ fetched, isPaused, unfinished }: Restored):
   return `${gateways}
 Callbacks continue with numbers that their receiver has not seen: it must accept the gap.
 Unfinished in the back-up: ${unfinished.operations} operations, ${unfinished.migrations} portfolio migrations. They run ${isPaused ? 'once the ledger, which is paused now, is resumed' : 'with the first worker'}, even if they were cancelled since.
+Everybody must log in again. Accounts that were disabled since, and passwords and roles that were changed, are as they were in the back-up.
 Operations that were accepted since the back-up are unknown here: the LOS must ask the ledger for each, by its external id.
 `
 }

@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
+import { type Bearer, bearer, makeAccounts, OPERATOR } from '../support/accounts/admin.ts'
 import { gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
@@ -204,6 +205,23 @@ t.test('a database of many subjects takes longer than a caller would wait', asyn
   )
   const { code } = await command(env(url), '--since', new Date().toISOString())
   t.equal(code, 0)
+})
+
+t.test('a token that may have been ended since the back-up opens nothing', async t => {
+  const { env, url, db } = await start(t)
+  await makeAccounts(db, { operator: OPERATOR })
+  const statuses: number[] = []
+  const look = async (call: Call, token: Bearer) =>
+    statuses.push((await call('GET', '/api/ledger/operations', undefined, token)).status)
+  const settings = { ...env(url), ROLE: 'api' }
+  await serving(settings, async call => {
+    const token = await bearer(call, OPERATOR)
+    await look(call, token)
+    t.equal((await command(env(url), '--since', new Date().toISOString())).code, 0)
+    await look(call, token)
+    await look(call, await bearer(call, OPERATOR))
+  })
+  t.same(statuses, [200, 401, 200])
 })
 
 t.test('the command says what is wrong with its time', async t => {
