@@ -31,14 +31,11 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
   with own (ids) as (
     -- Refunds are found by their events: an event that will not count may attribute a refund to another payment.
     select ids || array(
-      select refund.id
-        from unnest(ids) payment (id)
-       cross join lateral (
-         select e.gateway_payment_id as id
-           from core.event e
-          where e.of_payment_id = payment.id and e.of_payment_id is not null and e.gateway = wanted_gateway and e.set_aside is null
-          order by e.verified_by is null, e.received_at, e.raw_id
-          limit core.most_refunds()) refund)
+      select refund.id from unnest(ids) payment (id) cross join lateral (
+        select e.gateway_payment_id as id from core.event e
+         where e.of_payment_id = payment.id and e.of_payment_id is not null and e.gateway = wanted_gateway and e.set_aside is null
+         order by e.verified_by is null, e.received_at, e.raw_id
+         limit core.most_refunds()) refund)
   )
   select array_agg(distinct id order by id) from (
     select unnest(own.ids) as id from own
@@ -192,8 +189,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
 $$;
 
 create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
-  select array_agg(distinct r.of_payment_id)
-    from core.transaction r
+  select array_agg(distinct r.of_payment_id) from core.transaction r
    where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
 $$;
 
