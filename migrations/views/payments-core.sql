@@ -31,11 +31,11 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
   with own (ids) as (
     -- Refunds are found by their events: an event that will not count may attribute a refund to another payment.
     select ids || array(
-      select refund.id from unnest(ids) payment (id) cross join lateral (
-        select e.gateway_payment_id as id from core.event e
-         where e.of_payment_id = payment.id and e.of_payment_id is not null and e.gateway = wanted_gateway and e.set_aside is null
-         order by e.verified_by is null, e.received_at, e.raw_id
-         limit core.most_refunds()) refund)
+      select e.id from (
+        select gateway_payment_id, row_number() over (partition by of_payment_id order by verified_by is null, received_at, raw_id)
+          from core.event
+         where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway and set_aside is null) e (id, rank)
+       where e.rank <= core.most_refunds())
   )
   select array_agg(distinct id order by id) from (
     select unnest(own.ids) as id from own
