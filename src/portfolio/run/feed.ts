@@ -9,7 +9,7 @@ import { idOf } from '../../ids.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
 import { BYTES_AT_ONCE } from '../within-bytes.ts'
-import { behindClient } from './finish-rows.ts'
+import { behindClient, countRows } from './finish-rows.ts'
 import { tryLockRun } from './run-lock.ts'
 
 /** The rows of one transaction, which delays the intake of their loans and clients for some milliseconds. */
@@ -102,12 +102,12 @@ async function begin(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]
   const failed = await failBehindClients(trx, run, wanted)
   const others = wanted.filter(({ line }) => !failed.has(line))
   if (others.length > 0) await insertSteps(trx, boss, run, others)
-  // Counted last, because others wait for the lock on the migration's row until the commit.
-  if (failed.size > 0)
-    await sql`
-      update loanops.migration set failed = failed + ${failed.size}::integer where id = ${run.id}`.execute(
-      trx,
-    )
+  const finished = [...failed].map(line => ({
+    migrationId: run.id,
+    line,
+    state: 'failed' as const,
+  }))
+  await countRows(trx, finished)
   return failed.size
 }
 

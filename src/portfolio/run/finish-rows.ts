@@ -16,7 +16,7 @@ export async function finishRows(trx: Trx, ended: Final[]): Promise<Map<RowState
     finished.push(...(await stopOthers(trx, ids)))
     await removeWaiting(trx, finished)
   }
-  await count(trx, finished)
+  await countRows(trx, finished)
   const counts = new Map<RowState, number>()
   for (const { state } of finished) counts.set(state, (counts.get(state) ?? 0) + 1)
   return counts
@@ -137,7 +137,7 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
 }
 
 /** Counts rows. Call it last, because others wait for the lock on the migration's row until we commit. */
-async function count(trx: Trx, finished: FinishedRow[]) {
+export async function countRows(trx: Trx, finished: FinishedRow[]): Promise<void> {
   if (finished.length === 0) return
   await sql`
     update loanops.migration m
