@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
-import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
+import { oddGateway, refundedListOfB } from '../../support/books/odd-gateway.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
 import {
   AUTOMATIC,
@@ -61,11 +61,7 @@ t.test(
 )
 
 t.test('a refund that its gateway names by two ids is taken out once', async t => {
-  const { settings } = await oddGateway(t, asked => {
-    const event = { event_type: 'REFUND', event_id: 'event_of_refund', event_amount: 300 }
-    const refunded = { ...rowOfB('1', { event }), refund_details: { refund_id: 'refund_of_ours' } }
-    return listOfB(rowOfB('1'), refunded)(asked)
-  })
+  const { settings } = await oddGateway(t, refundedListOfB)
   const service = await reversing(t, AUTOMATIC, settings)
   await service.signed(successB({ id: 1, loan: 'L-1' }))
   await service.batch()

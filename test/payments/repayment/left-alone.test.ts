@@ -1,6 +1,6 @@
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
-import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
+import { listOfB, oddGateway, refundedListOfB, rowOfB } from '../../support/books/odd-gateway.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
 import { REPAY } from '../../support/payments/repaid-loan.ts'
@@ -43,11 +43,7 @@ t.test('a dispute that an operator left out of the posting is not taken out once
 })
 
 t.test('a refund that an operator dismissed is not taken out under its second id', async t => {
-  const { settings } = await oddGateway(t, asked => {
-    const event = { event_type: 'REFUND', event_id: 'event_of_refund', event_amount: 300 }
-    const refunded = { ...rowOfB('1', { event }), refund_details: { refund_id: 'refund_of_ours' } }
-    return listOfB(rowOfB('1'), refunded)(asked)
-  })
+  const { settings } = await oddGateway(t, refundedListOfB)
   const service = await reversing(t, AUTOMATIC, settings)
   for (const event of [successB({ id: 1, loan: 'L-1' }), refundOfB(300, { id: 901, of: 1 })])
     await service.webhook('gateway_b', event, { lender: 'LENDER_02' })

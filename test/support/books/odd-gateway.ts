@@ -46,7 +46,14 @@ export const listOfB =
   ({ path }: Asked) =>
     path === '/pg/recon' ? { data, cursor: null } : undefined
 
-/** A captured payment of 1,000 in that list. */
+/** Payment 1 in that list, with a refund of 300 under another id than its webhooks have. */
+export function refundedListOfB(asked: Asked) {
+  const event = { event_type: 'REFUND', event_id: 'event_of_refund', event_amount: 300 }
+  const refunded = { ...rowOfB('1', { event }), refund_details: { refund_id: 'refund_of_ours' } }
+  return listOfB(rowOfB('1'), refunded)(asked)
+}
+
+/** A captured payment of 1,000 in gateway A's list. */
 export const itemOfA = (id: string, more: object = {}) => ({
   id,
   entity: 'payment',
