@@ -120,8 +120,8 @@ create or replace function core.refund_outcome(r core.transaction, is_payment_ca
    where e.kind = r.kind and e.ignored_for is null
 $$;
 
--- Whether the money of this payment came: also if no event that we know says so, but a person has decided that it did.
--- Null if that is not known.
+-- Whether the money of this payment was captured. A payment of an unknown event counts as captured once an operator has posted
+-- it or booked it by hand; until then, nobody knows: null.
 create or replace function core.was_captured(p core.transaction) returns boolean language sql immutable parallel safe as $$
   select case when p.is_captured or p.problem is distinct from 'unknown_event' then p.is_captured
               when p.state = 'posted' or p.decision in ('post', 'handled') then true end
