@@ -133,7 +133,8 @@ async function live(service: Service, all: Known[], more: Step[], seed: number[]
       if (payment.isPostedNameless) postedNameless.add(payment.paise)
       return
     }
-    if (what === 'unreadable') return send(unreadable(id))
+    // It makes no amount known that an operator could decide about.
+    if (what === 'unreadable') return service.send({ ...payment }, unreadable(id), INSIDE, isSigned)
     if (what === 'worthless') for (const event of worthless(id)) await send(event)
     if (what === 'repeat') return send(events[0] as object)
     // Signed once, it is signed for whoever sends it again.
@@ -189,6 +190,8 @@ function allowed(payment: Known, isDecided: boolean): string[] {
   const decided = ['posted', 'handled', 'dismissed'].flatMap(state =>
     ['', ' refund', ' chargeback'].map(objection => state + objection),
   )
+  // What was booked by hand because of a refund or dispute objects once that comes to nothing.
+  if (against === 'failed refund' || against === 'won dispute') decided.push('handled events_disagree')
   // What was dismissed before its loan was known objects once an event names the loan.
   return [...undecided, ...decided, 'dismissed events_disagree']
 }
