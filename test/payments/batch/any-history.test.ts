@@ -191,7 +191,8 @@ function allowed(payment: Known, isDecided: boolean): string[] {
     ['', ' refund', ' chargeback'].map(objection => state + objection),
   )
   // What was booked by hand because of a refund or dispute objects once that comes to nothing.
-  if (against === 'failed refund' || against === 'won dispute') decided.push('handled events_disagree')
+  if (against === 'failed refund' || against === 'won dispute')
+    decided.push('handled events_disagree')
   // What was dismissed before its loan was known objects once an event names the loan.
   return [...undecided, ...decided, 'dismissed events_disagree']
 }
