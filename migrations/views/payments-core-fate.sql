@@ -235,7 +235,13 @@ create or replace function core.clear_objections(payment uuid) returns void lang
      set cleared_facts = array(
            select unnest(t.cleared_facts)
            union
-           select f.fact from core.facts_about(t) f where not f.is_on_its_way)
+           select f.fact from core.facts_about(t) f where not f.is_on_its_way
+           union
+           -- Whoever decides about a payment has seen all its refunds and disputes, also those that are not proved yet.
+           select concat_ws(' ', r.kind, r.gateway_payment_id, 'seen')
+             from core.transaction r
+            where t.kind = 'payment' and t.state = 'suspense' and t.decision is not null
+              and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
    where t.id = payment
 $$;
 

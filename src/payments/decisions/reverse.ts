@@ -40,7 +40,7 @@ export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
 const OTHER_CURRENCY = 'It is not an amount in the currency in which its payment was posted'
 
 const LEFT_OUT =
-  'Its amount was left out when its payment was posted: resolve it as handled, or dismiss it'
+  'Its amount was left out when its payment was posted: resolve it, or the one that was left out instead, as handled'
 
 const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
 
@@ -50,7 +50,7 @@ type PaymentOfIt = {
   excess: string | null
   isFit: boolean
   isInCurrency: boolean
-  /** An operator posted the payment without the amount of this refund. */
+  /** An operator posted the payment without the amount of this refund, as far as no other decided refund explains that. */
   isLeftOut: boolean
 }
 
@@ -62,7 +62,12 @@ async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
   const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
     select p.id, p.state, core.exceeds(r) as excess, core.can_reverse(r, p) as "isFit",
            core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay",
-           coalesce(p.decision = 'post' and core.has_cleared(p, r) and p.decided_amount + r.amount <= p.amount, false) as "isLeftOut"
+           coalesce(p.decision = 'post' and core.has_cleared(p, r)
+                    and p.decided_amount + r.amount + (
+                          select coalesce(sum(o.amount), 0)
+                            from core.transaction o
+                           where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind <> 'payment' and o.id <> r.id
+                             and o.decision in ('handled', 'dismiss') and core.has_cleared(p, o)) <= p.amount, false) as "isLeftOut"
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'

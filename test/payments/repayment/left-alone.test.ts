@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, refundedListOfB, rowOfB } from '../../support/books/odd-gateway.ts'
@@ -8,6 +9,7 @@ import {
   AUTOMATIC,
   dispute,
   disputeOfB,
+  MANUAL,
   refund,
   refundOfB,
   reversing,
@@ -40,6 +42,37 @@ t.test('a dispute that an operator left out of the posting is not taken out once
   t.match(await service.decide('disp_1', 'reverse'), { status: 409 }, 'nor by a person')
   t.match(await service.decide('disp_1', 'handled'), { status: 200 })
   t.same(await service.standing(), { pay_1: 700 })
+})
+
+t.test('a refund that is proved only after its amount was left out is not taken out', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA())
+  await service.webhook('gateway_a', refund({ paise: 30_000 }), { lender: 'LENDER_02' })
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['suspense', 'no_loan_named', null, null])
+  t.match(await service.resolve('pay_1', LESS), { status: 200 })
+  await service.batch()
+  await service.signed({ ...refund({ paise: 30_000 }), account_id: 'acc_y' })
+  await service.batch()
+  await service.batch()
+  t.same(await service.standing(), { pay_1: 700 })
+  t.same(await service.shown('pay_1'), ['posted', null, 'refund', null])
+  t.match(await service.decide('rfnd_1', 'reverse'), { status: 409 }, 'nor by a person')
+})
+
+t.test('of two refunds, the one that was not left out of the posting can be reversed', async t => {
+  const service = await reversing(t, MANUAL)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  const [left, other] = [refund({ paise: 30_000 }), refund({ id: 'rfnd_2', paise: 20_000 })]
+  for (const event of [left, other]) await service.signed(event)
+  await service.batch()
+  t.match(await service.resolve('pay_1', LESS), { status: 200 })
+  await service.batch()
+  t.match(await service.decide('rfnd_2', 'reverse'), { status: 409 }, 'it may be the one')
+  t.match(await service.decide('rfnd_1', 'handled'), { status: 200 })
+  t.match(await service.decide('rfnd_2', 'reverse'), { status: 200 })
+  await service.ended('rfnd_2')
+  t.same(await service.standing(), { 'pay_1-r2': 500 })
 })
 
 t.test('a refund that an operator dismissed is not taken out under its second id', async t => {
@@ -133,6 +166,13 @@ t.test('a refund of a payment whose id the ledger has on another loan waits', as
   await service.signed(capturedA({ loan: 'L-1' }))
   await service.batch()
   t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, null])
+  const { numAffectedRows } = await sql`
+    update loanops.operation
+       set response = jsonb_set(response::jsonb, '{errors,0,userMessageGlobalisationCode}', '"error.msg.loan.repayment.duplicate.externalId"')
+     where response #>> '{errors,0,userMessageGlobalisationCode}' like '%value.must.be.unique'`.execute(
+    service.db,
+  )
+  t.equal(numAffectedRows, 1n, 'a ledger on MariaDB answers with another code')
   await service.signed(refund())
   await service.batch()
   for (const id of ['pay_1', 'rfnd_1']) t.same(await service.shown(id), HELD, id)
