@@ -63,8 +63,9 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
                   and not exists (select from loanops.operation o
                                    where o.id = p.operation_id
                                      and o.response #>> '{errors,0,userMessageGlobalisationCode}'
-                                           in ('loanops.differs.at.ledger', 'loanops.reversal_refused',
-                                               'validation.msg.loan.transaction.externalId.value.must.be.unique'))
+                                           -- Which of the last three codes a ledger uses depends on its database.
+                                           ~ ('differs\.at\.ledger|reversal_refused|value\.must\.be\.unique'
+                                              '|duplicate\.externalId|unknown\.data\.integrity\.issue'))
                   and coalesce(p.refused_reason not in ('reversed_at_ledger', 'missing_at_ledger'), true)
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
