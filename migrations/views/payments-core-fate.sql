@@ -196,8 +196,9 @@ create or replace function core.facts_against(t core.transaction)
   select 'events_disagree', concat_ws(' ', 'failed', r.kind, r.gateway_payment_id)
     from core.transaction r
    where (t.decision in ('handled', 'dismiss') or t.decision = 'post' and t.decided_amount < t.amount)
-     and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.state = 'failed'
-     and core.has_cleared(t, r)
+     and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and core.has_cleared(t, r)
+     and (r.state = 'failed'
+          or r.decision = 'dismiss' and exists (select from core.refund_outcome(r, null) s where s.is_undone and not s.is_done))
   union all
   select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all

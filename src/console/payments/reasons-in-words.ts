@@ -21,7 +21,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   reversal_refused:
     'The ledger refused to take it out of its payment. Correct the ledger by hand and resolve it, or reverse it again.',
   taken_back:
-    'It was booked, and then its gateway took it back. Restore it, or correct by hand what was booked by hand, and dismiss the objection.',
+    'It was booked, and then its gateway took it back. Restore it, or correct by hand what was booked by hand, and reopen it.',
   amount_invalid: 'The loan’s currency cannot represent this amount. Decide by resolving it.',
   unreadable: 'The event could not be read. See its bytes below.',
   ledger_refused:
