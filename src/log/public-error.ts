@@ -21,3 +21,11 @@ export function publicError(error: Error & { code?: string }): PublicError {
 
 /** Class 22 of PostgreSQL's error codes; other classes quote only names of tables, columns and constraints. */
 const isAboutData = (code: unknown) => /^22[0-9A-Z]{3}$/.test(String(code))
+
+/** What people see who see no log. A fault of LoanOps's own code means nothing to them. */
+export function publicReason(error: unknown): string {
+  const isOwnFault = OWN_FAULTS.some(kind => error instanceof kind)
+  return isOwnFault ? 'LoanOps failed: its log has the reason' : publicError(error as Error).message
+}
+
+const OWN_FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError]

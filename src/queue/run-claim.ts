@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { DB } from '../database/database.types.ts'
 import { LEASE_SECONDS } from '../database/lease.ts'
-import { publicError } from '../log/public-error.ts'
+import { publicReason } from '../log/public-error.ts'
 
 export type RunTable = keyof DB & `core.${string}_run`
 
@@ -55,6 +55,6 @@ export async function releaseRun(
   await sql`
     update ${sql.table(table)}
        set claimed_until = now() + make_interval(secs => ${restSeconds}),
-           last_error = coalesce(${error && publicError(error).message}, last_error)
+           last_error = coalesce(${error && publicReason(error)}, last_error)
      where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log/log.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import { awaitSaved } from '../../payments/batch/await-saved.ts'
 import type { Window } from '../../payments/gateways/gateway-api.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
@@ -78,6 +78,6 @@ async function fail({ db, claim, gateway, log }: BackfillContext, error: Error):
     await failBackfill(db, claim, reason)
   } else {
     log.error({ err: error, backfill: claim.id }, 'payments could not be fetched')
-    await failBackfill(db, claim, publicError(error).message)
+    await failBackfill(db, claim, publicReason(error))
   }
 }

@@ -3,7 +3,7 @@ import type { CallbackSettings } from '../../config/settings/callback-settings.t
 import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import { storableText } from '../../text/storable.ts'
 import { signedHeaders } from '../sign.ts'
 
@@ -119,7 +119,7 @@ function failure(error: Error) {
     status: null,
     error: isTimeout
       ? 'The receiver did not respond in time'
-      : (proxyRefusal(error) ?? publicError(error).message),
+      : (proxyRefusal(error) ?? publicReason(error)),
     answer: null,
     retryAfterMs: 0,
   }

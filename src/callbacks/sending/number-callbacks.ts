@@ -3,7 +3,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { isTransient } from '../../database/transient.ts'
 import type { Log } from '../../log/log.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import { lockCallbacks } from '../lock-callbacks.ts'
 import { callbackBody, type NumberedCallback } from './callback-body.ts'
 
@@ -58,7 +58,7 @@ async function bodyOf(trx: Trx, callback: NumberedCallback): Promise<string> {
 
 /** A failed callback gets no sequence number, so its subject's sequence has no gap. */
 async function giveUp(db: Database, { callback, message, cause }: Unbuildable): Promise<void> {
-  const reason = `${message}: ${publicError(cause as Error).message}`
+  const reason = `${message}: ${publicReason(cause)}`
   await sql`
     update loanops.callback set state = 'failed', last_error = ${reason}
      where id = ${callback} and ${unnumbered}`.execute(db)

@@ -1,6 +1,6 @@
 import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import type { Claim, WaitingFor } from '../claim/claim.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
 
@@ -130,7 +130,7 @@ export function keepingResolution(decision: Decision): Decision {
 
 export function brokenOff(claim: Claim, error: Error, mayHaveArrived: boolean): Decision {
   return {
-    ...retryLater(claim, { message: publicError(error).message }),
+    ...retryLater(claim, { message: publicReason(error) }),
     ...(mayHaveArrived
       ? { waitingFor: 'outcome_unknown', isUnknown: true }
       : keepWaitingForApproval(claim, 'ledger_unavailable')),

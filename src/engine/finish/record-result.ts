@@ -7,7 +7,7 @@ import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
 import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import { laneOf } from '../origin.ts'
 import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
@@ -71,7 +71,7 @@ function broken(ended: Ended, cause: Error): Ended {
   const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
-  const error = new Error(`its result could not be recorded: ${publicError(cause).message}`, {
+  const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, {
     cause,
   })
   return { ...ended, decision: brokenOff(claim, error, mayHaveArrived) }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
 
 /** Enough characters for the errors of a dozen parts. */
@@ -13,7 +13,7 @@ export async function noteError(
   part: string,
   error: unknown,
 ): Promise<void> {
-  const message = `${part}: ${publicError(error as Error).message}`
+  const message = `${part}: ${publicReason(error)}`
   await sql`
     update core.batch_run set last_error = left(concat_ws('; ', last_error, ${message}::text), ${MAX_CHARACTERS})
      where id = ${id} and strpos(coalesce(last_error, ''), ${message}) = 0`.execute(db)

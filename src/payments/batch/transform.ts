@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Row } from '../../database/row.ts'
 import { isLocked, isTimeout, isTransient } from '../../database/transient.ts'
-import { publicError } from '../../log/public-error.ts'
+import { publicReason } from '../../log/public-error.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
 import { isConstraint, isDataError } from '../data-error.ts'
 import { lockSettling } from '../lock-settling.ts'
@@ -74,10 +74,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
     return await take().catch(error => (isTimeout(error) ? take() : Promise.reject(error)))
   } catch (error) {
     if (isDataError(error) || isTimeout(error))
-      return counted(
-        batch,
-        sql`core.save_unread(${name}, ${id}, ${publicError(error as Error).message})`,
-      )
+      return counted(batch, sql`core.save_unread(${name}, ${id}, ${publicReason(error)})`)
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
     batch.log.error(
       { err: error, source: name, rawId: id },
