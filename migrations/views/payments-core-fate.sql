@@ -195,10 +195,10 @@ create or replace function core.facts_against(t core.transaction)
   -- An operator decided for less than was captured, because of a refund or dispute that did not happen after all.
   select 'events_disagree', concat_ws(' ', 'failed', r.kind, r.gateway_payment_id)
     from core.transaction r
+   cross join lateral core.refund_outcome(r, null) s
    where (t.decision in ('handled', 'dismiss') or t.decision = 'post' and t.decided_amount < t.amount)
      and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and core.has_cleared(t, r)
-     and (r.state = 'failed'
-          or r.decision = 'dismiss' and exists (select from core.refund_outcome(r, null) s where s.is_undone and not s.is_done))
+     and (r.state = 'failed' or r.decision = 'dismiss' and s.is_undone and not s.is_done) and (s.is_verified or not t.is_verified)
   union all
   select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all
@@ -239,10 +239,12 @@ create or replace function core.clear_objections(payment uuid) returns void lang
            select f.fact from core.facts_about(t) f where not f.is_on_its_way
            union
            -- Whoever decides about a payment has seen all its refunds and disputes, also those that are not proved yet.
-           select concat_ws(' ', r.kind, r.gateway_payment_id, 'seen')
-             from core.transaction r
-            where t.kind = 'payment' and t.state = 'suspense' and t.decision is not null
-              and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment')
+           (select concat_ws(' ', r.kind, r.gateway_payment_id, 'seen')
+              from core.transaction r
+             where t.kind = 'payment' and t.state = 'suspense' and t.decision is not null
+               and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
+             order by not r.is_verified, r.received_at, r.id
+             limit core.most_refunds()))
    where t.id = payment
 $$;
 
