@@ -2,6 +2,7 @@ import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
 import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
+import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Effect } from '../../ledger/effect.ts'
 import { type Claim, ClaimGone } from '../claim/claim.ts'
 import {
@@ -90,8 +91,9 @@ async function afterARefusal(
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
   }
-  // A refusal before the write says nothing about a call that still runs at the ledger.
-  const isUndecided = claim.mayStillRun && attempt.written() === null
+  // A refusal before the write, or before its key, says nothing about a call that still runs at the ledger.
+  const written = attempt.written()
+  const isUndecided = claim.mayStillRun && (written === null || !isRefusedUnderKey(written))
   if (claim.takesEqualAsDone) {
     const effect = await attempt.findEqual()
     if (effect.state === 'there') return attempt.end(success(effect), answer)

@@ -1,6 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { idOf } from '../../ids.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
+import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { type Effect, there } from '../../ledger/effect.ts'
 import type { Reference } from '../../ledger/reference/reference.ts'
@@ -104,9 +105,9 @@ function attemptFor(
     key,
     takesEqualAsDone: claim.takesEqualAsDone,
     get mayStillRun() {
-      // The ledger refuses under a key only once no other call under it runs.
-      const isRefused = calls.written()?.outcome === 'refused'
-      return !isRefused && (claim.mayStillRun || calls.mayHaveArrived())
+      const written = calls.written()
+      if (written?.outcome === 'refused') return claim.mayStillRun && !isRefusedUnderKey(written)
+      return claim.mayStillRun || calls.mayHaveArrived()
     },
     kept,
     async keep<T>(name: string, read: () => Promise<T>) {
