@@ -70,8 +70,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
     case 'not_now':
       return {
         ...retryUnwritten(claim, answer, 'ledger_busy'),
-        // While a call under the old key may still run, only the store's own answer shows that it has ended.
-        wantsNewKey: answer.isFromStore || (answer.isRecorded && !claim.mayStillRun),
+        wantsNewKey: answer.isFromStore || isOnlyCallRecorded(claim, answer),
         countsAsAttempt: false,
       }
     case 'not_arrived':
@@ -95,7 +94,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
-        wantsNewKey: answer.isRecorded || isStuck(claim, key, answer),
+        wantsNewKey: isOnlyCallRecorded(claim, answer) || isStuck(claim, key, answer),
       }
   }
 }
@@ -245,6 +244,11 @@ function retryLater(
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
   return full / 2 + (Math.random() * full) / 2
+}
+
+/** While a call under the old key may still run, only the store's own answer shows that it has ended. */
+function isOnlyCallRecorded({ mayStillRun }: Claim, answer: Answer): boolean {
+  return answer.isRecorded && (answer.isFromStore || !mayStillRun)
 }
 
 /**

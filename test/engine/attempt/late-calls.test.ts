@@ -1,7 +1,15 @@
 import t, { type Test } from 'tap'
 import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
 import { makeLedgerLoan } from '../../support/ledger/ledger-loan.ts'
-import { atLedger, DAY, disbursal, newName, writesOn } from '../../support/ledger/loans.ts'
+import {
+  atLedger,
+  DAY,
+  disbursal,
+  ledgerLoan,
+  newName,
+  writesOn,
+} from '../../support/ledger/loans.ts'
+import { ledgerBody } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { until } from '../../support/until.ts'
 
@@ -23,6 +31,22 @@ t.test(
     await makeLedgerLoan(post, loan, { until: 'approved', day: DAY, client })
     arrive()
     await disbursedOnce(t, loan, id)
+  },
+)
+
+t.test(
+  'a failure that the ledger did not store gives up no key under which a call may still arrive',
+  async t => {
+    const loan = await ledgerLoan(service, 'approved')
+    const arrive = held(loan)
+    const body = ledgerBody(409, 'error.msg.platform.service.query.conflict')
+    proxy.interferences.push({ of: loan, on: 'writes', status: 409, body, times: 2 })
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    await until(async () => (await attemptsOf(service, id)).length === 3)
+    arrive()
+    await disbursedOnce(t, loan, id)
+    const keys = (await attemptsOf(service, id)).flatMap(one => one.idempotency_key ?? [])
+    t.equal(new Set(keys).size, 1, 'the same key')
   },
 )
 
