@@ -48,17 +48,17 @@ $$;
 -- Whether batches book this refund or chargeback by themselves.
 create or replace function core.is_due(r core.transaction, p core.transaction, is_undone boolean) returns boolean language sql stable as $$
   select exists (select from core.reversing)
-     -- What a person put back or reopened waits for a person again.
+     -- A refund that a person put back or reopened waits for a person again.
      and (not is_undone and r.decision is null and r.decided_over is null and r.refused_reason is null and r.disagreement is null
           -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
           and not core.has_cleared(p, r)
           -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
           and not (r.kind = 'chargeback' and coalesce(r.hints ? 'is_of_row', false))
           and (p.state = 'posted'
-               -- One that failed and is captured now is decided only after its refunds.
+               -- A payment that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
-                  -- An operator who reopened it, or ended its repayment, may have booked it by hand, and so may whoever undid
-                  -- its repayment. The ledger has the money of a twin, and of a payment that it was found to have otherwise.
+                  -- Its money may be in the ledger already: booked by hand, by an operator who reopened it or ended its
+                  -- repayment, or by whoever undid its repayment; as the repayment of a twin; or as one that differs.
                   and p.decided_over is null and core.twin_of(p) is null
                   and not exists (select from loanops.operation o
                                    where o.id = p.operation_id
@@ -86,7 +86,6 @@ $$;
 
 -- Decides the fates of refunds and chargebacks; one that names no loan gets its payment's.
 create or replace function core.decide_refunds(wanted_gateway text, ids text[]) returns void language sql volatile as $$
-  -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
     select r.id, f.state, f.reason, f.objection, n.loan
       from core.transaction r
@@ -95,7 +94,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
      cross join lateral core.refund_outcome(r, c.is_payment_captured) e
      cross join lateral (
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
-     -- The last of them in the alphabet, taken_back, is the one with a remedy.
+     -- Of several objections, the last in the alphabet, taken_back, is the one with a remedy.
      cross join lateral (select max(a.objection) from core.facts_against_booked(r) a) o (objection)
      cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
        present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
@@ -139,9 +138,9 @@ begin
 end
 $$;
 
--- Records how the reversal of a repayment, or its posting anew with what the gateway took back, ended: what it posted at the
--- ledger, null for nothing. `failure`: why the repayment stands as before; `refusal`: why nothing was posted anew, which later
--- batches then try if it `is_retried`. Returns what is to be settled.
+-- Records the result of a reversal or a restore. `posted`: the ledger's transaction of what stands now, null if nothing does.
+-- `failure`: why nothing has changed. `refusal`: why the rest could not be posted after the undo; later batches try it again if
+-- it `is_retried`. Returns the payment to be settled.
 create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint, failure text, is_refused boolean, refusal text,
                                              is_retried boolean)
   returns uuid language plpgsql volatile as $$

@@ -52,7 +52,7 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
   select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids) and t.gateway = wanted_gateway
-     -- A reopened one may be booked by hand.
+     -- The money of a reopened event may be booked by hand.
      and (t.decision in ('post', 'handled') or t.decision is null and t.decided_over is not null)
   union all
   select e.gateway_payment_id, t.gateway_payment_id
@@ -263,7 +263,7 @@ begin
     -- After each refund that was taken out, less may stand than the next one says.
     perform core.decide_refunds(wanted_gateway, ids);
   end if;
-  -- Any other payment has just been recorded with its fate.
+  -- Every other payment was recorded together with its fate above.
   undecided := known || crowded || core.payments_of_refunds(wanted_gateway, ids);
   if undecided <> '{}' then
     perform core.decide_payments(wanted_gateway, undecided);

@@ -36,7 +36,7 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
    cross join lateral (select case when coalesce(base.text_of(ordered -> 'order_currency'), paid_currency) = paid_currency
                                    then base.number_of(to_jsonb(paid_amount)) - base.number_of(ordered -> 'order_amount') end)
          surplus (above_order)
-   -- What was refunded or claimed came back.
+   -- In a row of such a type, the money that was refunded or claimed came back.
    cross join lateral (select base.text_of(happened -> 'event_type') ~ '_REVERSAL$') returned (is_back)
 $$;
 

@@ -54,7 +54,6 @@ create or replace function base.gateway_b_hints_beside(event jsonb, payment json
     || base.gateway_b_payer_fee(event, payment)
 $$;
 
--- Hints for finding the loan of a payment that names none.
 create or replace function base.gateway_b_hints(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
       'order_id', base.text_of(event #> '{data,order,order_id}'),
@@ -80,7 +79,7 @@ $$;
 -- read it from events; fetches and uploads of reports read it from the fields that they take from an item or a row.
 create or replace function base.gateway_b_status(payment jsonb) returns text language sql immutable parallel safe as $$
   select case coalesce(base.text_of(payment -> 'payment_status'), case base.text_of(payment -> 'event_status')
-      -- These two occur only in samples of the gateway's reconciliation.
+      -- These two statuses occur only in samples of the gateway's reconciliation.
       when 'PAID' then 'SUCCESS'
       when 'CLOSED' then 'SUCCESS'
       else base.text_of(payment -> 'event_status') end)
@@ -281,11 +280,10 @@ begin
       when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
   exception
+    -- The reasons for these handlers are in base.gateway_a.
     when insufficient_resources then
-      -- The error is not caused by the body, which is read again later.
       raise;
     when others then
-      -- A repair does not help where nesting is too deep for the stack.
       repaired := case when sqlstate <> '54001' then base.storable(body) end;
       if repaired is not null then
         return query select * from base.gateway_b(repaired);

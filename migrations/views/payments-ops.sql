@@ -76,7 +76,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 when t.reason = 'events_disagree' then (
                   select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
                     from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b)
-                -- What was refused for another reason says nothing about this one.
+                -- A refusal for another reason says nothing about the reason that holds now.
                 when t.reason <> t.refused_reason then null
                 else t.refused_detail end as detail,
            t.hints,
@@ -120,7 +120,7 @@ create or replace view ops.suspense as
 select p.*, round(extract(epoch from now() - t.suspended_at) / 3600, 1) as age_hours, t.note, t.noted_by
   from ops.payment p
   join core.transaction t on t.id = p.id
- -- Both sides have the condition, so that neither reads more than what is in suspense.
+ -- Both tables have the condition, so that neither is read beyond its rows in suspense.
  where p.state = 'suspense' and t.state = 'suspense';
 comment on view ops.suspense is 'Payments that cannot be posted as they are, each with its reason';
 

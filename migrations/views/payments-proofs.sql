@@ -184,7 +184,7 @@ begin
     returning q.denied_at
   )
   update core.batch_run
-     -- Only what was denied for the first time, because it is asked again in later batches.
+     -- Only the payments that were denied for the first time count, because later batches ask about them again.
      set suspended = suspended + (select count(*) from saved where denied_at = now())
    where id = batch;
   select array_agg(distinct a.id) into denied

@@ -189,7 +189,7 @@ create or replace function core.save_unreadable(wanted_gateway text, wanted_lend
       from given order by key
     on conflict (gateway, lender, key) do update
        set reason = excluded.reason, is_payment = excluded.is_payment, times = excluded.times, backfill_id = excluded.backfill_id
-     -- What the list of payments says comes first.
+     -- What the list of payments says about an item takes precedence over other lists of the same fetch.
      where not (u.is_payment and u.backfill_id = excluded.backfill_id)
     returning u.is_payment, u.times
   ), news as (

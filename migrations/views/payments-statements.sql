@@ -7,7 +7,6 @@ comment on view ops.statement is 'What the gateways themselves report about thei
 create or replace view ops.statement_file as
 select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - valid_rows as invalid_rows, uploaded_by,
        uploaded_at, withdrawn_by, withdrawn_at, encode(file_sha256, 'hex') as file_sha256,
-       -- Ids start with the time of the upload.
        (select earlier.id from core.statement_file earlier
          where earlier.file_sha256 = f.file_sha256 and earlier.id < f.id order by earlier.id desc limit 1) as same_as
   from core.statement_file f;

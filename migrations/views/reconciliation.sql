@@ -109,7 +109,7 @@ create or replace function core.parts_of(wanted_day date)
            coalesce(nullif(p.said_lender, 'UNKNOWN'), (p.here).lender, 'UNKNOWN') as lender,
            coalesce(p.said_currency, (p.here).currency, '') as currency,
            coalesce(case when (p.here).is_whole then r.said end, (p.here).found, r.intended, r.said, 0) as stands,
-           -- `known` is what both sides know of; only an operator may have left out a part of it.
+           -- `known`: the amount that both sides know of; only an operator may have left out a part of it.
            coalesce(r.amount, r.said) as known,
            case when not (p.here).is_cleared then r.intended end as intended
       from core.pairs_of(wanted_day) p

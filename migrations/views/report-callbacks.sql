@@ -43,9 +43,9 @@ create or replace function core.report_of(state text, reason text, objection tex
          concat_ws(' ', state, case when state = 'suspense' then reason when state = 'posted' then objection end)
 $$;
 
--- The text, or null for a stranger's, such as a name where an id belongs: it must not leave. A payment whose loan the
--- ledger knows has been posted, or was booked by hand as a transaction that was found. What a caller's operation or a
--- file has named is no stranger's.
+-- The text, or null if only a stranger wrote it, as a name where an id belongs: such a text must not leave. The ledger knows
+-- the loan of a payment that was posted, or booked by hand as a transaction that was found. An id that a caller's operation
+-- or a file has named is not a stranger's either.
 create or replace function core.sendable(t core.transaction, name text) returns text language sql stable as $$
   select case when coalesce(t.posted_at is not null or t.ledger_transaction_id is not null, false)
                 or name ~ '^[A-Za-z0-9_.:/#-]{1,100}$' then name
@@ -121,14 +121,14 @@ create or replace function loanops.lock_callbacks() returns void language sql vo
   select pg_advisory_xact_lock(7405318)
 $$;
 
--- One that is sent again goes before a later one that waits for its retry.
+-- A callback that is sent again goes before a later one of its subject that waits for its retry.
 create or replace function loanops.choose_next_callbacks(subjects text[]) returns void language sql volatile as $$
   update loanops.callback c
      set is_next = n.is_first
     from (select p.id, row_number() over (partition by p.subject order by p.sequence) = 1 as is_first
             from loanops.callback p
            where p.subject = any(subjects) and p.state = 'pending' and p.body is not null) n
-   -- By id alone: PostgreSQL cannot know how many are pending, and would run the subquery for each.
+   -- Rows are found by id alone: PostgreSQL cannot know how many are pending, and would run the subquery for each.
    where c.id = n.id and c.is_next <> n.is_first
 $$;
 

@@ -8,7 +8,7 @@ type Retries = {
   /** Whether a later try may succeed after this error. By default, an error of the database decides. */
   mayPass?(error: unknown): boolean
   onRetry?(error: Error): void
-  /** Once it is aborted, nothing is tried again. */
+  /** Once this signal is aborted, nothing is tried again. */
   stopping?: AbortSignal | undefined
 }
 

@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Errors of other sockets have the same codes, and say nothing about the database. */
 const ofConnections = new WeakSet<Error>()
 
-/** Every connection of this process: it remembers its errors, and none of them ends the process. */
+/** The class of every connection of this process: it remembers its errors, and none of them ends the process. */
 export class Client extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)

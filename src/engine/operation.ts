@@ -25,7 +25,7 @@ export type Attempt = {
    * carries our id.
    */
   readonly mayStillRun: boolean
-  /** The facts that the last attempt that may have been sent had read for its write. */
+  /** The facts that an attempt had read for its write: the last attempt of which something may have been sent. */
   kept: Kept
   /**
    * What `read` finds or, while the call of an earlier attempt may still run, what that attempt had read under this

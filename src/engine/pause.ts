@@ -13,7 +13,7 @@ const REMEMBERED_DAYS = 366
 
 export type Pauses = {
   isPaused(): boolean
-  /** False if unknown. It looks again only if the last look was long ago. */
+  /** False if it is not known whether the ledger is paused. The database is asked only if the last answer is old. */
   mayWrite(): Promise<boolean>
   pausedBetween(from: Date, until: Date): number
   stop(): Promise<void>

@@ -14,7 +14,7 @@ export type ItemAnswer = { status: number; code: string | null; detail: string |
 type ForItems = Pick<Log, 'error'>
 
 type How = {
-  /** Of an item that was done. */
+  /** The status of an item that succeeded. */
   status: number
   /** Whether a failure of ours at one item fails the call, which then does none of them. */
   isWhole: boolean

@@ -7,7 +7,7 @@ export type Effect =
   | { state: 'moved_on'; body: object }
   /** The first of two writes has arrived, and the second one was never sent. */
   | { state: 'half_done' }
-  /** The effect is not there, or not ours: the ledger's answer to the next attempt will show. */
+  /** The effect is missing, or somebody else's; the ledger's answer to the next attempt shows which. */
   | { state: 'absent' }
   | { state: 'differs'; how: string }
 

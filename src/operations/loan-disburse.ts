@@ -98,7 +98,7 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
   })
 }
 
-/** By its receipt number, for the reasons that findRepayment gives. */
+/** Finds a disbursement by its receipt number, for the reasons that findRepayment gives. */
 async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
   if (receipt === undefined) return undefined
   const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}

@@ -43,7 +43,6 @@ export const eventQueue: Queue<{ events: PaymentEvent[] }> = {
     batchSize: 4,
     // Two loops keep up with the webhooks: each saves a thousand events and more in one transaction.
     localConcurrency: 2,
-    // More is waiting behind a full batch.
     burstWhenBatchFull: true,
     ...WATCHED,
   },

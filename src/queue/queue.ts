@@ -113,8 +113,8 @@ export async function insertJobs<Data extends object>(
 }
 
 /**
- * Inserts jobs without waking workers. Call it without a transaction only for intake without a row, as the webhooks'
- * is: their events exist in the job alone. The caller wakes the workers once the jobs are committed.
+ * Inserts jobs without waking workers. Call it outside a transaction only if the job is the only record, as for webhook
+ * events. The caller wakes the workers once the jobs are committed.
  */
 export async function insertJobsQuietly<Data extends object>(
   boss: PgBoss,

@@ -8,9 +8,9 @@ import { DAY_MS } from '../day.ts'
 import { newId } from '../ids.ts'
 import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 
-/** No loan or client causes more callbacks between a back-up and its restore. */
+/** More callbacks than any loan or client can have had since the back-up. */
 const SEQUENCES_SKIPPED = 1_000
-/** Nobody ends the tokens of an account more often. */
+/** More often than the tokens of any account can have been ended since the back-up. */
 const GENERATIONS_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60
@@ -47,7 +47,7 @@ export function afterRestore(
       update loanops.callback_receiver set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(
       trx,
     )
-    // Those that were ended since, by a change of the password or because somebody left, would be valid again.
+    // Tokens that were ended since, by a change of the password or because somebody left, would be valid again.
     await sql`
       update loanops.account set token_generation = token_generation + ${GENERATIONS_SKIPPED}, kept_token = null`.execute(
       trx,

@@ -45,7 +45,7 @@ export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context
   return { post: adding('POST'), put: adding('PUT'), delete: adding('DELETE') }
 }
 
-/** Only what a schema has checked. */
+/** The members of a request that a schema has checked: no others are taken. */
 function membersOf<Request>({ params, query, body, routeOptions }: FastifyRequest): Request {
   const { schema } = routeOptions
   return Object.assign({}, params, schema?.querystring && query, schema?.body && body) as Request

@@ -100,7 +100,7 @@ export function turnDown(
   })
 }
 
-/** Withdraws what an account may no longer propose, in the transaction that disables it or takes its role away. */
+/** Withdraws the proposals that an account may no longer make, in the transaction that disables it or takes its role away. */
 export async function withdrawAllOf(
   trx: Trx,
   username: string,

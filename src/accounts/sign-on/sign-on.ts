@@ -19,7 +19,7 @@ export function openSignOn(db: Database, attempts: Attempts): EnterBySignOn {
     try {
       return await enterAccount(db, asker, await identify())
     } catch (error) {
-      // That the issuer is unavailable is nobody's failure.
+      // An unavailable issuer does not count as a failed login.
       const { statusCode = 500, code, username } = error as FastifyError & { username?: string }
       if (statusCode >= 500) throw error
       await attempts.failedFrom(asker.address)

@@ -13,13 +13,13 @@ import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/
 /** A page may have a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
-/** Servers resolve such a step of a path: an id that is one would lead to another resource. */
+/** Servers resolve steps such as `..` in a path: as an id, such a text would lead to another resource. */
 const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
 
 /** Where an API is, and how it is called. */
 type Place = {
   url: string
-  /** They carry the credentials, which no message repeats. */
+  /** The headers carry the credentials, which no message repeats. */
   headers: Record<string, string>
   proxy: OutboundProxy
 }

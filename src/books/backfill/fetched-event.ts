@@ -6,7 +6,7 @@ import type { ReadGateway } from '../apis/open-api.ts'
 
 type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }
 
-/** @param lender null: the one that was fetched with it names */
+/** @param lender null if the fetched item itself names its lender */
 export function fetchedEvent(
   source: Source,
   lender: string | null,

@@ -93,7 +93,7 @@ export const BucketPayment = Type.Object(
 
 export const bucketName = oneOf(BUCKETS)
 
-/** Of amounts that nobody could read, so that their day's figure has one too. */
+/** The currency of amounts that nobody could read, so that their day's figure has one too. */
 export const NO_CURRENCY = 'none'
 export const bucketCurrency = {
   ...Text(100, 'INR'),

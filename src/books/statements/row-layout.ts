@@ -33,7 +33,7 @@ export function rowLayout(place: Place) {
     read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
       layout.format.read(fields, settlements, status),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
-    /** The time of the payment, to know the day of a row that is refused. */
+    /** The time of the row's payment, which says to which day a refused row belongs. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
       captured_at ?? (event_time && inIndia(event_time)),
     /** The reason with the file's own name of the column. */

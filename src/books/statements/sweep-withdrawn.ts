@@ -5,7 +5,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 
-/** Nobody waits for it: the rows of a withdrawn file do not count any more. */
+/** Nobody waits for the deletion: the rows of a withdrawn file do not count any more. */
 const EVERY_MS = 2_000
 /** Deleting this many rows takes some 50 ms, in which payments cannot be settled. */
 const ROWS_AT_ONCE = 2_000

@@ -58,7 +58,10 @@ export function isHeaderValue(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text)
 }
 
-/** Files, shells and compose files leave blanks and line breaks at the ends. Blanks alone stay: they are no unset setting. */
+/**
+ * Files, shells and compose files leave blanks and line breaks at the ends. A setting of blanks alone stays as it
+ * is, so that it is refused and not taken for unset.
+ */
 export function trimmed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, text?.trim() || text]))
 }

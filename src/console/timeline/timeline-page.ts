@@ -26,7 +26,7 @@ const place = (shapes: readonly Shape[]) =>
   Type.Optional(Type.String({ pattern: cursorPattern(shapes) }))
 
 const schema = {
-  // The name that the event has, even if no loan can have it.
+  // Any name that the filter of payments takes.
   params: Type.Object({
     id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }),
   }),

@@ -24,7 +24,7 @@ export async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
     on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
-/** @returns the hash of each by its name */
+/** @returns the hash of each applied file, by its name */
 export async function appliedFiles(db: Database): Promise<Map<string, string>> {
   const { rows: tables } = await sql<{ name: string | null }>`
     select to_regclass('loanops.migration_applied')::text as name`.execute(db)

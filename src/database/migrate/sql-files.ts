@@ -8,7 +8,7 @@ export type SqlFile = { name: string; text: string; sha256: string }
 
 export const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
 
-/** Each under the hash of all files, because a newer version may take one file back to its older text. */
+/** Each file has the hash of all files, because a newer version may take one file back to its older text. */
 export function viewFiles(): SqlFile[] {
   const files = sqlFiles('./views/', /\.sql$/)
   const all = [...tableFiles(), ...files].map(({ name, sha256 }) => name + sha256)
@@ -16,7 +16,7 @@ export function viewFiles(): SqlFile[] {
   return files.map(file => ({ ...file, sha256 }))
 }
 
-/** A start asks for them three times. */
+/** The files are kept, because a start asks for them three times. */
 const known = new Map<string, SqlFile[]>()
 
 function sqlFiles(folder: string, wanted: RegExp): SqlFile[] {

@@ -26,7 +26,7 @@ export type Claim = {
   subject: string
   externalId: string
   data: Data
-  /** How many times the operation was claimed, in column `attempt`; a writer with an older number has lost its lease. */
+  /** The column `attempt`, which fences writes as the number of a run's claim does. */
   number: number
   /** Nothing may be written until the sending is recorded. */
   isSent: boolean
@@ -38,7 +38,6 @@ export type Claim = {
   waitingFor: WaitingFor | null
   keyGeneration: number
   seen: unknown
-  /** The facts that the last attempt that may have been sent had read for its write. */
   kept: Kept | null
   resolution: Resolution | null
   claimedAt: Date

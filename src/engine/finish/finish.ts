@@ -34,7 +34,7 @@ export type Ended = {
   answer: Answer | Refusal | null
   /** The facts that the attempt's write, if it was sent, depended on. */
   kept?: Kept | null
-  /** As the attempt left it; if absent, as the claim found it. */
+  /** Whether a call may still run after the attempt; if absent, what the claim says holds. */
   mayStillRun?: boolean
   decision: Decision
 }
@@ -92,7 +92,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
         counts_as_attempt boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id, o.claimed_at
-        -- Whatever waits for locks on several operations takes them in this order: there is no deadlock.
+        -- The order is that of recordSendings.
         from (select id, number from ended order by id) claim
        cross join lateral (
          select id, claimed_at from loanops.operation o

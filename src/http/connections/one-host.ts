@@ -15,7 +15,7 @@ export function refuseAmbiguousHost(
     done(new AmbiguousHost('The request has no Host header'))
   else if (namesAnother(raw.url ?? '', headers.host))
     done(new AmbiguousHost('The request names another host than its Host header'))
-  // Links back to us are made of both, which may be what a proxy forwards.
+  // Links back to us are made of the protocol and the host, which a proxy may have forwarded.
   else if (host !== '' && !URL.canParse(`${protocol}://${host}`))
     done(new AmbiguousHost('The host of the request cannot be read'))
   else done()

@@ -89,7 +89,7 @@ function isReading(body: unknown): boolean {
 
 const LISTS = ['pageItems', 'globalConfiguration']
 
-/** What the answer to an applied write has. */
+/** The members by which the answer to an applied write is known. */
 export type Promised = {
   /** A 200 has this member if, and only if, the write was applied. */
   promisedId: 'clientId' | 'loanId' | 'resourceId'

@@ -40,7 +40,7 @@ export type Check = {
   run(checked: Checked): Promise<Found | Found[]>
 }
 
-/** @throws what is no Unread */
+/** @throws every error but Unread */
 export function foundUnread(error: unknown): Found {
   if (!(error instanceof Unread)) throw error
   const { message, remedy } = error

@@ -41,7 +41,7 @@ export type Reads = {
   probe(): Promise<Received | Error>
   /** @throws Unread */
   read<Body>(path: LedgerPath): Promise<Body>
-  /** @throws Unread, also for what is no list */
+  /** @throws Unread, also if the answer is not a list */
   list<Item>(path: LedgerPath): Promise<Item[]>
   /** The ledger's record of our own user. @throws Unread */
   self(): Promise<OwnUser>

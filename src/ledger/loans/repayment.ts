@@ -12,7 +12,7 @@ import { isNotReversed, type LedgerTransaction } from './transaction.ts'
 export type LedgerRepayment = {
   loanExternalId: string
   externalId: string
-  /** The day as `dd MMMM yyyy`. */
+  /** Written as by `dayText`. */
   day: string
   amount: string
   receiptNumber: string

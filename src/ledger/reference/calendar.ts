@@ -40,7 +40,7 @@ export function openCalendar(
 
 export type LedgerDate = { type: string; date: Day }
 export const DATES = ledgerPath(['businessdate'])
-/** In the ledger's configuration. */
+/** The switch in the ledger's configuration. */
 export const BUSINESS_DATE_SWITCH = 'enable-business-date'
 
 /**

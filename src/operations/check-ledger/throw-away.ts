@@ -8,7 +8,7 @@ const PRINCIPAL = 10_000
 const REPAYMENTS = 12
 const RATE = 12
 
-/** Nobody else's names begin so. */
+/** Only the check's own records have this prefix. */
 export const THROW_AWAY = 'loanops-check-'
 
 /** The name of the client, the loan and the repayment. */

@@ -22,7 +22,6 @@ export function runBatches(context: WorkerContext, whilePosting: WhilePosting): 
         const found = await findLoan(ledger, loan)
         return found?.loanProductName
       }),
-    // The probe takes a slot, because it is a call like any other.
     ledgerAnswers: () => slots.run('bulk', ledger.probe),
     onStage: (stage: string, seconds: number) => batchSeconds.observe({ stage }, seconds),
   }

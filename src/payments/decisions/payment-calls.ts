@@ -59,7 +59,7 @@ export function paymentCalls(context: Context) {
   const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
     name: 'payments.resolve',
     acts: RESOLUTION_ACTS,
-    // The route asks before the body is checked.
+    // The route asks for the acts before the body is checked.
     actsOf: ({ outcome }) => (typeof outcome === 'string' ? [actOf(outcome)] : RESOLUTION_ACTS),
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined

@@ -13,7 +13,7 @@ export type Gateway = {
   title: string
   /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
-  /** Its settings beside that one and those of its API, by their full names. */
+  /** The gateway's other settings, except those of its API, by their full names. */
   settings?: Record<string, GatewaySetting>
   rules(settings: Settings): GatewayRules
   /** Without a client, the gateway's API is not read. */
@@ -26,11 +26,11 @@ export type Gateway = {
 type GatewaySetting = SchemaOptions & { description: string; example?: string; default?: string }
 
 export type GatewayClient = {
-  /** An example of its URL, whose last part every URL must end with. */
+  /** An example of the API's URL, whose last part every URL must end with. */
   exampleUrl: string
   /** The gateway's API finds a payment only by its order. */
   isQueriedByOrder?: boolean
-  /** The credentials, with each call. */
+  /** The headers that carry the credentials, with each call. */
   headers(account: { key: string; secret: string }, settings: Settings): Record<string, string>
   reads(call: CallGateway, majorUnits: MajorUnits): GatewayReads
   /** The fetched item, in the shape that `lenders` and the gateway's SQL function read. */
@@ -54,6 +54,6 @@ export type PayloadFields = { readonly [name: string]: unknown }
 
 export const API_PARTS = ['URL', 'KEY', 'SECRET'] as const
 export type ApiPart = (typeof API_PARTS)[number]
-/** The name of a setting with what the gateway's API is called with. */
+/** The name of the setting with this part of what the gateway's API is called with. */
 export const apiSetting = (gateway: string, part: ApiPart): string =>
   `${gateway.toUpperCase()}_API_${part}`

@@ -129,7 +129,7 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
   return {
     bodyLimit: MAX_BODY_BYTES,
     config: { needs: 'nothing' } as const,
-    // The body may be refused unread.
+    // This does not wait for the body, which may be refused unread: the call is listed under its lender all the same.
     onRequest: async (request: FastifyRequest) => {
       const named = { inUrl: inUrl(request), accounts: [], inNotes: [] }
       const lender = lenderOf(config.lenders, name, named)

@@ -22,7 +22,7 @@ const MAX_COUNTED = 1_000
 export type How = {
   replace?: boolean | undefined
   dry_run?: boolean | undefined
-  /** Days that the loan already has the value stay as they are. */
+  /** If the loan has the value already, its days stay as they are. */
   keepsDays?: boolean
 }
 

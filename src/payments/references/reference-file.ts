@@ -37,7 +37,7 @@ const Row = TypeCompiler.Compile(
   Type.Object({ ...NewReference.properties, valid_from: day, valid_until: day }, closed),
 )
 
-/** Before the 28 of 31-Dec-28. Unlike the days of other files, these lie ahead as well, and none before 2000. */
+/** The place before a year of two digits, as in 31-Dec-28. Days of references may lie ahead, but none before 2000. */
 const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 
 export type CheckedRow = ReturnType<typeof checkRow>

@@ -25,9 +25,9 @@ type Outcome = {
   /** Why the reference was not saved; null if it was. */
   refusal: string | null
   is_new: boolean
-  /** The days that the loan had the value before, if others. */
+  /** The days on which the loan had the value before; null if it had it on the same days, or not at all. */
   before: Days | null
-  /** The reference has the value of one before it, after which it can be saved. */
+  /** An earlier reference of this list has the same value: this one can be saved only after it. */
   is_later: boolean
 }
 

@@ -70,7 +70,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
   return { ...counts, errors }
 }
 
-/** Other changes wait for it, some 50 ms. @returns the other rows, in their order */
+/** Saves the valid rows. Other changes of references wait for this, some 50 ms. @returns the other rows, in their order */
 async function saveValid(trx: Trx, checked: CheckedRow[], actor: string) {
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)

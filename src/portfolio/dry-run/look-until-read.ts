@@ -15,7 +15,6 @@ export async function lookUntilRead(
     } catch (error) {
       if (stopping.aborted) throw error
       await sleep(retryAfterOf(error), undefined, { signal: stopping })
-      // The probe takes a slot, because it is a call like any other.
       if (!(await runner.slots.run('bulk', runner.ledger.probe))) throw error
       if (tries === READ_TRIES) return loan.rows.map(({ line }) => unread(line, error as Error))
     }

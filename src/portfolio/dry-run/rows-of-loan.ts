@@ -32,7 +32,7 @@ export async function rowsOfLoan(
   return rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.line - b.line))
 }
 
-/** A trimmed string shares the memory of its cell, and would keep the whole cell alive. */
+/** The texts are copied for the reason in csv/day-cell.ts. */
 function copied(steps: NewOperation[]): NewOperation[] {
   return JSON.parse(JSON.stringify(steps)) as NewOperation[]
 }

@@ -26,7 +26,6 @@ export type LoanCharge = {
   id: number
   chargeId: number
   name: string
-  // A number of rupees, or a percentage.
   amount: string
   time: number
   calculation: number

@@ -11,11 +11,9 @@ import type { Product } from '../reference/product.ts'
 export type Shape = OwnTerms & {
   repaymentsStartingFromDate?: string | undefined
   interestChargedFromDate?: string | undefined
-  // A decimal text.
   fixedEmiAmount?: string | undefined
 }
 
-/** A member that was not sent is undefined. */
 export function readShape(body: Body): Shape {
   return {
     ...readOwnTerms(body),
@@ -25,7 +23,6 @@ export function readShape(body: Body): Shape {
   }
 }
 
-/** What a product lets no loan override is the product's. */
 export function shapeFor({ own, overrides }: Product, sent: Shape): Shape {
   const { graceOnPrincipalPayment, graceOnInterestPayment } = own
   const { inArrearsTolerance, graceOnArrearsAgeing } = own

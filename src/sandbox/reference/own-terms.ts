@@ -22,7 +22,6 @@ const GRACES = [
   'graceOnArrearsAgeing',
 ] as const
 
-/** A member that was not sent is undefined. */
 export function readOwnTerms(body: Body): OwnTerms {
   const graces = GRACES.map(name => [name, integerOf(body, name)])
   return {

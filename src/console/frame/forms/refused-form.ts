@@ -95,9 +95,7 @@ function fill(control: HTMLElement, value: string | undefined): void {
   if (type === 'hidden' || type === 'password' || type === 'file') return
   if (type === 'checkbox') setFlag(control, 'checked', value !== undefined)
   else if (control.tagName === 'TEXTAREA') control.set_content(String(html`${value ?? ''}`))
-  // The parser escapes only the quotes.
-  else if (control.tagName === 'INPUT')
-    control.setAttribute('value', (value ?? '').replaceAll('&', '&amp;'))
+  else if (control.tagName === 'INPUT') control.setAttribute('value', escaped(value ?? ''))
   else
     for (const option of control.querySelectorAll('option'))
       setFlag(option, 'selected', option.getAttribute('value') === value)
@@ -110,11 +108,13 @@ function setToken(form: HTMLElement, token: string | null): void {
     setInUrl(form, 'action', FORM_TOKEN, String(token))
 }
 
-/** The parser escapes only the quotes. */
 function setInUrl(element: HTMLElement, attribute: string, name: string, value: string): void {
   const url = urlWith(element.getAttribute(attribute) ?? '', { [name]: value })
-  element.setAttribute(attribute, url.replaceAll('&', '&amp;'))
+  element.setAttribute(attribute, escaped(url))
 }
+
+/** The parser escapes only the quotes. */
+const escaped = (value: string) => value.replaceAll('&', '&amp;')
 
 function setFlag(element: HTMLElement, name: string, isSet: boolean): void {
   if (isSet) element.setAttribute(name, '')

@@ -43,7 +43,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.addHook('preValidation', async (request, reply) => {
     const { user } = request
     request.formToken = isSafe(request) ? null : takeToken(request)
-    // No route knows this one either.
+    // No route's schema has this parameter either.
     delete (request.query as Record<string, unknown>)[FORM_PAGE]
     const account = request.formToken?.split('/')[1]
     // This runs before the validation, whose refusal would show what was typed.
@@ -84,8 +84,8 @@ export function withTokens(page: string, account: string): string {
 }
 
 /**
- * Takes the token out of the request, as no route knows it. A file is read only as it is stored, so its form has the
- * token in the query.
+ * Takes the token out of the request, as no route's schema has it. A file is read only as it is stored, so its form has
+ * the token in the query.
  */
 function takeToken({ query, body }: FastifyRequest): string | null {
   const fields = (

@@ -31,7 +31,7 @@ export function rulesOfB(): GatewayRules {
       at(event, 'data.order.order_tags.lender'),
       at(event, 'data.link_notes.lender'),
       at(event, 'data.subscription_details.subscription_tags.lender'),
-      // In what was fetched.
+      // The places in a fetched item.
       at(event, 'data.order_details.order_tags.lender'),
       at(event, 'data.order_tags.lender'),
       at(event, 'order.order_tags.lender'),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Unreadable } from '../gateway-api.ts'
 import { UnexpectedAnswer } from './gateway-errors.ts'
 
-/** Something in one item cannot be read. An error in the answer around the items ends a fetch, this one does not. */
+/** Something in one item cannot be read. This does not end a fetch, unlike an error in the answer around the items. */
 export class UnreadableItem extends UnexpectedAnswer {}
 
 type Description = Omit<Unreadable, 'item' | 'reason'>
