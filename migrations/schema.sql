@@ -497,6 +497,7 @@ CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) 
 CREATE INDEX transaction_not_posted ON core.transaction USING btree (state, paid_at, id) WHERE (state = ANY (ARRAY['suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]));
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
+CREATE INDEX transaction_of_row ON core.transaction USING btree (of_payment_id, gateway) WHERE (hints ? 'is_of_row'::text);
 CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
 CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
 CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);

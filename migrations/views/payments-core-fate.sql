@@ -131,31 +131,36 @@ $$;
 -- decided. Those that are verified come first.
 create or replace function core.most_refunds() returns integer language sql immutable parallel safe as $$ select 200 $$;
 
--- The refunds and chargebacks that take this payment back, each with the fact behind it.
-create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
+-- The fact that this refund or chargeback takes its payment back; none if it does not.
+create or replace function core.fact_of_refund(r core.transaction, p core.transaction) returns table (fact text)
   language sql stable as $$
-  select r.id, r.kind,
-         -- A lost dispute, and a refund that turns out to be genuine, state more than before.
-         concat_ws(' ', r.kind, r.gateway_payment_id, case when s.is_verified then 'verified' end,
-           case when r.kind = 'chargeback' and s.is_done then 'lost' end),
-         r.cleared_facts
-    from core.transaction r
-   cross join lateral (select core.was_captured(p)) c (was_captured)
+  -- A lost dispute, and a refund that turns out to be genuine, state more than before.
+  select concat_ws(' ', r.kind, r.gateway_payment_id, case when s.is_verified then 'verified' end,
+           case when r.kind = 'chargeback' and s.is_done then 'lost' end)
+    from (select core.was_captured(p)) c (was_captured)
    cross join lateral core.refund_outcome(r, c.was_captured) s
-   where r.id = any(array(
-           select o.id
-             from core.transaction o
-            where o.of_payment_id = p.gateway_payment_id and o.gateway = p.gateway and o.kind <> 'payment'
-              -- A refund that is booked, or about to be, takes nothing more back.
-              and o.returned_amount is null and o.state <> 'posting'
-            order by not o.is_verified, o.received_at, o.id
-            limit core.most_refunds()))
+   -- A refund that is booked, or about to be, takes nothing more back.
+   where r.returned_amount is null and r.state <> 'posting'
      and r.kind = case
        when coalesce(r.decision, 'restore') = 'restore' then case r.reason when 'reversal_refused' then r.kind else r.reason end
        -- An operator's decision about a refund does not say what became of the money.
        else (core.fate_of_refund(r.kind, s.all_outside, s.is_done, s.is_undone, s.is_of_nothing, c.was_captured))[2] end
      -- An unverified refund neither keeps back nor objects to a verified payment.
      and (s.is_verified or not p.is_verified)
+$$;
+
+-- The refunds and chargebacks that take this payment back, each with the fact behind it.
+create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
+  language sql stable as $$
+  select r.id, r.kind, f.fact, r.cleared_facts
+    from core.transaction r
+   cross join lateral core.fact_of_refund(r, p) f
+   where r.id = any(array(
+           select o.id
+             from core.transaction o
+            where o.of_payment_id = p.gateway_payment_id and o.gateway = p.gateway and o.kind <> 'payment'
+              and o.returned_amount is null and o.state <> 'posting'
+            order by not o.is_verified, o.received_at, o.id limit core.most_refunds()))
 $$;
 
 -- What contradicts a refund or chargeback that was taken out of its payment: its gateway took it back, or names another amount
@@ -197,8 +202,13 @@ create or replace function core.facts_against(t core.transaction)
     from core.transaction r
    cross join lateral core.refund_outcome(r, null) s
    where (t.decision in ('handled', 'dismiss') or t.decision = 'post' and t.decided_amount < t.amount)
-     and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and core.has_cleared(t, r)
-     and (r.state = 'failed' or r.decision = 'dismiss' and s.is_undone and not s.is_done) and (s.is_verified or not t.is_verified)
+     and r.id = any(array(
+           select o.id
+             from core.transaction o
+            where o.of_payment_id = t.gateway_payment_id and o.gateway = t.gateway and o.kind <> 'payment'
+              and (o.state = 'failed' or o.decision = 'dismiss')
+            order by not o.is_verified, o.received_at, o.id limit core.most_refunds()))
+     and core.has_cleared(t, r) and (r.state = 'failed' or s.is_undone and not s.is_done) and (s.is_verified or not t.is_verified)
   union all
   select 'events_disagree', 'events_disagree too_many' where core.has_too_many(t.gateway, t.kind, t.gateway_payment_id)
   union all
@@ -224,9 +234,8 @@ create or replace function core.facts_about(t core.transaction)
   union
   select f.fact, p.state = 'posting'
     from core.transaction p
-   cross join lateral core.refunds_of(p) f
-   where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway
-     and p.kind = 'payment' and f.id = t.id
+   cross join lateral core.fact_of_refund(t, p) f
+   where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment'
 $$;
 
 -- Clears the facts known today: from now on, only new ones count against the payment. A payment on its way is stopped
@@ -238,13 +247,13 @@ create or replace function core.clear_objections(payment uuid) returns void lang
            union
            select f.fact from core.facts_about(t) f where not f.is_on_its_way
            union
-           -- Whoever decides about a payment has seen all its refunds and disputes, also those that are not proved yet.
+           -- Whoever decides about a payment has seen its refunds and disputes, also those that are not proved yet.
            (select concat_ws(' ', r.kind, r.gateway_payment_id, 'seen')
               from core.transaction r
              where t.kind = 'payment' and t.state = 'suspense' and t.decision is not null
                and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
-             order by not r.is_verified, r.received_at, r.id
-             limit core.most_refunds()))
+               and r.state in ('waiting', 'suspense')
+             order by not r.is_verified, r.received_at, r.id limit core.most_refunds()))
    where t.id = payment
 $$;
 

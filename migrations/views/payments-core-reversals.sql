@@ -38,10 +38,14 @@ $$;
 -- different id than its webhooks do, and for a dispute perhaps another amount.
 create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
-    from core.transaction o
-   where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind = r.kind and o.id <> r.id
-     and (o.amount = r.amount or r.kind = 'chargeback')
-     and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row') and o.state <> 'failed'
+    from (
+      select o.* from core.transaction o
+       where r.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway
+      union all
+      -- Anybody may send refunds where they are not signed: those are not read for each of them.
+      select o.* from core.transaction o
+       where (r.hints ? 'is_of_row') is not true and o.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
+   where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
 $$;
 

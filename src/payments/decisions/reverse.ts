@@ -50,7 +50,7 @@ type PaymentOfIt = {
   excess: string | null
   isFit: boolean
   isInCurrency: boolean
-  /** An operator posted the payment without the amount of this refund, as far as no other decided refund explains that. */
+  /** An operator posted the payment without the amount of this refund, as far as no other one that was booked by hand explains that. */
   isLeftOut: boolean
 }
 
@@ -67,7 +67,7 @@ async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
                           select coalesce(sum(o.amount), 0)
                             from core.transaction o
                            where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind <> 'payment' and o.id <> r.id
-                             and o.decision in ('handled', 'dismiss') and core.has_cleared(p, o)) <= p.amount, false) as "isLeftOut"
+                             and o.decision = 'handled' and core.has_cleared(p, o)) <= p.amount, false) as "isLeftOut"
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'

@@ -117,6 +117,8 @@ t.test('a payment that was decided for its refund says so once the refund fails'
   const service = await withLoan(t)
   const decisions = {
     less: { outcome: 'post', external_loan_id: 'L-1', amount: 600, paid_on: '05 February 2026' },
+    // It names no loan, and its refund failed before.
+    before: { outcome: 'dismiss' },
     all: { outcome: 'post', external_loan_id: 'L-1', amount: 1_000, paid_on: '05 February 2026' },
     none: { outcome: 'dismiss' },
     dismissed: {
@@ -128,7 +130,9 @@ t.test('a payment that was decided for its refund says so once the refund fails'
   }
   const ids = Object.keys(decisions)
   const refunds = (status: string) => ids.map(of => refundA({ id: `rfnd_${of}`, of, status }))
-  await sent(service, ...ids.map(id => capturedA({ id, loan: 'L-1' })), ...refunds('created'))
+  const captures = ids.map(id => capturedA({ id, ...(id !== 'before' && { loan: 'L-1' }) }))
+  await sent(service, ...captures, ...refunds('created'))
+  await sent(service, refundA({ id: 'rfnd_before', of: 'before', status: 'failed' }))
   for (const [id, decision] of Object.entries(decisions))
     t.match(await service.resolve(id, { ...decision, note: 'seen' }), { status: 200 }, id)
   await service.resolve('rfnd_dismissed', DISMISS)
@@ -138,5 +142,5 @@ t.test('a payment that was decided for its refund says so once the refund fails'
     await Promise.all(ids.map(async id => [id, (await service.payment(id)).payment.objection])),
   )
   const short = 'events_disagree'
-  t.same(objections, { less: short, all: null, none: short, dismissed: short })
+  t.same(objections, { less: short, before: null, all: null, none: short, dismissed: short })
 })

@@ -68,6 +68,11 @@ t.test('of two refunds, the one that was not left out of the posting can be reve
   await service.batch()
   t.match(await service.resolve('pay_1', LESS), { status: 200 })
   await service.batch()
+  await service.webhook('gateway_a', refund({ id: 'forged', paise: 30_000 }), {
+    lender: 'LENDER_02',
+  })
+  await service.batch()
+  await service.decide('forged', 'dismiss')
   t.match(await service.decide('rfnd_2', 'reverse'), { status: 409 }, 'it may be the one')
   t.match(await service.decide('rfnd_1', 'handled'), { status: 200 })
   t.match(await service.decide('rfnd_2', 'reverse'), { status: 200 })
