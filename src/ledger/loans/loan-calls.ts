@@ -3,7 +3,7 @@ import type { Answer } from '../answers/answer.ts'
 import { atExternalId } from '../calls/by-external-id.ts'
 import type { Reader, Reading, Write, Writer } from '../calls/client.ts'
 import { lookUp, lookUpAnswer } from '../calls/look-up.ts'
-import { ofAsked } from '../calls/of-asked.ts'
+import { ofAsked, ofNumber } from '../calls/of-asked.ts'
 import { ledgerPath } from '../calls/path.ts'
 import type { LedgerLoan, Option } from './loan.ts'
 import type { LedgerTransaction } from './transaction.ts'
@@ -118,7 +118,8 @@ async function anyLoan(ledger: Reader): Promise<Option | undefined> {
 }
 
 export function findTransactionById(ledger: Reader, loanExternalId: string, id: number) {
-  return lookUp(read<LedgerTransaction>(ledger, loanExternalId, {}, ['transactions', id]))
+  const below = ['transactions', id]
+  return lookUp(ofNumber(id, read<LedgerTransaction>(ledger, loanExternalId, {}, below)))
 }
 
 export function submitLoan({ ledger, key }: Writer, body: Body & { externalId: string }) {

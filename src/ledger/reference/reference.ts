@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { misconfigured } from '../answers/misconfigured.ts'
 import { inOneSentence, noPaymentType, noProduct } from '../answers/remedy.ts'
 import type { Ledger } from '../calls/client.ts'
+import { ofNumber } from '../calls/of-asked.ts'
 import { type LedgerPath, ledgerPath } from '../calls/path.ts'
 import type { LoanProduct, ProductWithTerms } from '../loans/product.ts'
 import { CORRECTED_WITHIN_MS, cached } from './cached.ts'
@@ -63,7 +64,7 @@ export function openReference(
 function openProducts(ledger: Ledger) {
   return cached(CORRECTED_WITHIN_MS, async (id: number): Promise<ProductWithTerms> => {
     const path = ledgerPath(['loanproducts', id])
-    const answer = await ledger.read<ProductWithTerms>(path)
+    const answer = await ofNumber(id, ledger.read<ProductWithTerms>(path))
     if (answer.outcome === 'done') return answer.body
     throw misconfigured(path, `the ledger has no loan product ${id}: ${answer.message}`)
   })

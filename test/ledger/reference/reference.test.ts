@@ -3,7 +3,8 @@ import { readConfig } from '../../../src/config/config.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { openReference } from '../../../src/ledger/reference/reference.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
-import { control } from '../../support/ledger/loans.ts'
+import { atLedger, control } from '../../support/ledger/loans.ts'
+import { startProxy } from '../../support/ledger/proxy.ts'
 import { testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -12,9 +13,9 @@ const SOON_MS = 45_000
 const LATER_MS = 61_000
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none'
 
-async function referenceOf(t: Test) {
+async function referenceOf(t: Test, url?: string) {
   const ledger = await startSandbox({ port: 0 })
-  const config = readConfig(testEnv(NO_DATABASE, ledger.url, { LEDGER_TIMEOUT_MS: '2000' }))
+  const config = readConfig(testEnv(NO_DATABASE, url ?? ledger.url, { LEDGER_TIMEOUT_MS: '2000' }))
   const client = openLedger(config)
   t.teardown(async () => {
     await client.cutOff()
@@ -53,6 +54,16 @@ t.test('a name that is not in the list causes it to be read again', async t => {
   goOnBy(t, LATER_MS)
   await t.rejects(reference.product('NOBODY', 'NOBODY'), { message: /no answer/ })
   t.equal(await hangs(), 1)
+})
+
+t.test('an answer about another product says nothing of a product’s terms', async t => {
+  const proxy = await startProxy(t)
+  const { ledger, reference } = await referenceOf(t, proxy.url)
+  proxy.target = ledger.url
+  const body = await atLedger({ ledger }, 'GET', '/loanproducts/2')
+  proxy.interferences = [{ of: '/loanproducts/1', on: 'reads', status: 200, body, times: 1 }]
+  await t.rejects(reference.productWithTerms(1), { message: /another record than 1/ })
+  t.match(await reference.productWithTerms(1), { id: 1 })
 })
 
 function goOnBy(t: Test, ms: number): void {
