@@ -19,7 +19,7 @@ export function compared(body: object, differences: string[]): Effect {
     ? there(body)
     : {
         state: 'differs',
-        how: `it is already in the ledger, but different: ${differences.join(', ')}`,
+        how: `It is already in the ledger, but different: ${differences.join(', ')}`,
       }
 }
 

@@ -52,6 +52,6 @@ t.test('a dry run is refused before the dry run of a file listed in `after`', as
   const run = { migration_id: repayments, dry_run: true, after: [loans] }
   t.match(await call('POST', '/api/migration/run', run), {
     status: 409,
-    body: { detail: `Dry-run migration ${loans} first` },
+    body: { detail: `Start a dry run of migration ${loans} first` },
   })
 })

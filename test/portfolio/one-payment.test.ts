@@ -60,7 +60,7 @@ t.test('one payment becomes one repayment, whatever the gateway column says', as
         row('V', 'by-hand'),
       )
       const on = await verdicts(service, csv)
-      const difference = /it is already in the ledger, but different: amount is 1000 there, not 999/
+      const difference = /It is already in the ledger, but different: amount is 1000 there, not 999/
       const done = { finding: 'in_ledger', state: 'done', standing: 1 }
 
       t.match(on.F, done, 'a row of an earlier file that named no gateway')

@@ -137,7 +137,7 @@ t.test(
     t.match(same, { state: 'done', reason: null })
     t.match(
       differing.reason,
-      /it is already in the ledger, but different: principal is 1200 there, not 1300/,
+      /It is already in the ledger, but different: principal is 1200 there, not 1300/,
     )
     t.same((await loanIn(service, 'D-2')).status, 200, 'it is not disbursed')
 

@@ -44,7 +44,7 @@ const SAME: [run: RegExp, dryRun: RegExp][] = [
   [/client's transfer date to this office/, /transaction_date is before the activation of its/],
   [/value\.must\.be\.unique/, /this payment is a repayment of another loan/],
 ]
-const DIFFERS = /it is already in the ledger, but different/
+const DIFFERS = /It is already in the ledger, but different/
 
 const FILES = 3
 const LOANS = 36

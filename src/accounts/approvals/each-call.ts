@@ -38,7 +38,7 @@ export function eachCall<Request extends object, Item extends object>({
         inSavepoint(db, () => call.act(db, asker, item, undefined)),
       )
       if (isWhole && answers.every(({ code }) => code !== null))
-        throw new Conflict(`Each item is refused. The first: ${answers[0]?.detail}`)
+        throw new Conflict(`Every item was refused; the first because: ${answers[0]?.detail}`)
       return answers
     },
     async answer(request, answers) {

@@ -74,7 +74,7 @@ export function assign(
 }
 
 /**
- * Saves the payment's own references of these kinds for the loan. @throws Conflict if one stands for no value, or
+ * Saves the payment's own references of these kinds for the loan. @throws Conflict if one is a placeholder, or
  * belongs to another loan, or only on some days
  */
 async function remember(
@@ -91,7 +91,9 @@ async function remember(
      order by ref`.execute(trx)
   for (const one of rows) {
     if (placeholder(one.value) !== undefined)
-      throw new Conflict(`The ${one.kind} ${one.value} stands for no value: do not remember it`)
+      throw new Conflict(
+        `The ${one.kind} ${one.value} is a placeholder, not an id: leave ${one.kind} out of remember`,
+      )
     await putReference(trx, { ...one, external_loan_id: loan }, asker, { keepsDays: true })
   }
 }

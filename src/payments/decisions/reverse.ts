@@ -25,7 +25,7 @@ export async function reverse(trx: Trx, boss: PgBoss, { id }: PaymentStanding): 
 export async function restore(trx: Trx, boss: PgBoss, { id }: PaymentStanding): Promise<void> {
   const payment = await paymentOf(trx, id)
   if (!RESTORABLE.includes(payment.state))
-    throw new Conflict(`Its payment is ${payment.state}: nothing can be added to it`)
+    throw new Conflict(`Nothing can be put back: the payment is ${payment.state}`)
   if (!payment.isInCurrency) throw new Conflict(OTHER_CURRENCY)
   await sql`
     update core.transaction r

@@ -143,7 +143,7 @@ function believedDay(
     return refusedFor('currency_mismatch', '403', message)
   }
   if (payment.twin !== null) {
-    const message = `it is the same money as payment ${payment.twin}, which was booked or is being booked`
+    const message = `The payment is the same money as payment ${payment.twin}, which has been or is being booked`
     return refusal('409', 'loanops.differs.at.ledger', message)
   }
   if (payment.feeToSee) {

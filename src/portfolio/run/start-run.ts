@@ -67,7 +67,7 @@ async function prepareDryRun(trx: Trx, id: string, after: string[]) {
      where not exists (select from loanops.migration m where m.id = named.id and m.dry_run is not null)`.execute(
     trx,
   )
-  if (notLookedAt[0]) throw new Conflict(`Dry-run migration ${notLookedAt[0].id} first`)
+  if (notLookedAt[0]) throw new Conflict(`Start a dry run of migration ${notLookedAt[0].id} first`)
   await sql`
     update loanops.migration_row set finding = null, finding_reason = null
      where migration_id = ${id} and finding is not null`.execute(trx)

@@ -82,7 +82,10 @@ t.test('a list with one item above the amount is proposed as a whole, even alone
 t.test('a covered list whose items are all refused is not proposed', async t => {
   t.match(await assign('pay_2', 'pay_nobody'), {
     status: 409,
-    body: { code: 'CONFLICT', detail: /^Each item is refused\. The first: .*state waiting$/ },
+    body: {
+      code: 'CONFLICT',
+      detail: /^Every item was refused; the first because: .*state waiting$/,
+    },
   })
 })
 

@@ -173,7 +173,7 @@ t.test('an assignment does not remember a word for no value', async t => {
   const body = { external_loan_id: 'L-1', remember: ['mandate'] }
   t.match(await call('POST', '/api/payments/gateway_a/pay_1/assign', body), {
     status: 409,
-    body: { detail: 'The mandate NA stands for no value: do not remember it' },
+    body: { detail: 'The mandate NA is a placeholder, not an id: leave mandate out of remember' },
   })
   t.same(await stored(), [])
 })

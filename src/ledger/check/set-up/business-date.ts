@@ -30,6 +30,7 @@ export const businessDate: Check = {
 export async function businessDateOf(reads: Reads): Promise<string | undefined> {
   if ((await switchOf(reads, BUSINESS_DATE_SWITCH))?.enabled !== true) return undefined
   const date = businessDateIn(await reads.list<LedgerDate>(DATES))
-  if (date === undefined) throw new Unread('it is switched on, and the ledger does not say which')
+  if (date === undefined)
+    throw new Unread('the business date is switched on, but the ledger does not show it')
   return date
 }

@@ -5,14 +5,14 @@ export const interestRecalculation: Check = {
   check: 'product_interest_recalculation',
   expects: 'no product recalculates interest with each repayment',
   run: checked =>
-    eachProduct(checked, async ({ name, isInterestRecalculationEnabled }) =>
-      shown(isInterestRecalculationEnabled)
+    eachProduct(checked, async product =>
+      shown(product, 'isInterestRecalculationEnabled')
         ? {
             state: 'differs',
-            found: `${name} recalculates interest: each payment changes the schedule, and only the last one can be undone`,
+            found: `${product.name} recalculates interest: each payment changes the schedule, and only the last one can be undone`,
             remedy:
               'If the lender’s schedules are fixed, switch it off in the product at the ledger',
           }
-        : { state: 'ok', found: `${name} does not` },
+        : { state: 'ok', found: `${product.name} does not` },
     ),
 }

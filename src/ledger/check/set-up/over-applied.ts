@@ -8,12 +8,12 @@ export const overApplied: Check = {
     eachProduct(checked, async product => {
       const { name, overAppliedNumber, overAppliedCalculationType, maxTrancheCount } = product
       const differences = [
-        ...(shown(product.allowApprovedDisbursedAmountsOverApplied)
+        ...(shown(product, 'allowApprovedDisbursedAmountsOverApplied')
           ? [
               `lets loans exceed what was applied for by ${overAppliedNumber} (${overAppliedCalculationType})`,
             ]
           : []),
-        ...(shown(product.multiDisburseLoan)
+        ...(shown(product, 'multiDisburseLoan')
           ? [`pays out in up to ${maxTrancheCount} tranches, of which LoanOps pays out one`]
           : []),
       ]

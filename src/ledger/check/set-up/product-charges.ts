@@ -12,7 +12,7 @@ export const productCharges: Check = {
     eachProduct(checked, async ({ id }, { code, terms: { copied } }) => {
       const product = await checked.reads.read<ProductWithTerms>(ledgerPath(['loanproducts', id]))
       const { name } = product
-      const charges = shown(product.charges)
+      const charges = shown(product, 'charges')
       const cannot = charges.flatMap(charge => {
         const reason = reasonAgainst(charge, product)
         return reason === undefined ? [] : [`${charge.name} (${reason})`]

@@ -9,7 +9,7 @@ export const productLimits: Check = {
     eachProduct(checked, async product => {
       const found = inWords(product)
       const { minPrincipal, maxPrincipal } = product
-      const useBorrowerCycle = shown(product.useBorrowerCycle)
+      const useBorrowerCycle = shown(product, 'useBorrowerCycle')
       const isFixed = minPrincipal !== undefined && minPrincipal === maxPrincipal
       if (!isFixed && !useBorrowerCycle) return { state: 'ok', found }
       return {

@@ -37,9 +37,10 @@ export async function eachProduct({ reads, lenders }: Checked, check: OfProduct)
 }
 
 /** A member that the answer must have: one that it leaves out says nothing. @throws Unread */
-export function shown<T>(member: T | undefined): T {
-  if (member === undefined) throw new Unread('the product does not show it')
-  return member
+export function shown<Product, Name extends keyof Product & string>(product: Product, name: Name) {
+  const { [name]: member } = product
+  if (member === undefined) throw new Unread(`the product does not show its ${name}`)
+  return member as Exclude<Product[Name], undefined>
 }
 
 /** A lender has one finding per check, whatever the number of its products. */
