@@ -69,8 +69,8 @@ export const isReversedByUs = ({ reversalExternalId }: LedgerTransaction, extern
 
 type Run = { ledger: Ledger; mayStillRun: boolean }
 
-export async function repaymentEffect(run: Run, wanted: LedgerRepayment): Promise<Effect> {
-  const transaction = await findRepayment(run, wanted.loanExternalId, wanted)
+export async function repaymentEffect(attempt: Run, wanted: LedgerRepayment): Promise<Effect> {
+  const transaction = await findRepayment(attempt, wanted.loanExternalId, wanted)
   if (transaction === undefined) return absent
   return comparedRepayment(transaction, wanted)
 }
@@ -97,12 +97,12 @@ export async function findRepayment(
  */
 export async function ownCallBeside(
   booked: { resourceExternalId?: string | undefined },
-  run: Run & Writer,
+  attempt: Run & Writer,
   wanted: LedgerRepayment,
 ): Promise<Answer | undefined> {
   const isOurs = booked.resourceExternalId === wanted.externalId
-  if (isOurs || !run.mayStillRun) return undefined
-  return outcomeUnderKey(repayLoan(run, wanted.loanExternalId, dayFormat))
+  if (isOurs || !attempt.mayStillRun) return undefined
+  return outcomeUnderKey(repayLoan(attempt, wanted.loanExternalId, dayFormat))
 }
 
 /** The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it. */

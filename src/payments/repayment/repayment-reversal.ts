@@ -55,35 +55,35 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
     summary: 'Takes back a repayment, or a part of it',
     schema: ReversalData,
 
-    async run(run, reversal) {
-      const loan = await readLoan(run.ledger, reversal.external_loan_id)
+    async run(attempt, reversal) {
+      const loan = await readLoan(attempt.ledger, reversal.external_loan_id)
       if (loan.outcome === 'refused') return { ...loan, reason: REFUSED }
-      const at = await progressOf(run, reversal)
+      const at = await progressOf(attempt, reversal)
       const result = resultOf(at, reversal)
       if (result !== undefined) return { ...loan, body: { ...loanAnswer(loan.body), ...result } }
       const { repayment, isUndone } = at
       if (repayment === undefined)
         return refused('404', `The loan has no repayment ${reversal.repayment.external_id}`)
-      const mayUndoStillRun = run.mayStillRun && !isRemainderSent(run)
+      const mayUndoStillRun = attempt.mayStillRun && !isRemainderSent(attempt)
       if (isUndone && mayUndoStillRun) return { ...loan, isFirstOfTwo: true }
       if (isUndone)
         return (
           bookedMeanwhile(at, reversal) ??
-          outcomeOf(await postRemainder(run, repayment, reversal, loan.body), repayment)
+          outcomeOf(await postRemainder(attempt, repayment, reversal, loan.body), repayment)
         )
       // While our undo may still run, it is sent again under its key: the answer shows whether we undid the repayment.
       if (!isNotReversed(repayment) && !mayUndoStillRun)
         return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
       const reason = whyNot(at, reversal, loan.body)
-      return reason ?? outcomeOf(await undo(run, repayment, reversal), repayment)
+      return reason ?? outcomeOf(await undo(attempt, repayment, reversal), repayment)
     },
 
-    async find(run, reversal) {
-      const at = await progressOf(run, reversal)
+    async find(attempt, reversal) {
+      const at = await progressOf(attempt, reversal)
       const result = resultOf(at, reversal)
       if (result === undefined)
-        return at.isUndone && !isRemainderSent(run) ? { state: 'half_done' } : absent
-      const loan = await findLoan(run.ledger, reversal.external_loan_id)
+        return at.isUndone && !isRemainderSent(attempt) ? { state: 'half_done' } : absent
+      const loan = await findLoan(attempt.ledger, reversal.external_loan_id)
       return loan === undefined ? absent : there({ ...loanAnswer(loan), ...result })
     },
   })
@@ -101,17 +101,17 @@ type Progress = {
   isUndone: boolean
 }
 
-async function progressOf(run: Attempt, reversal: Reversal): Promise<Progress> {
+async function progressOf(attempt: Attempt, reversal: Reversal): Promise<Progress> {
   const { external_loan_id: loan, receipt_number: receiptNumber } = reversal
-  const repayment = await findPosted(run, reversal)
+  const repayment = await findPosted(attempt, reversal)
   const isUndone =
     repayment !== undefined &&
     !isNotReversed(repayment) &&
-    (run.seen !== null || isReversedByUs(repayment, reversal.repayment.external_id))
+    (attempt.seen !== null || isReversedByUs(repayment, reversal.repayment.external_id))
   if (reversal.remainder === null) return { repayment, remainder: undefined, isUndone }
-  if (isUndone && run.seen === null) await run.remember({ undone: repayment.id })
+  if (isUndone && attempt.seen === null) await attempt.remember({ undone: repayment.id })
   const { external_id: externalId } = reversal.remainder
-  const remainder = await findRepayment(run, loan, { externalId, receiptNumber })
+  const remainder = await findRepayment(attempt, loan, { externalId, receiptNumber })
   // Without external ids, what is still to be undone has the same receipt number.
   const isOther = remainder?.id !== repayment?.id
   return { repayment, remainder: isOther ? remainder : undefined, isUndone }
@@ -184,27 +184,27 @@ const refused = (httpStatusCode: string, message: string) =>
   refusedFor(REFUSED, httpStatusCode, message)
 
 async function undo(
-  run: Attempt,
+  attempt: Attempt,
   found: LedgerTransaction,
   { external_loan_id, repayment, remainder }: Reversal,
 ): Promise<Answer> {
   // Without a payment type, nothing could be posted after the undo.
-  if (remainder !== null) await run.reference.paymentTypeId()
-  const answer = await undoRepayment(run, external_loan_id, found, repayment.external_id)
+  if (remainder !== null) await attempt.reference.paymentTypeId()
+  const answer = await undoRepayment(attempt, external_loan_id, found, repayment.external_id)
   if (answer.outcome !== 'done' || remainder === null) return answer
-  await run.remember({ undone: found.id })
+  await attempt.remember({ undone: found.id })
   return { ...answer, isFirstOfTwo: true }
 }
 
 async function postRemainder(
-  run: Attempt,
+  attempt: Attempt,
   { date }: LedgerTransaction,
   { external_loan_id, receipt_number, remainder }: Reversal,
   loan: LedgerLoan,
 ): Promise<Answer> {
   if (remainder === null) throw new Error('there is no remainder')
-  const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
-  const answer = await postRepayment(run, paymentTypeId, {
+  const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
+  const answer = await postRepayment(attempt, paymentTypeId, {
     loanExternalId: external_loan_id,
     externalId: remainder.external_id,
     day: dayText(date),

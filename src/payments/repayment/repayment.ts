@@ -51,13 +51,13 @@ export function repayment(db: Database, config: Config): Operation {
     summary: 'Posts a payment to its loan',
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
-    async run(run, { transaction_id, external_loan_id }) {
-      const found = await readLoan(run.ledger, external_loan_id, 'transactions')
+    async run(attempt, { transaction_id, external_loan_id }) {
+      const found = await readLoan(attempt.ledger, external_loan_id, 'transactions')
       if (found.outcome === 'refused') return unreadLoan(found)
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
-      const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
+      const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
       if (isProductAsked)
         await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
           db,
@@ -72,8 +72,8 @@ export function repayment(db: Database, config: Config): Operation {
       if (booked !== undefined && 'outcome' in booked) return booked
       const answer =
         booked === undefined
-          ? await postRepayment(run, paymentTypeId, wanted)
-          : await ownCallBeside(booked.body, run, wanted)
+          ? await postRepayment(attempt, paymentTypeId, wanted)
+          : await ownCallBeside(booked.body, attempt, wanted)
       if (answer === undefined) return { ...found, ...booked }
       const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
       if (lagging !== undefined) return lagging
@@ -81,14 +81,14 @@ export function repayment(db: Database, config: Config): Operation {
       const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
       if (!isTaken) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
-      return (await duplicate(run, payment, external_loan_id, others)) ?? withReason(answer)
+      return (await duplicate(attempt, payment, external_loan_id, others)) ?? withReason(answer)
     },
 
-    async find(run, { transaction_id, external_loan_id }) {
+    async find(attempt, { transaction_id, external_loan_id }) {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
-      const booked = await postedRepayment(run, payment, external_loan_id)
+      const booked = await postedRepayment(attempt, payment, external_loan_id)
       if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
-      const loan = await findLoan(run.ledger, external_loan_id)
+      const loan = await findLoan(attempt.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
@@ -183,15 +183,15 @@ function bookedOn(
  * keeps its external id reserved.
  */
 async function duplicate(
-  run: Attempt,
+  attempt: Attempt,
   payment: DuePayment,
   loanId: string,
   otherLoans: () => Promise<string[]>,
 ) {
-  const booked = await postedRepayment(run, payment, loanId)
+  const booked = await postedRepayment(attempt, payment, loanId)
   if (booked === undefined) {
     for (const other of await otherLoans()) {
-      const there = await postedRepayment(run, payment, other)
+      const there = await postedRepayment(attempt, payment, other)
       if (there !== undefined && !isNotReversed(there)) return reversedAtLedger
     }
     return undefined
@@ -199,12 +199,12 @@ async function duplicate(
   // Whatever the repayment's amount and day, its external id stays reserved: another repayment needs a new one.
   if (!isNotReversed(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
-  const loan = await findLoanAnswer(run.ledger, loanId)
+  const loan = await findLoanAnswer(attempt.ledger, loanId)
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
 }
 
-function postedRepayment(run: Attempt, payment: DuePayment, loanId: string) {
-  return findRepayment(run, loanId, payment)
+function postedRepayment(attempt: Attempt, payment: DuePayment, loanId: string) {
+  return findRepayment(attempt, loanId, payment)
 }
 
 /**
