@@ -56,6 +56,6 @@ export type Feature = {
   purge?: {
     setting: keyof Config & `${string}_RETENTION_DAYS`
     kind: string
-    run(db: Database, days: number): Promise<number>
+    run(db: Database, retentionDays: number): Promise<number>
   }
 }

@@ -8,10 +8,10 @@ export const approvalPurge = {
   run: purgeApprovals,
 } as const
 
-function purgeApprovals(db: Database, days: number): Promise<number> {
+function purgeApprovals(db: Database, retentionDays: number): Promise<number> {
   return purgeAll(async most => {
     const { rows } = await sql<{ purged: number }>`
-      select loanops.purge_approvals(${days}, ${most}) as purged`.execute(db)
+      select loanops.purge_approvals(${retentionDays}, ${most}) as purged`.execute(db)
     return rows[0]?.purged ?? 0
   })
 }
