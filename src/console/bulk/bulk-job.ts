@@ -119,7 +119,7 @@ async function decided(
 /** An item that another worker has locked is not decided yet. */
 async function endCompleted(db: Database): Promise<void> {
   await sql`
-    update loanops.bulk b set status = 'completed', ended_at = now()
+    update loanops.bulk b set status = 'completed', ended_at = clock_timestamp()
      where status = 'running'
        and not exists (select from loanops.bulk_item where bulk_id = b.id and outcome is null)`.execute(
     db,

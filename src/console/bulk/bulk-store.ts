@@ -134,9 +134,8 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
 /** @returns whether the decision was running */
 export async function markStopped(trx: Trx, id: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update loanops.bulk set status = 'stopped', ended_at = now() where id = ${id} and status = 'running'`.execute(
-    trx,
-  )
+    update loanops.bulk set status = 'stopped', ended_at = clock_timestamp()
+     where id = ${id} and status = 'running'`.execute(trx)
   return numAffectedRows === 1n
 }
 

@@ -16,7 +16,8 @@ export async function cancelRun(db: Database, id: string, asker: Asker): Promise
     const next = isDryRun ? 'uploaded' : 'cancelled'
     if (!isDryRun) await takeBack(trx, id)
     await sql`
-      update loanops.migration set status = ${next}, ended_at = now() where id = ${id}`.execute(trx)
+      update loanops.migration set status = ${next}, ended_at = clock_timestamp()
+       where id = ${id}`.execute(trx)
     await audit(trx, { ...asker, action: 'migration.cancel', subject: id })
     return { migration_id: id, status: next }
   })

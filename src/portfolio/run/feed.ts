@@ -205,7 +205,6 @@ async function hasUnfinishedOperations(trx: Trx, id: string): Promise<boolean> {
 
 async function complete(trx: Trx, id: string) {
   await sql`
-    update loanops.migration set status = 'completed', ended_at = now() where id = ${id}`.execute(
-    trx,
-  )
+    update loanops.migration set status = 'completed', ended_at = clock_timestamp()
+     where id = ${id}`.execute(trx)
 }
