@@ -676,8 +676,8 @@ create table loanops.callback (
   constraint callback_seq_key UNIQUE (seq),
   constraint callback_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
-CREATE INDEX callback_about ON loanops.callback USING btree (about, seq) WHERE ((state = 'pending'::text) AND (type ~~ 'payment.%'::text));
 CREATE INDEX callback_again ON loanops.callback USING btree (next_try_at) WHERE ((state = 'pending'::text) AND is_next AND (attempts > 0));
+CREATE INDEX callback_behind ON loanops.callback USING btree (about, seq) WHERE (((state || ''::text) = 'pending'::text) AND (type ~~ 'payment.%'::text));
 CREATE INDEX callback_created ON loanops.callback USING btree (created_at);
 CREATE INDEX callback_failed ON loanops.callback USING btree (seq) WHERE (state = 'failed'::text);
 CREATE INDEX callback_first ON loanops.callback USING btree (next_try_at) WHERE ((state = 'pending'::text) AND is_next AND (attempts = 0));

@@ -19,7 +19,7 @@ const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 /** Earlier callbacks about the same payment have another subject if its loan has changed since. They go first. */
 const isBehind = sql`c.type like 'payment.%' and exists (
   select from loanops.callback e
-   where e.about = c.about and e.type like 'payment.%' and e.state = 'pending' and e.seq < c.seq and e.subject <> c.subject)`
+   where e.about = c.about and e.type like 'payment.%' and e.state || '' = 'pending' and e.seq < c.seq and e.subject <> c.subject)`
 const waiting = sql`c.state = 'pending' and c.is_next and not (${isBehind})`
 
 /** Claims due callbacks: one at a time, as a probe, while the receiver is down; none after it answered 410. */

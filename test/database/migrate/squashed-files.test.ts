@@ -21,7 +21,7 @@ const WITHOUT_LATER = sql`
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;
-  drop index loanops.callback_about;
+  drop index loanops.callback_behind;
   alter table loanops.callback alter column state set statistics default;
   alter table loanops.migration_row alter column state set statistics default;
   alter table loanops.bulk_item alter column outcome set statistics default;
