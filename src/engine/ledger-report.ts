@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import { IN_FRONT } from '../ledger/answers/answer.ts'
 import type { Ask, LedgerReport } from '../ops/health.ts'
+import { WAITING_FOR } from './operation.ts'
 
 export async function ledgerReport(
   ask: Ask,
@@ -28,8 +29,7 @@ async function setUp(db: Database): Promise<LedgerReport['findings']> {
 async function reasonsToWait(db: Database): Promise<string[]> {
   const { rows } = await sql<{ reason: string }>`
     select reason
-      from unnest(array['ledger_unavailable', 'ledger_busy', 'ledger_credentials', 'ledger_approval',
-                         'outcome_unknown']) reason
+      from unnest(${WAITING_FOR}::text[]) reason
      where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)
     union all
     select 'paused'

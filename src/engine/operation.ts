@@ -83,7 +83,16 @@ export function trackingId({ operationType, id }: { operationType: string; id: s
 
 export type Catalogue = ReadonlyMap<string, Operation>
 
-const HANGING = ['ledger_approval', 'ledger_credentials']
+export const WAITING_FOR = [
+  'ledger_unavailable',
+  'ledger_busy',
+  'ledger_credentials',
+  'ledger_approval',
+  'outcome_unknown',
+] as const
+export type WaitingFor = (typeof WAITING_FOR)[number]
+
+const HANGING = ['ledger_approval', 'ledger_credentials'] satisfies WaitingFor[]
 export const RESOLVABLE = ['outcome_unknown', ...HANGING]
 
 export const IS_RESOLVABLE = sql`(o.unknown_since is not null or coalesce(o.waiting_for = any(${HANGING}), false))`

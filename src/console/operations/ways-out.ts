@@ -1,3 +1,7 @@
+import type { WAITING_REASONS } from '../../operations/reading/operation-filter.ts'
+
+type Reason = (typeof WAITING_REASONS)[number] | 'batch' | 'gateway'
+
 export const WAYS_OUT: Record<string, string> = {
   predecessor: 'An earlier operation on the same loan or client is unfinished. Look at that one.',
   client: 'An earlier operation on its client is unfinished. Look at that one.',
@@ -12,4 +16,4 @@ export const WAYS_OUT: Record<string, string> = {
     'An attempt may have arrived, but the ledger has not confirmed it yet. It is looked up again automatically; you can also resolve it.',
   batch: 'The next batch posts it.',
   gateway: 'The gateway must confirm it. The next batch asks again.',
-}
+} satisfies Record<Reason, string>

@@ -2,18 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { LEASE_SECONDS } from '../../database/lease.ts'
 import { prepared } from '../../database/pool/prepared.ts'
-import type { Data, Kept, Resolution } from '../operation.ts'
+import type { Data, Kept, Resolution, WaitingFor } from '../operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
 import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'
 import { mayRun } from './may-run.ts'
 import { loansReadyAfter } from './ready-loans.ts'
-
-export type WaitingFor =
-  | 'ledger_unavailable'
-  | 'ledger_busy'
-  | 'ledger_credentials'
-  | 'ledger_approval'
-  | 'outcome_unknown'
 
 export type Claim = {
   id: string

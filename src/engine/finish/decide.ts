@@ -1,7 +1,8 @@
 import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { publicReason } from '../../log/public-error.ts'
-import type { Claim, WaitingFor } from '../claim/claim.ts'
+import type { Claim } from '../claim/claim.ts'
+import type { WaitingFor } from '../operation.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
 
 export type Decision =

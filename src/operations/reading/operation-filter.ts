@@ -1,16 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
+import { WAITING_FOR } from '../../engine/operation.ts'
 import type { Origin } from '../../engine/origin.ts'
 
-export const WAITING_REASONS = [
-  'predecessor',
-  'client',
-  'paused',
-  'ledger_unavailable',
-  'ledger_busy',
-  'ledger_credentials',
-  'ledger_approval',
-  'outcome_unknown',
-] as const
+export const WAITING_REASONS = ['predecessor', 'client', 'paused', ...WAITING_FOR] as const
 
 /** The only operation types payments produce. */
 const OF_PAYMENTS = ['REPAYMENT', 'REPAYMENT_REVERSAL']
