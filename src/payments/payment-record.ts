@@ -28,29 +28,6 @@ export const PaymentParams = Type.Object({
 })
 export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
 
-export const REASONS = [
-  'no_loan_named',
-  'loan_unknown',
-  'loan_not_active',
-  'currency_mismatch',
-  'lender_mismatch',
-  'signature_not_verified',
-  'sender_not_allowed',
-  'events_disagree',
-  'refund',
-  'chargeback',
-  'amount_invalid',
-  'unreadable',
-  'ledger_refused',
-  'unknown_event',
-  'awaiting_review',
-  'not_at_gateway',
-  'missing_at_ledger',
-  'reversed_at_ledger',
-  'overpaid',
-  'reversal_refused',
-] as const
-
 export const OBJECTIONS = [
   'refund',
   'chargeback',

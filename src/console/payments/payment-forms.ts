@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import { isAssignable } from '../../payments/decisions/assign.ts'
 import { isRestorable, isReversible } from '../../payments/decisions/check-resolution.ts'
 import { etagOf } from '../../payments/precondition.ts'
+import { reasonIs } from '../../payments/suspense-reasons.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { paymentPath } from '../frame/paths.ts'
 import { countText } from '../lists/count.ts'
@@ -23,7 +23,7 @@ export function paymentForms(
   const canResolve = state === 'suspense' || objection !== null || isDecided(payment)
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
-${kind === 'payment' && state === 'suspense' && isAssignable(reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
+${kind === 'payment' && state === 'suspense' && reasonIs('assignable', reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
 ${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
 ${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}

@@ -1,3 +1,6 @@
+import type { Objection } from '../../payments/payment-record.ts'
+import type { Reason } from '../../payments/suspense-reasons.ts'
+
 export const REASONS_IN_WORDS: Record<string, string> = {
   no_loan_named:
     'No event names a loan. Find out whose payment it is, and assign it, or register one of its references.',
@@ -38,4 +41,4 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   overpaid: 'It is posted, but it exceeded the loan’s outstanding amount.',
   differs_at_ledger:
     'The ledger has a different amount or day. Resolve the objection once it is right.',
-}
+} satisfies Record<Reason | Objection, string>

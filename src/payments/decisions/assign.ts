@@ -9,21 +9,8 @@ import { requireAsSeen } from '../precondition.ts'
 import { putReference } from '../references/put-reference.ts'
 import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
 import { settle } from '../settle.ts'
+import { reasonIs } from '../suspense-reasons.ts'
 import { saveNote } from './note.ts'
-
-const ASSIGNABLE = [
-  'no_loan_named',
-  'loan_unknown',
-  'loan_not_active',
-  'lender_mismatch',
-  'signature_not_verified',
-  'ledger_refused',
-  'reversed_at_ledger',
-  'missing_at_ledger',
-  'awaiting_review',
-]
-
-export const isAssignable = (reason: string | null) => ASSIGNABLE.includes(reason ?? '')
 
 type Assignment = {
   gateway: string
@@ -45,7 +32,7 @@ export function assign(
     requireAsSeen(payment, ifMatch, asker)
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
-    if (payment.state !== 'suspense' || !isAssignable(payment.reason))
+    if (payment.state !== 'suspense' || !reasonIs('assignable', payment.reason))
       throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
       update core.transaction

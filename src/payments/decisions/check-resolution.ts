@@ -8,19 +8,19 @@ import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-calle
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
 import { isNotReversed } from '../../ledger/loans/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
+import { reasonIs } from '../suspense-reasons.ts'
 import type { PaymentResolution } from './resolution.ts'
 
 const DECIDED = ['handled', 'dismissed']
 /** In these states an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
-const REVERSIBLE = ['refund', 'chargeback', 'reversal_refused']
 
 /**
  * Whether a refund or chargeback can be taken out of its payment: not one from outside, or one that its gateway does
  * not have.
  */
 export function isReversible({ kind, state, reason }: ShownState): boolean {
-  return kind !== 'payment' && state === 'suspense' && REVERSIBLE.includes(reason ?? '')
+  return kind !== 'payment' && state === 'suspense' && reasonIs('reversible', reason)
 }
 
 type ShownState = { kind: string; state: string; reason: string | null }

@@ -5,7 +5,8 @@ import { oneOf } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
-import { KINDS, type Objection, REASONS, STATES } from '../payment-record.ts'
+import { KINDS, type Objection, STATES } from '../payment-record.ts'
+import { REASONS } from '../suspense-reasons.ts'
 
 const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })

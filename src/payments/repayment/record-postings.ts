@@ -4,11 +4,9 @@ import type { Trx } from '../../database/database.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
+import { OWN_REFUSALS, reasonIs } from '../suspense-reasons.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { REFUSED_REASONS } from './repayment-refusal.ts'
 
-/** A later batch may succeed: the loan may be created or disbursed by then, or the ledger or our settings corrected. */
-const RETRIED_REASONS = ['loan_unknown', 'loan_not_active', 'ledger_refused', 'sender_not_allowed']
 /** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
@@ -47,7 +45,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
   const given = decision.status === 'failed' ? decision.reason : undefined
   const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
   const isByOperator = BY_OPERATOR.includes(given ?? '')
-  const reason = isRefused ? (REFUSED_REASONS.find(one => one === given) ?? 'ledger_refused') : null
+  const reason = isRefused ? (OWN_REFUSALS.find(one => one === given) ?? 'ledger_refused') : null
   return {
     id: String(claim.data.transaction_id),
     operation_id: claim.id,
@@ -55,7 +53,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
     overpaid: response.overpaid === true,
     refused_reason: reason,
     refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
-    is_retried: reason !== null && RETRIED_REASONS.includes(reason) && !isByOperator,
+    is_retried: reasonIs('retried', reason) && !isByOperator,
     is_by_operator: isByOperator,
     is_unconfirmed: given === UNCONFIRMED,
   }

@@ -1,36 +1,22 @@
 import { type Refusal, refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
+import { OWN_REFUSALS } from '../suspense-reasons.ts'
 
-/** The payment's reason of suspense; the refusal's code is `loanops.<reason>`. */
-const OWN_REASONS = [
-  'loan_unknown',
-  'loan_not_active',
-  'signature_not_verified',
-  'sender_not_allowed',
-  'lender_mismatch',
-  'awaiting_review',
-  'currency_mismatch',
-  'amount_invalid',
-  'reversed_at_ledger',
-  'reversal_refused',
-] as const
 /**
  * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
  * the gateway is asked first.
  */
 const PASSING_REASONS = ['withdrawn', 'unconfirmed'] as const
-export const REFUSED_REASONS = [...OWN_REASONS, 'ledger_refused'] as const
-type RefusedReason = (typeof REFUSED_REASONS)[number]
-type RefusalReason = (typeof OWN_REASONS | typeof PASSING_REASONS)[number]
+type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[number]
 
-const REASONS_BY_LEDGER_CODE: Record<string, RefusedReason> = {
+const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
   // Newer ledgers, which may be set up so, refuse with this code.
   'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid': 'loan_not_active',
 }
 
-export const REFUSAL_CODES = [...OWN_REASONS, ...PASSING_REASONS].map(codeFor)
+export const REFUSAL_CODES = [...OWN_REFUSALS, ...PASSING_REASONS].map(codeFor)
 
 export function refusedFor(
   reason: RefusalReason,
