@@ -41,6 +41,7 @@ const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
+const TITLE_OF_A_TEMPLATE = /\bt\.test\(\s*`([^`]*)`/g
 const TITLE_TOO_LONG = /\bt\.test\(\s*'[^']{101,}'/
 
 const root = resolve(import.meta.dirname, '../src')
@@ -151,6 +152,8 @@ t.test('the title of a test names its subject, in one short sentence', async t =
     const text = readFileSync(resolve(import.meta.dirname, file), 'utf8')
     t.notMatch(text, /\bt\.test\(\s*['"`]what /i, file)
     t.notMatch(text, TITLE_TOO_LONG, file)
+    for (const [, title = ''] of text.matchAll(TITLE_OF_A_TEMPLATE))
+      t.match(title.replaceAll(/\$\{[^}]*\}/g, ''), /[a-z] [a-z]/i, `${file}: ${title}`)
   }
 })
 

@@ -694,7 +694,7 @@ t.test('a gateway’s API is set as a whole, or not at all', async t => {
   ])
 })
 
-t.test('the URL alone serves lenders with credentials of their own', async t => {
+t.test('a gateway’s API needs only its URL if each lender has its own key and secret', async t => {
   const LENDERS_FILE = lendersFile(t, {
     LENDER_02: { gateway_b: { apiKeyEnv: 'L2_KEY', apiSecretEnv: 'L2_SECRET' } },
   })

@@ -28,7 +28,7 @@ export function gatewayAccounts(
     })
     // Whether the lender's events count only once the gateway is asked.
     const isAsked = ({ [gateway]: { confirm, api } }: Lender) => confirm && api === undefined
-    // The URL alone serves lenders with credentials of their own.
+    // Lenders with credentials of their own need only the URL.
     const isShared =
       key.value !== '' ||
       secret.value !== '' ||

@@ -24,5 +24,7 @@ t.test('a LOS written from the contract alone gets the answers that it expects',
   const los = await startLos(t)
   for (const [name, chapter] of Object.entries(CHAPTERS))
     for (const [kind, id] of Object.entries(IDS))
-      await t.test(`${name}, with ${kind}`, t => chapter(t, { ...los, id }))
+      await t.test(`the chapter ${name} is answered as specified, with ${kind}`, t =>
+        chapter(t, { ...los, id }),
+      )
 })

@@ -19,9 +19,15 @@ import { until } from '../support/until.ts'
 
 type Given = { status: string; subject: string; data: object; client?: string }
 
-const CASES: { what: string; given(service: TestService): Promise<Given>; settings: Settings }[] = [
+const CASES: {
+  what: string
+  change: string
+  given(service: TestService): Promise<Given>
+  settings: Settings
+}[] = [
   {
-    what: 'a loan is created once, although its lender’s product has another name by now',
+    what: 'a loan is created',
+    change: 'its lender’s product was renamed',
     async given() {
       const [subject, client] = [newName('L'), newName('C')]
       return { status: 'LOAN_CREATE', subject, client, data: loanData(subject, client) }
@@ -29,7 +35,8 @@ const CASES: { what: string; given(service: TestService): Promise<Given>; settin
     settings: t => ({ LENDERS_FILE: lendersFile(t, { LENDER_01: { product: 'renamed' } }) }),
   },
   {
-    what: 'a loan is disbursed once, although the payment type has another name by now',
+    what: 'a loan is disbursed',
+    change: 'the payment type was renamed',
     async given(service) {
       const subject = await ledgerLoan(service, 'approved')
       const data = { ...disbursal(subject), utr_payment_id: 'UTR1' }
@@ -38,7 +45,8 @@ const CASES: { what: string; given(service: TestService): Promise<Given>; settin
     settings: () => ({ LEDGER_PAYMENT_TYPE: 'renamed' }),
   },
   {
-    what: 'a client is created once, although the office is another by now',
+    what: 'a client is created',
+    change: 'the office was changed',
     async given() {
       const subject = newName('C')
       return { status: 'CLIENT_CREATE', subject, data: clientData(subject) }
@@ -50,16 +58,16 @@ type Settings = (t: Test) => NodeJS.ProcessEnv
 
 /** What may become of the first attempt's write, whose answer is lost. */
 const FATES: Record<string, Partial<Interference>> = {
-  'after its first write was applied': { afterwards: true },
-  'after its first write was lost': {},
+  applied: { afterwards: true },
+  lost: {},
 }
 
 // Each waits for its second attempt.
 t.jobs = 3
 
-for (const { what, given, settings } of CASES)
+for (const { what, change, given, settings } of CASES)
   for (const [fate, interference] of Object.entries(FATES))
-    t.test(`${what}, ${fate}`, async t => {
+    t.test(`${what} once after its first write was ${fate}, although ${change}`, async t => {
       const proxy = await startProxy(t)
       const service = await startTestService(t, { ROLE: 'api' })
       proxy.target = service.ledger.url

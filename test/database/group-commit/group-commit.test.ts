@@ -4,7 +4,7 @@ import t from 'tap'
 import { groupCommit } from '../../../src/database/group-commit/group-commit.ts'
 import { until } from '../../support/until.ts'
 
-/** Of one statement. */
+/** A statement with more rows takes too long. */
 const MAX_ROWS = 20
 
 t.test('after a group that takes longer than a statement may, groups are smaller', async t => {
@@ -21,7 +21,7 @@ t.test('after a group that takes longer than a statement may, groups are smaller
   t.same(sizes.slice(0, 3), [64, 32, 16])
 })
 
-t.test('after such a group, no more is taken than those under way leave room for', async t => {
+t.test('after a slow group, the groups under way share the smaller limit', async t => {
   const sizes: number[] = []
   const { promise: slow, resolve: endSlow } = Promise.withResolvers<void>()
   const line = groupCommit(

@@ -195,11 +195,14 @@ function disputeAlone(status: string) {
   return { ...event, payload }
 }
 
-t.test('no unsigned event makes a verified payment one that an unsigned refund holds', async t => {
-  const service = await withOneThatSigns(t)
-  await service.unsignedEvent(eventA('payment.failed', { payment: { status: 'failed' } }))
-  await service.unsignedEvent(refundA())
-  await service.signed({ loan: 'L-3' })
-  await service.batch()
-  t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
-})
+t.test(
+  'an unsigned refund does not hold a verified payment, whatever other unsigned events say',
+  async t => {
+    const service = await withOneThatSigns(t)
+    await service.unsignedEvent(eventA('payment.failed', { payment: { status: 'failed' } }))
+    await service.unsignedEvent(refundA())
+    await service.signed({ loan: 'L-3' })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { state: 'posted', objection: null })
+  },
+)
