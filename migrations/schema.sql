@@ -497,7 +497,6 @@ CREATE INDEX transaction_not_payment ON core.transaction USING btree (kind, id) 
 CREATE INDEX transaction_not_posted ON core.transaction USING btree (state, paid_at, id) WHERE (state = ANY (ARRAY['suspense'::text, 'failed'::text, 'returned'::text, 'handled'::text, 'dismissed'::text]));
 CREATE INDEX transaction_objection ON core.transaction USING btree (objection) WHERE (objection IS NOT NULL);
 CREATE INDEX transaction_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (kind <> 'payment'::text);
-CREATE INDEX transaction_of_row ON core.transaction USING btree (of_payment_id, gateway) WHERE (hints ? 'is_of_row'::text);
 CREATE INDEX transaction_paid ON core.transaction USING btree (paid_at, id);
 CREATE INDEX transaction_posted ON core.transaction USING btree (posted_at, id) WHERE (state = 'posted'::text);
 CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHERE (reason IS NOT NULL);
@@ -508,6 +507,7 @@ CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_undated ON core.transaction USING btree (received_at) WHERE (paid_at IS NULL);
 CREATE INDEX transaction_unreadable ON core.transaction USING btree (((hints ->> 'payment_id'::text))) WHERE (problem = 'unreadable'::text);
+CREATE INDEX transaction_verified_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (is_verified AND (kind <> 'payment'::text));
 CREATE INDEX transaction_waiting ON core.transaction USING btree (paid_at, id) WHERE ((state = 'waiting'::text) AND (unconfirmed IS NULL));
 CREATE UNIQUE INDEX transaction_payment ON core.transaction USING btree (gateway_payment_id, gateway, kind);
 CREATE CONSTRAINT TRIGGER report_new_payment AFTER INSERT ON core.transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.state = ANY (ARRAY['suspense'::text, 'returned'::text]))) EXECUTE FUNCTION core.report_payment();

@@ -151,13 +151,14 @@ create or replace function core.why_not_counted(t core.transaction)
    where e.kind = t.kind
 $$;
 
--- Another payment of the same money that was booked or is being booked, even if the money went back since. Gateway B gives
+-- Another payment of the same money that was booked or is being booked, even if some of the money went back. Gateway B gives
 -- a mandate debit a number of its own, may report it as a payment too, and then names that payment in the debit.
 create or replace function core.twin_of(t core.transaction) returns text language sql stable as $$
   select o.gateway_payment_id
     from core.transaction o
    where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id
-     and (o.state in ('posting', 'posted', 'handled', 'returned') or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger'))
+     and (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
+          or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger'))
      and (o.gateway_payment_id = t.hints ->> 'cf_txn_id'
           or o.external_loan_id = t.external_loan_id and o.hints ->> 'cf_txn_id' = t.gateway_payment_id)
    limit 1

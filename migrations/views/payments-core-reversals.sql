@@ -24,7 +24,8 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
               where c.gateway = r.gateway and e.lender in ('UNKNOWN', c.lender)
                 and case when e.verified_by = 'gateway_api' then e.lender = c.lender or c.account = ''
                          else string_to_array(e.verified_by, ',') && c.proved_by end)), false)
-         and bool_or(s.is_done)
+         -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
+         and bool_or(s.is_done and not (r.kind = 'chargeback' and coalesce(e.hints ? 'is_of_row', false)))
          and coalesce(bool_and(e.amount = r.amount and e.currency is not distinct from r.currency) filter (where s.is_done), false)
          and coalesce(bool_and(e.of_payment_id = r.of_payment_id), true)
          and max(e.facts) < core.most_facts()
@@ -35,7 +36,8 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
 $$;
 
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do, and for a dispute perhaps another amount.
+-- different id than its webhooks do, and for a dispute perhaps another amount; a gateway or merchant may settle a dispute by a
+-- refund.
 create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
     from (
@@ -44,8 +46,12 @@ create or replace function core.same_money_as(r core.transaction) returns text l
       union all
       -- Anybody may send refunds where they are not signed: those are not read for each of them.
       select o.* from core.transaction o
-       where (r.hints ? 'is_of_row') is not true and o.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
-   where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'
+       where (r.hints ? 'is_of_row') is not true and o.is_verified and o.kind <> 'payment'
+         and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
+   where o.id <> r.id and o.state <> 'failed'
+     and case when o.kind = r.kind then (o.amount = r.amount or r.kind = 'chargeback') and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row')
+              when o.kind = 'refund' then o.amount = r.amount
+              else o.amount = r.amount and exists (select from core.refund_outcome(o, null) s where s.is_done) end
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
 $$;
 
@@ -56,8 +62,8 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
      and (not is_undone and r.decision is null and r.decided_over is null and r.refused_reason is null and r.disagreement is null
           -- An operator who decided in spite of this refund has left its amount out, or corrected the ledger.
           and not core.has_cleared(p, r)
-          -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
-          and not (r.kind = 'chargeback' and coalesce(r.hints ? 'is_of_row', false))
+          -- What a person has posted for another amount may be in another currency.
+          and (p.decision is distinct from 'post' or p.decided_amount = p.amount)
           and (p.state = 'posted'
                -- A payment that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null

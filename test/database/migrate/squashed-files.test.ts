@@ -17,7 +17,7 @@ const LATER = OWN.filter(name => name >= '100')
 /** Takes back what LATER did, with the views that read it: each migrate makes them again. */
 const WITHOUT_LATER = sql`
   drop index core.transaction_bank_reference;
-  drop index core.transaction_of_row;
+  drop index core.transaction_verified_of_payment;
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;

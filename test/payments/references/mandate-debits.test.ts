@@ -50,6 +50,20 @@ t.test('a mandate debit is not posted because the money of its payment went back
   t.same(await service.standing(), {})
 })
 
+t.test('a mandate debit is not posted in full where a part of its money went back', async t => {
+  const service = await reversing(t)
+  const partly = refundOfB(100, { id: 901, of: Number(PAYMENT) })
+  for (const event of [payment, debit, partly]) await service.signed(event)
+  for (let batches = 0; batches < 2; batches++) {
+    await service.batch()
+    await sql`update core.transaction set next_try_at = now() where next_try_at is not null`.execute(
+      service.db,
+    )
+  }
+  t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
+  t.same(await service.standing(), {})
+})
+
 t.test('a refund of a payment whose mandate debit is posted waits for a person', async t => {
   const service = await reversing(t)
   for (const event of [debit, payment]) {

@@ -23,6 +23,7 @@ const LESS = {
   paid_on: '05 February 2026',
   note: 'less',
 }
+const REVERSE = { outcome: 'reverse', note: 'it is other money' }
 const HELD = ['suspense', 'refund', null, null]
 
 t.test('a dispute that an operator left out of the posting is not taken out once lost', async t => {
@@ -122,20 +123,51 @@ t.test('a dispute of gateway B is taken out once, and never by a row of its list
     // The fee of the dispute is in the row's amount.
     const event = { event_type: 'DISPUTE', event_amount: 367.26 }
     const lost = { dispute_details: { closed_in_favor_of: 'CUSTOMER' } }
-    const rows = ['1', '2'].map(id => ({
-      ...rowOfB(id, { event: { ...event, event_id: `disputed_${id}` } }),
-      ...lost,
-    }))
-    return asked.path.endsWith('/disputes') ? [] : listOfB(rowOfB('1'), rowOfB('2'), ...rows)(asked)
+    const rows = Object.entries({ 1: 'disputed_1', 2: 'disputed_2', 3: 'disp_3' }).map(
+      ([id, event_id]) => ({ ...rowOfB(id, { event: { ...event, event_id } }), ...lost }),
+    )
+    const paid = ['1', '2', '3'].map(id => rowOfB(id))
+    return asked.path.endsWith('/disputes') ? [] : listOfB(...paid, ...rows)(asked)
   })
   const service = await reversing(t, AUTOMATIC, settings)
-  for (const id of [1, 2]) await service.signed(successB({ id, loan: 'L-1' }))
+  for (const id of [1, 2, 3]) await service.signed(successB({ id, loan: 'L-1' }))
   await service.batch()
   await service.signed(disputeOfB('DISPUTE_MERCHANT_LOST', 300, 1))
+  await service.signed(disputeOfB('DISPUTE_CREATED', 300, 3))
   await fetchAll(service.call, 'gateway_b')
   await service.batch()
   await service.batch()
-  t.same(await service.standing(), { '1-r2': 700, '2': 1_000 })
+  t.same(await service.standing(), { '1-r2': 700, '2': 1_000, '3': 1_000 })
+})
+
+t.test('a dispute and the refund that settles it are taken out once', async t => {
+  const service = await reversing(t)
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  await service.signed(disputeOfB('DISPUTE_MERCHANT_ACCEPTED', 300, 1))
+  await service.signed(refundOfB(300, { id: 904, of: 1, type: 'PAYMENT_AUTO_REFUND' }))
+  await service.batch()
+  t.same(await service.standing(), { '1-r2': 700 })
+  t.same(await service.shown('904', 'gateway_b'), HELD)
+  const { payment } = await service.payment('904', 'gateway_b')
+  t.match(payment, { detail: 'It may be the same money as disp_1' })
+  t.match(await service.call('POST', '/api/payments/gateway_b/904/resolve', REVERSE), {
+    status: 200,
+  })
+})
+
+t.test('a refund of what a person posted in another currency waits for a person', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ currency: 'JPY', amount: 10_000 }))
+  await service.batch()
+  t.match(await service.resolve('pay_1', { ...LESS, amount: 5_500 }), { status: 200 })
+  await service.batch()
+  const inYen = refund({ paise: 5_000 })
+  inYen.payload.refund.entity.currency = 'JPY'
+  await service.signed(inYen)
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), HELD)
+  t.same(await service.standing(), { pay_1: 5_500 })
 })
 
 t.test('a refund of a payment of an unknown event that was decided is a refund', async t => {
