@@ -46,8 +46,9 @@ create or replace function core.mark_unproved(wanted_gateway text, ids text[]) r
      and e.source = m.source and e.raw_id = m.raw_id and e.kind = m.kind and e.gateway_payment_id = m.gateway_payment_id
 $$;
 
--- What the gateway will be asked: what unproved events state, and no verified one does. What an operator has booked needs
--- no answer; what was dismissed does, because the gateway may have it after all.
+-- The payments, refunds and chargebacks about which the gateway will be asked: those that an unproved event states and no
+-- verified one does. One that an operator has booked needs no answer; one that was dismissed does, because the gateway may
+-- have it after all.
 create or replace function core.unanswered(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, account text) language sql stable as $$
   with proved as materialized (
@@ -73,7 +74,8 @@ create or replace function core.unanswered(wanted_gateway text, ids text[])
                                         or array[p.status, e.status] <@ array['done', 'never_captured']) end)
 $$;
 
--- Saves what the gateway will be asked. `news`: what has new events, and may therefore be confirmed now.
+-- Saves the questions for the gateway. `news`: the payments, refunds and chargebacks with new events, which may therefore be
+-- confirmed now.
 create or replace function core.note_questions(wanted_gateway text, ids text[], news text[]) returns void
   language sql volatile as $$
   with wanted as materialized (select * from core.unanswered(wanted_gateway, ids)), gone as (

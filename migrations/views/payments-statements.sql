@@ -232,7 +232,8 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
    using core.statement_file f
    where f.id = s.statement_id and f.withdrawn_at is not null and s.gateway = wanted_gateway
      and s.gateway_payment_id in (select n.id from jsonb_to_recordset(said) as n (id text));
-  -- The file that states another settlement may be withdrawn.
+  -- A payment that another settlement names now is kept among the lost parts of its former one, as moved: the file that names
+  -- the new one may be withdrawn.
   insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved)
   select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, stated.files, true
     from (select distinct n.id, n.settlement_id from jsonb_to_recordset(said) as n (id text, settlement_id text)) n
@@ -270,7 +271,7 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
    where (s.source, excluded.source) = ('file', 'file')
       or array_position(array['failed', 'captured', 'refunded'], excluded.status)
            >= array_position(array['failed', 'captured', 'refunded'], s.status);
-  -- What the gateway says is lost as well where a file says more.
+  -- A file's row that says more stays, and the gateway's answer, which is not stored, counts as replaced by it.
   update core.statement s set has_replaced = true from jsonb_to_recordset(said) as n (id text)
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
      and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
