@@ -49,6 +49,17 @@ t.test(
   },
 )
 
+t.test('an operation whose writes never get past a proxy’s 503 can be resolved', async t => {
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, on: 'writes', status: 503, body: '<h1>503</h1>' }]
+  const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  const waitingFor = async () => (await listed(service.call, loan, trackingId)).waiting_for
+  await until(async () => (await waitingFor()) === 'outcome_unknown')
+  const said = await service.call('POST', resolvePath(trackingId), { outcome: 'failed' })
+  t.equal(said.status, 202)
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'failed' })
+})
+
 t.test(
   'an operator’s retry succeeds if the lost write had been applied and the loan has moved on since',
   async t => {

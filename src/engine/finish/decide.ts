@@ -70,7 +70,12 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
       }
     case 'not_now':
       return {
-        ...retryUnwritten(claim, answer, 'ledger_busy'),
+        // What stands in front of the ledger may answer so for ever: only an operator can end that.
+        ...retryUnwritten(
+          claim,
+          answer,
+          isUnproved(claim, answer) ? 'outcome_unknown' : 'ledger_busy',
+        ),
         wantsNewKey: answer.isFromStore || isOnlyCallRecorded(claim, answer),
         countsAsAttempt: false,
       }
@@ -212,7 +217,8 @@ function keepWaitingForApproval(
   claim: Claim,
   reason: WaitingFor,
 ): { waitingFor: WaitingFor; isUnknown: boolean } {
-  if (claim.waitingFor !== 'ledger_approval') return { waitingFor: reason, isUnknown: false }
+  if (claim.waitingFor !== 'ledger_approval')
+    return { waitingFor: reason, isUnknown: reason === 'outcome_unknown' }
   return claim.resolution === 'retry'
     ? { waitingFor: 'outcome_unknown', isUnknown: true }
     : { waitingFor: 'ledger_approval', isUnknown: false }
@@ -245,6 +251,11 @@ function retryLater(
 function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
   return full / 2 + (Math.random() * full) / 2
+}
+
+/** Neither an earlier call's answer nor this one's shows what became of it. */
+function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {
+  return mayStillRun && !leftNothing
 }
 
 /** While a call under the old key may still run, only the store's own answer shows that it has ended. */
