@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
+
 /** After this, others may take over a dead process's work. */
 export const LEASE_SECONDS = 10
+export const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 /** Three renewals in a row must fail before a lease is lost. */
 const RENEW_EVERY_MS = 3_000
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { DB } from '../database/database.types.ts'
-import { LEASE_SECONDS } from '../database/lease.ts'
+import { leaseEnd } from '../database/lease.ts'
 import { publicReason } from '../log/public-error.ts'
 
 export type RunTable = keyof DB & `core.${string}_run`
@@ -23,7 +23,7 @@ export async function claimRun(db: Database, table: RunTable): Promise<RunClaim 
   const { rows } = await sql<RunClaim>`
     update ${runs}
        set status = 'running', started_at = coalesce(started_at, now()), attempt = attempt + 1,
-           claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+           claimed_until = ${leaseEnd}
      where id = (
        select id from ${runs}
         where status = 'running' and claimed_until < now()
@@ -40,7 +40,7 @@ export async function renewRun(
   { id, number }: RunClaim,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update ${sql.table(table)} set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update ${sql.table(table)} set claimed_until = ${leaseEnd}
      where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
   return numAffectedRows === 1n
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database, Trx } from '../../database/database.ts'
-import { LEASE_SECONDS } from '../../database/lease.ts'
+import { leaseEnd } from '../../database/lease.ts'
 import { LOCKS } from '../../database/locks.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
 import type { RunClaim } from '../../queue/run-claim.ts'
@@ -27,7 +27,7 @@ export function claimBackfill(
     const { rows } = await sql<BackfillClaim>`
       update core.backfill
          set attempt = attempt + 1, started_at = coalesce(started_at, now()), fetched = fetched_before,
-             claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+             claimed_until = ${leaseEnd}
        where id = (
          select id from core.backfill
           where gateway = ${account.gateway} and account = ${nameOf(account)} and status = 'running'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { LEASE_SECONDS } from '../../database/lease.ts'
+import { leaseEnd } from '../../database/lease.ts'
 
 export type ClaimedCallback = {
   id: string
@@ -15,7 +15,6 @@ export type ClaimedCallback = {
   isAhead: boolean
 }
 
-const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 /** Earlier callbacks about the same payment have another subject if its loan has changed since. They go first. */
 const isBehind = sql`c.type like 'payment.%' and exists (
   select from loanops.callback e
@@ -51,7 +50,7 @@ function claimProbe(db: Database): Promise<ClaimedCallback[]> {
   return claim(
     db,
     sql`probe as (
-          update loanops.callback_receiver set next_probe_at = ${lease} where next_probe_at <= now() and stopped_at is null
+          update loanops.callback_receiver set next_probe_at = ${leaseEnd} where next_probe_at <= now() and stopped_at is null
           returning 1),
         chosen as (
           select id, next_try_at from loanops.callback c
@@ -64,7 +63,7 @@ async function claim(db: Database, chosen: RawBuilder<unknown>): Promise<Claimed
   const { rows } = await sql<ClaimedCallback>`
     with ${chosen}
     update loanops.callback c
-       set claim = c.claim + 1, next_try_at = ${lease}
+       set claim = c.claim + 1, next_try_at = ${leaseEnd}
       from chosen
      where c.id = chosen.id
        -- The receiver may have answered 410 since its state was read.
@@ -88,8 +87,8 @@ export async function renewCallbacks(db: Database, claimed: ClaimedCallback[]): 
        where c.state = 'pending'
          for no key update of c skip locked
     ), probing as (
-      update loanops.callback_receiver r set next_probe_at = ${lease} where loanops.receiver_state(r) = 'down'
+      update loanops.callback_receiver r set next_probe_at = ${leaseEnd} where loanops.receiver_state(r) = 'down'
     )
-    update loanops.callback c set next_try_at = ${lease}
+    update loanops.callback c set next_try_at = ${leaseEnd}
       from free where c.id = free.id`.execute(db)
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { LEASE_SECONDS } from '../../database/lease.ts'
+import { leaseEnd } from '../../database/lease.ts'
 import { prepared } from '../../database/pool/prepared.ts'
 import type { Data, Kept, Resolution, WaitingFor } from '../operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
-import { clientsUnfinished, headsOf, isUnfinished } from './heads.ts'
+import { clientsUnfinished, headsOf, isUnfinished, released } from './heads.ts'
 import { mayRun } from './may-run.ts'
 import { loansReadyAfter } from './ready-loans.ts'
 
@@ -81,7 +81,7 @@ export async function claimHeads(
             for update skip locked) o
     ), claimed as (
       update loanops.operation o
-         set claimed_by = ${worker}, claimed_at = now(), claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+         set claimed_by = ${worker}, claimed_at = now(), claimed_until = ${leaseEnd},
              attempt = o.attempt + 1,
              unstarted_attempt = case when o.origin <> all(${startable}) then o.attempt + 1 end,
              sent_attempt = case when o.origin = any(${startable}) and o.operation_type = any(${writingAtOnce})
@@ -173,7 +173,7 @@ export async function renewClaims(
        where o.claimed_by = ${worker} and ${isUnfinished}
          for no key update of o skip locked
     ), renewed as (
-      update loanops.operation o set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      update loanops.operation o set claimed_until = ${leaseEnd}
         from free
        where o.id = free.id
       returning o.id
@@ -185,7 +185,7 @@ export async function renewClaims(
 
 export async function handBack(db: Database, { id, number }: Claim): Promise<void> {
   await sql`
-    update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null
+    update loanops.operation set ${released}
      where id = ${id} and attempt = ${number} and status = 'processing'`.execute(db)
 }
 

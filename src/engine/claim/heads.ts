@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 /** This is not the predicate of our partial indexes: with old statistics, PostgreSQL would scan all of one. */
 export const isUnfinished = sql`o.status || '' = 'processing'`
 
+export const released = sql`claimed_by = null, claimed_at = null, claimed_until = null`
+
 /** The heads of the subjects. By the time a head's row is locked, it may have ended: check isUnfinished. */
 export const headsOf = (subjects: string[]) => sql`
   unnest((select ${subjects}::text[])) as wanted (subject)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Trx } from '../../database/database.ts'
 import { insertJobs } from '../../queue/queue.ts'
+import { released } from '../claim/heads.ts'
 import { readyLoans } from '../claim/ready-loans.ts'
 import { isClientSubject } from '../operation.ts'
 import { liveQueue, queueOf, wakesOf } from '../queue.ts'
@@ -31,8 +32,7 @@ export async function endUntried(
   await sql`
     update loanops.operation
        set status = 'failed', response = ${JSON.stringify(decision.response)}::json, error_message = ${decision.errorMessage},
-           processed_at = clock_timestamp(), waiting_for = null,
-           claimed_by = null, claimed_at = null, claimed_until = null
+           processed_at = clock_timestamp(), waiting_for = null, ${released}
      where id = ${id}`.execute(trx)
   const final = [{ claim, decision }]
   const count = await onFinal.record(trx, final)

@@ -7,7 +7,7 @@ import type { Metrics } from '../../ops/metrics.ts'
 import type { Job } from '../../queue/job.ts'
 import { restAfter, startLoop } from '../../queue/loop.ts'
 import { insertJobs } from '../../queue/queue.ts'
-import { headsOf, isUnfinished } from '../claim/heads.ts'
+import { headsOf, isUnfinished, released } from '../claim/heads.ts'
 import { expiredSubjects, type SubjectPage } from '../claim/subject-pages.ts'
 import { engineCounters } from '../engine-signals.ts'
 import { ORIGINS, type Origin } from '../origin.ts'
@@ -97,7 +97,7 @@ async function endExpired(
         select id, attempt, claimed_at, claimed_until, 'unknown' from expired where was_started
       )
       update loanops.operation o
-         set claimed_by = null, claimed_at = null, claimed_until = null,
+         set ${released},
              attempts = o.attempts + was_started::integer,
              look_first = o.look_first or was_started,
              may_still_run = o.may_still_run or was_sent,

@@ -7,7 +7,7 @@ import { type Answer, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { storableJson } from '../../text/storable.ts'
 import { type Claim, type ClaimKey, claimKey } from '../claim/claim.ts'
-import { isUnfinished } from '../claim/heads.ts'
+import { isUnfinished, released } from '../claim/heads.ts'
 import type { Kept } from '../operation.ts'
 import type { Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
@@ -118,7 +118,7 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
                coalesce(o.unknown_since, case when ended.is_unknown then o.claimed_at end) end,
              key_generation = o.key_generation + ended.wants_new_key::integer,
              attempts = o.attempts + ended.counts_as_attempt::integer,
-             claimed_by = null, claimed_at = null, claimed_until = null
+             ${released}
         from ended
        where o.id = any(array(select id from locked)) and o.id = ended.id and o.attempt = ended.number
       -- A JavaScript date drops the microseconds: a wake-up must not come too early.

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { keepRenewing, LEASE_SECONDS } from '../../database/lease.ts'
+import { keepRenewing, leaseEnd } from '../../database/lease.ts'
 import { asJson } from '../../http/as-json.ts'
 import { newId } from '../../ids.ts'
 import { kindOf } from '../kinds/kinds.ts'
@@ -60,7 +60,7 @@ type Leased = { type: string; columns: string[]; lookedUpTo: string }
 async function lease(db: Database, id: string): Promise<Leased | undefined> {
   const { rows } = await sql<Leased>`
     update loanops.migration
-       set worked_by = ${me}, worked_until = now() + make_interval(secs => ${LEASE_SECONDS})
+       set worked_by = ${me}, worked_until = ${leaseEnd}
      where id = ${id} and status = 'running' and is_dry_run
        and (worked_by is null or worked_by = ${me} or worked_until < now())
     returning type, columns, coalesce(looked_up_to, '') as "lookedUpTo"`.execute(db)
