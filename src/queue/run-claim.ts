@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { DB } from '../database/database.types.ts'
 import { leaseEnd } from '../database/lease.ts'
@@ -56,5 +56,17 @@ export async function releaseRun(
     update ${sql.table(table)}
        set claimed_until = now() + make_interval(secs => ${restSeconds}),
            last_error = coalesce(${error && publicReason(error)}, last_error)
+     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
+}
+
+/** @param result the columns that are set with the end */
+export async function endRun(
+  db: Database,
+  table: LeasedTable,
+  { id, number }: RunClaim,
+  result: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`
+    update ${sql.table(table)} set ended_at = clock_timestamp(), claimed_until = null, ${result}
      where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
 }

@@ -4,7 +4,7 @@ import type { Database, Trx } from '../../database/database.ts'
 import { leaseEnd } from '../../database/lease.ts'
 import { LOCKS } from '../../database/locks.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
-import type { RunClaim } from '../../queue/run-claim.ts'
+import { endRun, type RunClaim } from '../../queue/run-claim.ts'
 import { nameOf } from './accounts.ts'
 
 export type BackfillClaim = RunClaim & {
@@ -54,13 +54,6 @@ export async function fence(trx: Trx, { id, number }: BackfillClaim): Promise<vo
 }
 
 /** Ends a fetch that failed. What it stored stays, but its window does not count as complete. */
-export async function failBackfill(
-  db: Database,
-  { id, number }: BackfillClaim,
-  reason: string,
-): Promise<void> {
-  await sql`
-    update core.backfill
-       set status = 'failed', ended_at = clock_timestamp(), claimed_until = null, last_error = ${reason}
-     where id = ${id} and attempt = ${number} and status = 'running'`.execute(db)
+export function failBackfill(db: Database, claim: RunClaim, reason: string): Promise<void> {
+  return endRun(db, 'core.backfill', claim, sql`status = 'failed', last_error = ${reason}`)
 }

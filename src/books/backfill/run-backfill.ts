@@ -6,6 +6,7 @@ import { publicReason } from '../../log/public-error.ts'
 import { awaitSaved } from '../../payments/batch/await-saved.ts'
 import type { Window } from '../../payments/gateways/gateway-api.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
+import { endRun } from '../../queue/run-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
@@ -59,11 +60,9 @@ async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<voi
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     const range = sql`tstzrange(${claim.fetchFrom}, ${claim.fetchTo}, '[]')`
-    await sql`
-      update core.backfill
-         set status = 'completed', ended_at = clock_timestamp(), claimed_until = null,
-             last_error = ${`${title}: `}::text || core.update_unreadable(${claim.id}, ${name}, ${claim.lender}, ${range})
-       where id = ${claim.id}`.execute(trx)
+    const unreadable = sql`core.update_unreadable(${claim.id}, ${name}, ${claim.lender}, ${range})`
+    const lastError = sql`${`${title}: `}::text || ${unreadable}`
+    await endRun(trx, 'core.backfill', claim, sql`status = 'completed', last_error = ${lastError}`)
     await forgetPending(trx, claim.id)
     await sql`
       select core.note_window(${name}, ${claim.lender}, 'api', ${range})`.execute(trx)

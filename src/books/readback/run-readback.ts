@@ -5,6 +5,7 @@ import type { Databases } from '../../database/database.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Slots } from '../../ledger/slots/slots.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
+import { endRun } from '../../queue/run-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { type LoanRead, openLoanReader } from './loan-reader.ts'
 import { type PostedPayment, postedTo, type Span } from './posted-payments.ts'
@@ -153,7 +154,5 @@ function record(
 }
 
 async function end({ db }: ReadbackContext, { claim }: Run): Promise<void> {
-  await sql`
-    update core.readback_run set status = 'completed', ended_at = clock_timestamp(), claimed_until = null
-     where id = ${claim.id} and attempt = ${claim.number} and status = 'running'`.execute(db)
+  await endRun(db, 'core.readback_run', claim, sql`status = 'completed'`)
 }
