@@ -22,18 +22,6 @@ export function workerContext(
       ...catalogue,
       ...own.map(operation => [operation.name, operation] as const),
     ]),
-    async onPurge() {
-      const purged: Record<string, number> = {}
-      const errors: unknown[] = []
-      for (const { setting, kind, run } of features.flatMap(({ purge }) => purge ?? []))
-        try {
-          if (config[setting] > 0) purged[kind] = await run(services.patient, config[setting])
-        } catch (error) {
-          services.log.error({ err: error }, 'a purge failed; continuing with the others')
-          errors.push(error)
-        }
-      if (errors.length > 0) throw errors[0]
-      return purged
-    },
+    purges: features.flatMap(({ purge }) => purge ?? []),
   }
 }

@@ -30,7 +30,7 @@ export type WorkerContext = Databases & {
   catalogue: Catalogue
   runnable: Catalogue
   onFinal: OnFinal
-  onPurge(): Promise<object>
+  purges: Purge[]
 }
 
 type StartJob = (context: WorkerContext) => Job | Promise<Job>
@@ -52,10 +52,12 @@ export type Feature = {
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<() => void>
   }
   noteFinal?(final: Final[], metrics: Metrics): void
-  /** Deletes what is older than the setting allows; 0 keeps everything. */
-  purge?: {
-    setting: keyof Config & `${string}_RETENTION_DAYS`
-    kind: string
-    run(db: Database, retentionDays: number): Promise<number>
-  }
+  purge?: Purge
+}
+
+/** Deletes what is older than the setting allows; 0 keeps everything. */
+export type Purge = {
+  setting: keyof Config & `${string}_RETENTION_DAYS`
+  kind: string
+  run(db: Database, retentionDays: number): Promise<number>
 }

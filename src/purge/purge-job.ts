@@ -4,10 +4,19 @@ import { work } from '../queue/queue.ts'
 import { purgeQueue, schedulePurge } from './queue.ts'
 
 export async function runPurges(context: WorkerContext): Promise<Job> {
-  const { boss, config, log } = context
-  await schedulePurge(boss, config)
+  const { boss, config, log, purges, patient } = context
+  await schedulePurge(boss, config, purges)
   return work(boss, purgeQueue, async () => {
-    const purged = await context.onPurge()
+    const purged: Record<string, number> = {}
+    const errors: unknown[] = []
+    for (const { setting, kind, run } of purges)
+      try {
+        if (config[setting] > 0) purged[kind] = await run(patient, config[setting])
+      } catch (error) {
+        log.error({ err: error }, 'a purge failed; continuing with the others')
+        errors.push(error)
+      }
+    if (errors.length > 0) throw errors[0]
     log.info({ purged }, 'expired records purged')
   })
 }

@@ -1,16 +1,10 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
+import type { Purge } from '../engine/feature.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** The purge runs once a day, at a quiet hour. */
 const CRON = '17 2 * * *'
-
-/** With all of these settings at 0, there is nothing to purge. */
-const SETTINGS = [
-  'OPERATION_RETENTION_DAYS',
-  'RAW_RETENTION_DAYS',
-  'ATTEMPT_RETENTION_DAYS',
-] as const
 
 export const purgeQueue: Queue<object> = {
   name: 'operation-purge',
@@ -29,8 +23,8 @@ export const purgeQueue: Queue<object> = {
 }
 
 /** The schedule is in the database, so switching the settings off must remove it. */
-export async function schedulePurge(boss: PgBoss, config: Config): Promise<void> {
-  const isOff = SETTINGS.every(name => config[name] === 0)
+export async function schedulePurge(boss: PgBoss, config: Config, purges: Purge[]): Promise<void> {
+  const isOff = purges.every(({ setting }) => config[setting] === 0)
   if (isOff) await boss.unschedule(purgeQueue.name)
   else await boss.schedule(purgeQueue.name, CRON, {}, { tz: config.LEDGER_TIMEZONE })
 }
