@@ -1,8 +1,7 @@
-import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/fields/day-fields.ts'
-import { change, closed } from '../http/fields/schemas.ts'
+import { change, updateOf } from '../http/fields/schemas.ts'
 import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
   type ClientFields,
@@ -20,22 +19,13 @@ export const clientUpdate = operation({
   name: 'CLIENT_UPDATE',
   summary: 'Changes a client’s name, contact or activation date',
   permissions: ['UPDATE_CLIENT'],
-  schema: Type.Object(
-    {
-      externalId: ClientId,
-      activationDate: change(Day),
-      firstname: change(Text(50, 'Asha')),
-      lastname: change(Text(50, 'Rao')),
-      mobileNo: change(Text(50, '+919876543210')),
-      emailAddress: change(Text(150, 'asha@example.in')),
-    },
-    {
-      ...closed,
-      minProperties: 2,
-      description:
-        'an object with externalId and at least one of activationDate, firstname, lastname, mobileNo, emailAddress',
-    },
-  ),
+  schema: updateOf(ClientId, {
+    activationDate: change(Day),
+    firstname: change(Text(50, 'Asha')),
+    lastname: change(Text(50, 'Rao')),
+    mobileNo: change(Text(50, '+919876543210')),
+    emailAddress: change(Text(150, 'asha@example.in')),
+  }),
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
 

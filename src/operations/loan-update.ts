@@ -1,10 +1,10 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
-import { change, closed } from '../http/fields/schemas.ts'
+import { change, updateOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { dayFormat, isSameDay, laterDay } from '../ledger/day-format.ts'
 import { absent } from '../ledger/effect.ts'
@@ -26,23 +26,14 @@ import { RATE_PERIOD } from './rate-period.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 import { wholeTerm } from './whole-term.ts'
 
-const schema = Type.Object(
-  {
-    externalId: ExternalId,
-    principal: change(Amount),
-    submittedOnDate: change(Day),
-    loanTermFrequency: change(Count),
-    loanTermFrequencyType: change(LoanTermFrequencyType),
-    numberOfRepayments: change(Count),
-    interestRatePerPeriod: change(Rate),
-  },
-  {
-    ...closed,
-    minProperties: 2,
-    description:
-      'an object with externalId and at least one of principal, submittedOnDate, loanTermFrequency, loanTermFrequencyType, numberOfRepayments, interestRatePerPeriod',
-  },
-)
+const schema = updateOf(ExternalId, {
+  principal: change(Amount),
+  submittedOnDate: change(Day),
+  loanTermFrequency: change(Count),
+  loanTermFrequencyType: change(LoanTermFrequencyType),
+  numberOfRepayments: change(Count),
+  interestRatePerPeriod: change(Rate),
+})
 type Changes = Omit<Static<typeof schema>, 'externalId'>
 
 export const loanUpdate = operation({

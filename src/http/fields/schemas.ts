@@ -1,4 +1,11 @@
-import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import {
+  Kind,
+  type Static,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { DefaultErrorFunction, SetErrorFunction, ValueErrorType } from '@sinclair/typebox/errors'
 import { BLANK } from '../../text/trimmed.ts'
@@ -71,3 +78,14 @@ const CANNOT_BE_CLEARED = 'is empty, but cannot be cleared this way; without it,
 export const NullableText = nullable(Type.String())
 
 export const closed = { additionalProperties: false }
+
+/** The body of an update, which names at least one member besides the id. */
+export const updateOf = <Id extends TSchema, Of extends TProperties>(externalId: Id, of: Of) =>
+  Type.Object(
+    { externalId, ...of },
+    {
+      ...closed,
+      minProperties: 2,
+      description: `an object with externalId and at least one of ${Object.keys(of).join(', ')}`,
+    },
+  )
