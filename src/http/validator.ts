@@ -31,6 +31,10 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
   }
 }
 
+/** For a body whose schema is only for the contract, such as a union of which the body names one. */
+export const bodyIsCheckedLater = (part: Part) =>
+  part.httpPart === 'body' ? () => true : validator(part)
+
 /** Most parts of routes share a schema with another's. */
 function checkOf(schema: TSchema): TypeCheck<TSchema> {
   const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)

@@ -17,7 +17,7 @@ import { liveQueue } from '../engine/queue.ts'
 import { closed, oneOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
-import { validator } from '../http/validator.ts'
+import { bodyIsCheckedLater } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces/traces.ts'
 import { openWaker } from '../queue/wake-workers.ts'
@@ -114,8 +114,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       {
         schema: operateSchema(catalogue),
         config: { needs: 'submit' },
-        // The operation that the body names checks the body, not this union of all.
-        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
+        validatorCompiler: bodyIsCheckedLater,
       },
       async (request, reply) => {
         const tracking_id = await operate(request, request.headers['idempotency-key'] ?? null)

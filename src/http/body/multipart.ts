@@ -7,7 +7,7 @@ import { storableText } from '../../text/storable.ts'
 import { trimmed } from '../../text/trimmed.ts'
 import { letTakeLong } from '../client-error.ts'
 import { invalidField, PayloadTooLarge } from '../problem.ts'
-import { validator } from '../validator.ts'
+import { bodyIsCheckedLater } from '../validator.ts'
 
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
@@ -21,7 +21,7 @@ export const acceptFiles = fastifyPlugin(async app => {
   // The body is read part by part as it arrives, so there is nothing of it to validate before the handler.
   app.addHook('onRoute', route => {
     if (route.schema?.consumes?.includes('multipart/form-data'))
-      route.validatorCompiler = part => (part.httpPart === 'body' ? () => true : validator(part))
+      route.validatorCompiler = bodyIsCheckedLater
   })
 })
 

@@ -7,7 +7,7 @@ import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
-import { validator } from '../../http/validator.ts'
+import { bodyIsCheckedLater } from '../../http/validator.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { IfMatch, PRECONDITION_REFUSALS } from '../precondition.ts'
 import { foundPayment } from '../reading/find-payments.ts'
@@ -51,8 +51,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
       resolveSchema,
       resolveCall,
       {
-        // The outcome that the body names checks the body, not this union of all.
-        validatorCompiler: part => (part.httpPart === 'body' ? () => true : validator(part)),
+        validatorCompiler: bodyIsCheckedLater,
         asked: ({ params, query, headers, body }) => ({
           ...params,
           ...query,
