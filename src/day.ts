@@ -30,7 +30,7 @@ function inAnyCase(names: string[]): string {
   return names.map(name => [...name].map(letter).join('')).join('|')
 }
 
-/** Patterns of every valid `yyyy-MM-dd`, unanchored. */
+/** Patterns of every valid `YYYY-MM-DD`, unanchored. */
 export const ISO_DAYS = [
   `${YEAR}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])`,
   `${YEAR}-(0[13-9]|1[0-2])-(29|30)`,
@@ -73,13 +73,13 @@ export function dayText([year, month, day]: Day): string {
   return `${digits(day, 2)} ${MONTHS[month - 1]} ${digits(year, 4)}`
 }
 
-/** A day as `dd MMMM yyyy`, from `yyyy-MM-dd`. */
+/** A day as `dd MMMM yyyy`, from `YYYY-MM-DD`. */
 export function textOfIso(iso: string): string {
   const day = dayOfIso(iso)
   return day === undefined ? iso : dayText(day)
 }
 
-/** The day as `yyyy-MM-dd`, which sorts by date. */
+/** The day as `YYYY-MM-DD`, which sorts by date. */
 export function isoDay([year, month, day]: Day): string {
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`
 }

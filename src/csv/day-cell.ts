@@ -2,7 +2,7 @@ import { type Day, dayOfIso, dayOfParts, dayText, isoDay, monthNamed } from '../
 
 type DayOfFile = {
   text: string
-  /** The day as `yyyy-MM-dd`: later days compare as greater. */
+  /** The day as `YYYY-MM-DD`: later days compare as greater. */
   iso: string
 }
 
@@ -60,12 +60,12 @@ function copied(text: string): string {
 }
 
 function parsed(text: string): DayOfFile | undefined {
-  const day = dayOfIso(MIDNIGHT.exec(text)?.[1] ?? text) ?? namedDay(text)
+  const day = dayOfIso(MIDNIGHT.exec(text)?.[1] ?? text) ?? dayWithNamedMonth(text)
   if (day === undefined || day[0] < YEARS.first || day[0] > YEARS.last) return undefined
   return { text: dayText(day), iso: isoDay(day) }
 }
 
-function namedDay(text: string): Day | undefined {
+function dayWithNamedMonth(text: string): Day | undefined {
   const [, date, , month = '', year = ''] = NAMED.exec(text) ?? []
   const fullYear = year.length === 2 ? centuryOf(Number(year)) : Number(year)
   return dayOfParts([fullYear, monthNamed(month), Number(date)])

@@ -17,12 +17,12 @@ export function isPast(text: string, timeZone: string): boolean {
   return sortable(text) <= today(timeZone)
 }
 
-/** Sweden writes days as `yyyy-MM-dd`. */
+/** Sweden writes days as `YYYY-MM-DD`. */
 export function today(timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
 }
 
-/** @param text as `dd MMMM yyyy` @returns it as `yyyy-MM-dd` */
+/** @param text as `dd MMMM yyyy` @returns it as `YYYY-MM-DD` */
 export function sortable(text: string): string {
   const day = namedDay(text)
   return day === undefined ? '' : isoDay(day)

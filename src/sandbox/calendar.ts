@@ -1,7 +1,7 @@
 export const DAY_MS = 86_400_000
 export const INDIA_MS = 5.5 * 3_600_000
 
-/** Days are yyyy-mm-dd strings: they compare as text, and no time zone can shift them. */
+/** Days are YYYY-MM-DD strings: they compare as text, and no time zone can shift them. */
 export function addDays(date: string, days: number): string {
   return isoDate(new Date(utc(date) + days * DAY_MS))
 }

@@ -62,7 +62,7 @@ const calls: Record<string, ControlCall> = {
   'PUT /business-date': ({ ledger }, sent) => {
     const { date, isOff = false } = sent as { date: string | null; isOff?: boolean }
     if (date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(date))
-      throw new Error('date must be yyyy-mm-dd')
+      throw new Error('date must be YYYY-MM-DD')
     ledger.businessDate = date ?? undefined
     ledger.isBusinessDateOff = isOff
     void ledger.journal.append({ businessDate: date ?? '' })

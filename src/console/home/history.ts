@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { today } from '../../ledger/day-format.ts'
 import { someMatching } from '../../operations/reading/find-operations.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 
@@ -46,9 +47,9 @@ export async function loadHistory(db: Database, timeZone: string): Promise<Histo
 }
 
 async function failures(db: Database, timeZone: string) {
-  const today = new Intl.DateTimeFormat('sv-SE', { timeZone }).format()
-  const filter = { failed_on: today, time_zone: timeZone }
-  return { today, failedToday: await countUpTo(db, someMatching(filter, MAX_COUNTED + 1)) }
+  const day = today(timeZone)
+  const filter = { failed_on: day, time_zone: timeZone }
+  return { today: day, failedToday: await countUpTo(db, someMatching(filter, MAX_COUNTED + 1)) }
 }
 
 async function lastMinute(db: Database) {

@@ -1,7 +1,7 @@
 import { DAY_MS, type Day, isoDay } from '../../day.ts'
 import { FREQUENCIES } from './loan.ts'
 
-/** The end of the last of `count` periods after a day, as `yyyy-MM-dd`. */
+/** The end of the last of `count` periods after a day, as `YYYY-MM-DD`. */
 export function lastDue(from: Day, frequency: number, count: number): string {
   const [year, month, day] = from
   if (frequency === FREQUENCIES.days || frequency === FREQUENCIES.weeks) {

@@ -13,7 +13,7 @@ import { CONFIGURATIONS, type Configurations, configurationIn } from './configur
  */
 const CACHED_MS = 10_000
 
-/** Days as `yyyy-MM-dd`. */
+/** Days as `YYYY-MM-DD`. */
 export type Calendar = {
   /** The business date: for the ledger, every later day is in the future. */
   businessDate(): Promise<string>
