@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { SettlementPage } from '../../payments/gateways/gateway-api.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
+import { forgetFormerParts } from '../settlements/forget-former-parts.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'
@@ -22,6 +23,7 @@ export async function saveSettlements(
     // An upload writes the same rows under this lock, in another order.
     await lockSettling(trx)
     await saveUnreadable(trx, fetch, unreadable)
+    await forgetFormerParts(trx, account.gateway, said)
     await sql`
       insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)
       select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${claim.lender}, n."settledAt", n.utr, n.amount,

@@ -51,6 +51,7 @@ const SettledRow = Type.Object(
   {
     kind: Type.String(),
     id: Text(200, 'rfnd_29QQoUBi66xm2f'),
+    formerly: Type.Optional(Type.String()),
     settlement_id: Reference,
     settled_at: Type.Optional(FileTime),
     utr: Type.Optional(Reference),

@@ -6,6 +6,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { ReadRow, Settled } from '../../payments/gateways/report-format.ts'
+import { forgetFormerParts } from '../settlements/forget-former-parts.ts'
 import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = {
@@ -64,6 +65,13 @@ export async function saveRows(
 
 /** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */
 async function saveSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
+  await forgetFormerParts(
+    trx,
+    gateway,
+    settled.map(({ settlement_id, paid_out, ...part }) => {
+      return { ...part, settlementId: settlement_id, paidOut: paid_out }
+    }),
+  )
   await sql`
     insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee,
       tax, paid_out, statement_id)

@@ -8,6 +8,8 @@ export type Said = Fields
 export type Settled = {
   kind: 'payment' | 'refund' | 'other'
   id: string | undefined
+  /** As in `ApiSettlement`. */
+  formerly?: string | undefined
   settlement_id: string | undefined
   settled_at?: string | undefined
   utr?: string | undefined

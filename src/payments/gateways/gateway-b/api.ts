@@ -1,4 +1,3 @@
-import { Decimal } from 'decimal.js'
 import type {
   ApiPayment,
   ApiSettlement,
@@ -11,7 +10,8 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { isZero, namesLoan, shape } from '../items/shape.ts'
 import { reversalsIn } from './reversals.ts'
-import { collectionOf, eventOf, orderPath, part } from './row.ts'
+import { collectionOf, eventOf, orderPath, part, refundPart } from './row.ts'
+import { kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -157,11 +157,23 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const details = part(row, 'settlement_details')
   const settlementId = shape.maybe(details, 'cf_settlement_id')
   const event = eventOf(row)
-  const type = shape.maybe(event, 'event_type')
+  const type = shape.maybe(event, 'event_type') ?? ''
   const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-  const kind = KINDS[type ?? ''] ?? 'other'
-  const paidOut = paidOutOf(event)
-  const id = settledId(row, kind, paymentId, paidOut)
+  const kind = kindOf(type)
+  // An adjustment adds its amount, if nothing else is said.
+  const paidOut =
+    signedIn(event, 'event_settlement_amount') ??
+    (kind === 'other' ? signedIn(event, 'event_amount') : null)
+  const { id, formerly } =
+    kind === 'payment'
+      ? { id: paymentId, formerly: null }
+      : partOf(kind, {
+          eventId: shape.maybe(event, 'event_id'),
+          type,
+          at: shape.maybe(event, 'event_time'),
+          refundId: shape.maybe(refundPart(row), 'refund_id'),
+          paidOut,
+        })
   // The payout itself is not part of the settlement, and the rest may not be settled yet.
   if (settlementId === null || type === 'SETTLEMENT') return []
   if (id === null) throw new UnreadableItem('its id is missing')
@@ -170,6 +182,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
     {
       kind,
       id,
+      formerly,
       paymentId,
       settlementId,
       settledAt:
@@ -181,34 +194,13 @@ function settlementOf(row: unknown): ApiSettlement[] {
         shape.maybe(event, 'event_amount') === null ? '0' : shape.amount(event, 'event_amount'),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      // An adjustment adds its amount, if nothing else is said.
-      paidOut: paidOut ?? (kind === 'other' ? signedIn(event, 'event_amount') : null),
+      paidOut,
     },
   ]
 }
 
-const KINDS: Record<string, ApiSettlement['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
-
-/** Several adjustments of one moment may share an event id and differ in what they add. */
-function settledId(
-  row: unknown,
-  kind: ApiSettlement['kind'],
-  paymentId: string | null,
-  paidOut: string | null,
-) {
-  if (kind === 'payment') return paymentId
-  const event = eventOf(row)
-  const eventId = shape.maybe(event, 'event_id')
-  if (kind === 'refund') return shape.maybe(part(row, 'refund_details'), 'refund_id') ?? eventId
-  const added = paidOut === null ? [] : [new Decimal(paidOut).toFixed()]
-  return eventId && [eventId, at(event, 'event_type'), at(event, 'event_time'), ...added].join(' ')
-}
-
-const paidOutOf = (event: unknown) => signedIn(event, 'event_settlement_amount')
-
 function signedIn(event: unknown, name: string): string | null {
-  if (shape.maybe(event, name) === null) return null
-  const amount = shape.amount(event, name)
-  const isTaken = shape.maybe(event, 'sale_type') === 'DEBIT' && !amount.startsWith('-')
-  return isTaken ? `-${amount}` : amount
+  return shape.maybe(event, name) === null
+    ? null
+    : signed(shape.amount(event, name), shape.maybe(event, 'sale_type'))
 }

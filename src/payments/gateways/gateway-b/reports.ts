@@ -1,14 +1,8 @@
 import type { PaymentStatus } from '../gateway-api.ts'
 import { isZero } from '../items/shape.ts'
-import {
-  type Fields,
-  type Format,
-  filled,
-  inIndia,
-  type ReadRow,
-  type Settled,
-} from '../report-format.ts'
+import { type Fields, type Format, filled, inIndia, type ReadRow } from '../report-format.ts'
 import { collectionOf } from './row.ts'
+import { kindOf, partOf, signed } from './settled-part.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -31,6 +25,7 @@ export const gatewayBEvents: Format = {
     status: ['event_status', 'status'],
     is_captured: ['is_captured'],
     payment_group: ['payment_group'],
+    refund_id: ['refund_id'],
     gateway_payment_id: ['cf_payment_id', 'cashfree_reference_id'],
     amount: ['payment_amount', 'transaction_amount'],
     currency: ['event_currency', 'currency'],
@@ -54,8 +49,6 @@ export const gatewayBSummary: Format = {
   read: () => ({ said: null, settled: null }),
 }
 
-const KINDS: Record<string, Settled['kind']> = { PAYMENT: 'payment', REFUND: 'refund' }
-
 function readEvent(
   row: Fields,
   settlements: ReadonlyMap<string, string>,
@@ -66,13 +59,13 @@ function readEvent(
   const event_type = row.event_type?.toUpperCase() ?? ''
   // The payout itself is not part of the settlement.
   if (event_type === 'SETTLEMENT') return { said: null, settled: null }
-  const kind = KINDS[event_type] ?? 'other'
+  const kind = kindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
   const status = known ?? 'captured'
   const amount = row.amount ?? event_amount
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
-  const paid_out = signed(row.paid_out ?? (kind === 'other' ? event_amount : undefined), row)
-  const id = kind === 'payment' ? row.gateway_payment_id : idOf(row, kind)
+  const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
+  const paid_out = stated === undefined ? undefined : signed(stated, row.sale_type)
   const said = filled({
     gateway_payment_id: row.gateway_payment_id,
     amount,
@@ -87,21 +80,26 @@ function readEvent(
     settled:
       settlement_id === undefined || (kind === 'payment' && status !== 'captured')
         ? null
-        : { kind, id, amount: unsigned(event_amount ?? amount), paid_out, ...of },
+        : {
+            kind,
+            ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(row, paid_out)),
+            amount: unsigned(event_amount ?? amount),
+            paid_out,
+            ...of,
+          },
   }
 }
 
-/** Events of one moment may share an id. */
-function idOf({ event_id, event_type, event_time, paid_out }: Fields, kind: string) {
-  if (kind === 'refund' || event_id === undefined) return event_id
-  return [event_id, event_type, event_time, paid_out].filter(Boolean).join(' ')
-}
-
-/** A debit is printed with or without its sign. */
-function signed(amount: string | undefined, { sale_type }: Fields): string | undefined {
-  return amount !== undefined && sale_type?.toUpperCase() === 'DEBIT' && !amount.startsWith('-')
-    ? `-${amount}`
-    : amount
+function partIn(row: Fields, paidOut: string | undefined) {
+  const type = row.event_type?.toUpperCase() ?? ''
+  const { id, formerly } = partOf(kindOf(type), {
+    eventId: row.event_id ?? null,
+    type,
+    at: row.event_time ?? null,
+    refundId: row.refund_id ?? null,
+    paidOut: paidOut ?? null,
+  })
+  return { id: id ?? undefined, formerly: formerly ?? undefined }
 }
 
 const unsigned = (amount: string | undefined) => amount?.replace(/^-/, '')

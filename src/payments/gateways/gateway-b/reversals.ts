@@ -1,7 +1,7 @@
 import type { ApiPage, ApiReversal, Unreadable, Window } from '../gateway-api.ts'
 import { asUnreadable, ifReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
-import { eventOf, orderPath, part } from './row.ts'
+import { eventOf, orderPath, part, refundPart } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 /** The kind of each type of row. The money of a `_REVERSAL` row came back to us, perhaps long after. */
@@ -63,9 +63,6 @@ async function listAt(path: string, ask: Ask): Promise<unknown[]> {
   const list = await ask(path)
   return list === undefined ? [] : shape.list(list)
 }
-
-/** The details are a list since 2026-01-01, in one of the two reconciliations. */
-const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 
 function refundOf(refund: unknown): ApiReversal[] {
   for (const needed of ['cf_refund_id', 'cf_payment_id']) shape.text(refund, needed)

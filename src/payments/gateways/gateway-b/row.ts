@@ -5,6 +5,8 @@ import { flagOf } from '../items/shape.ts'
 /** Rows are nested since 2026-01-01, and flat before; an event's type decides what it is. */
 export const part = (row: unknown, name: string) => at(row, name) ?? row
 export const eventOf = (row: unknown) => part(row, 'event_details')
+/** The details are a list since 2026-01-01, in one of the two reconciliations. */
+export const refundPart = (row: unknown) => [part(row, 'refund_details')].flat()[0]
 
 /** @param payment an entity, or the payment's part of a row */
 export const collectionOf = (payment: unknown): StatusFields => ({

@@ -1,0 +1,48 @@
+import { Decimal } from 'decimal.js'
+import type { ApiSettlement } from '../gateway-api.ts'
+import { inIndia } from '../report-format.ts'
+
+type Kind = ApiSettlement['kind']
+type Event = {
+  eventId: string | null
+  type: string
+  /** As written, in India's time if it names no zone. */
+  at: string | null
+  refundId: string | null
+  paidOut: string | null
+}
+type PartId = {
+  id: string | null
+  /** What earlier versions called it, or how they began what they called it, each in its own way for files and fetches. */
+  formerly: string | null
+}
+
+const KINDS: Record<string, Kind> = { PAYMENT: 'payment', REFUND: 'refund' }
+
+export const kindOf = (type: string): Kind => KINDS[type] ?? 'other'
+
+/**
+ * What identifies a part of a settlement, other than a payment, in the gateway's API and in its reports alike: these do
+ * not always have a refund's own id, and several adjustments may share an event's id.
+ */
+export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Event): PartId {
+  if (kind === 'refund') return { id: eventId ?? refundId, formerly: refundId }
+  if (eventId === null) return { id: null, formerly: null }
+  const named = `${eventId} ${type.toUpperCase()} `
+  const added = paidOut === null ? [] : [plain(paidOut)]
+  return { id: named + [minuteOf(at ?? ''), ...added].join(' '), formerly: named }
+}
+
+/** A debit is written with or without its sign. */
+export const signed = (amount: string, saleType: string | null | undefined): string =>
+  saleType?.toUpperCase() === 'DEBIT' && !amount.startsWith('-') ? `-${amount}` : amount
+
+/** A spreadsheet may have left out the seconds. */
+function minuteOf(at: string): string {
+  const time = new Date(inIndia(at.replace(' ', 'T')))
+  return Number.isNaN(time.getTime()) ? at : `${time.toISOString().slice(0, 16)}Z`
+}
+
+/** A text that is no number is left to the check. */
+const plain = (amount: string) =>
+  /^-?\d+(\.\d+)?$/.test(amount) ? new Decimal(amount).toFixed() : amount
