@@ -27,6 +27,11 @@ create or replace function core.loans_to_read_back(since timestamptz, until time
     from page
 $$;
 
+-- How much of the payment stands at its loan, or will once it is posted.
+create or replace function core.posted_amount(t core.transaction) returns numeric language sql immutable parallel safe as $$
+  select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
+$$;
+
 -- What was posted to these loans in this period. An operator's amount and day take precedence over the payment's;
 -- otherwise any event of the captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
@@ -34,7 +39,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
     posting_number integer, amount numeric, days date[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id, t.ledger_transaction_id, t.posting_number,
-         coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0),
+         core.posted_amount(t::core.transaction),
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union

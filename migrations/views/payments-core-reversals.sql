@@ -1,8 +1,3 @@
--- How much of the payment stands at its loan, or will once it is posted.
-create or replace function core.posted_amount(t core.transaction) returns numeric language sql immutable parallel safe as $$
-  select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
-$$;
-
 -- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: that of an operator's
 -- posting may be another one.
 create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
