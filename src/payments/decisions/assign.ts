@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import { placeholder } from '../../csv/made-up-values.ts'
+import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
@@ -77,7 +77,7 @@ async function remember(
      where t.id = ${payment} and k.kind = any(${kinds})
      order by ref`.execute(trx)
   for (const one of rows) {
-    if (placeholder(one.value) !== undefined)
+    if ((madeUp(one.value) ?? placeholder(one.value)) !== undefined)
       throw new Conflict(
         `The ${one.kind} ${one.value} is a placeholder, not an id: leave ${one.kind} out of remember`,
       )

@@ -168,13 +168,25 @@ t.test('an assignment does not remember beyond the days that its loan has the va
 
 t.test('an assignment does not remember a word for no value', async t => {
   const { call, stored, webhook, batch } = await withUpload(t)
-  await webhook('gateway_a', capturedA({ id: 'pay_1', payment: { token_id: 'NA' } }), LENDER)
+  const words = ['NA', 'NaN', '#NULL!']
+  for (const token_id of words)
+    await webhook('gateway_a', capturedA({ id: `pay_${token_id}`, payment: { token_id } }), LENDER)
   await batch()
   const body = { external_loan_id: 'L-1', remember: ['mandate'] }
-  t.match(await call('POST', '/api/payments/gateway_a/pay_1/assign', body), {
-    status: 409,
-    body: { detail: 'The mandate NA is a placeholder, not an id: leave mandate out of remember' },
-  })
+  for (const word of words)
+    t.match(
+      await call(
+        'POST',
+        `/api/payments/gateway_a/${encodeURIComponent(`pay_${word}`)}/assign`,
+        body,
+      ),
+      {
+        status: 409,
+        body: {
+          detail: `The mandate ${word} is a placeholder, not an id: leave mandate out of remember`,
+        },
+      },
+    )
   t.same(await stored(), [])
 })
 
