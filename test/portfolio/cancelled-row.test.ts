@@ -79,6 +79,18 @@ t.test('the loan of a cancelled row leaves its client to another row', async t =
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 1 })
 })
 
+t.test('a client whose loans are all cancelled is not created', async t => {
+  const service = await startTestService(t)
+  await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
+  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  await until(async () => (await stepsOf(service)) > 0, 'the rows are under way')
+  for (const line of [2, 3]) await cancelStep(service, id, line, 'LOAN_CREATE')
+  const { rows } = await sql`
+    select from loanops.operation where status = 'processing'`.execute(service.db)
+  t.equal(rows.length, 0)
+  t.match(await ended(service, id), { status: 'completed', failed: 2 })
+})
+
 t.test('a cancel waits for the end of a failed row without holding up that end', async t => {
   const service = await startTestService(t)
   await withLedger(service).loan('L-1')

@@ -123,10 +123,22 @@ const isBegun = sql`exists (
 async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
   const rows = finished.filter(({ state }) => state !== 'done')
   await sql`
+    with ended as (
+      select row.migration_id, row.line, row.client_external_id
+        from json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer)
+        join loanops.migration_row row on row.migration_id = r."migrationId" and row.line = r.line
+    ), step as (
+      select s.* from ended join loanops.migration_step s using (migration_id, line)
+      union
+      -- The step of the client is another row's, perhaps of one that ended before.
+      select s.*
+        from (select distinct migration_id, 'client:' || client_external_id as subject from ended) c
+        join loanops.operation o on o.subject = c.subject and o.status = 'processing'
+        join loanops.migration_step s on s.operation_id = o.id and s.migration_id = c.migration_id
+    )
     delete from loanops.operation where id = any(array(
       select o.id
-        from json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer)
-        join loanops.migration_step s on s.migration_id = r."migrationId" and s.line = r.line
+        from step s
         join loanops.operation o on o.id = s.operation_id
        where o.status = 'processing' and o.attempt = 0
          -- All loans of a client share the operation that creates it.
