@@ -31,22 +31,18 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
 $$;
 
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do, and for a dispute perhaps another amount; a gateway or merchant may settle a dispute by a
--- refund.
+-- different id than its webhooks do, and for a dispute perhaps another amount.
 create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
     from (
       select o.* from core.transaction o
        where r.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway
       union all
-      -- Anybody may send refunds where they are not signed: those are not read for each of them.
+      -- Anybody may send refunds where they are not signed: those are not read for each of them. A row is verified.
       select o.* from core.transaction o
-       where (r.hints ? 'is_of_row') is not true and o.is_verified and o.kind <> 'payment'
+       where (r.hints ? 'is_of_row') is not true and o.hints ? 'is_of_row' and o.is_verified and o.kind <> 'payment'
          and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
-   where o.id <> r.id and o.state <> 'failed'
-     and case when o.kind = r.kind then (o.amount = r.amount or r.kind = 'chargeback') and (r.hints ? 'is_of_row' or o.hints ? 'is_of_row')
-              when o.kind = 'refund' then o.amount = r.amount
-              else o.amount = r.amount and exists (select from core.refund_outcome(o, null) s where s.is_done) end
+   where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
 $$;
 

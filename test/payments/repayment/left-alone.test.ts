@@ -23,7 +23,6 @@ const LESS = {
   paid_on: '05 February 2026',
   note: 'less',
 }
-const REVERSE = { outcome: 'reverse', note: 'it is other money' }
 const HELD = ['suspense', 'refund', null, null]
 
 t.test('a dispute that an operator left out of the posting is not taken out once lost', async t => {
@@ -138,22 +137,6 @@ t.test('a dispute of gateway B is taken out once, and never by a row of its list
   await service.batch()
   await service.batch()
   t.same(await service.standing(), { '1-r2': 700, '2': 1_000, '3': 1_000 })
-})
-
-t.test('a dispute and the refund that settles it are taken out once', async t => {
-  const service = await reversing(t)
-  await service.signed(successB({ id: 1, loan: 'L-1' }))
-  await service.batch()
-  await service.signed(disputeOfB('DISPUTE_MERCHANT_ACCEPTED', 300, 1))
-  await service.signed(refundOfB(300, { id: 904, of: 1, type: 'PAYMENT_AUTO_REFUND' }))
-  await service.batch()
-  t.same(await service.standing(), { '1-r2': 700 })
-  t.same(await service.shown('904', 'gateway_b'), HELD)
-  const { payment } = await service.payment('904', 'gateway_b')
-  t.match(payment, { detail: 'It may be the same money as disp_1' })
-  t.match(await service.call('POST', '/api/payments/gateway_b/904/resolve', REVERSE), {
-    status: 200,
-  })
 })
 
 t.test('a refund of what a person posted in another currency waits for a person', async t => {
