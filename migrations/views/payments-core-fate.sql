@@ -101,22 +101,22 @@ create or replace function core.refund_outcome(r core.transaction, is_payment_ca
   select count(*) = 0,
          -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won. A refund or
          -- chargeback with too many facts to read counts as done, which keeps the payment back.
-         (max(o.phase) filter (where e.status = 'done')
-           >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+         (max(o.phase) filter (where e.status = 'done') >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
              -- Webhooks of a refund come in any order. Only the gateway's own answer proves that a refund failed after
              -- all, and only until another event reports it as made.
-             and (r.kind = 'refund' and max(e.received_at) filter (where e.status = 'undone' and e.verified_by = 'gateway_api')
-                    > max(e.received_at) filter (where e.status = 'done')) is not true
+             and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_undone_there), max(e.paid_at) filter (where o.is_undone_there))
+                    > (max(e.received_at) filter (where e.status = 'done'), max(e.paid_at) filter (where e.status = 'done'))) is not true
            or case when max(e.facts) >= core.most_facts()
                 then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
          (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true
              -- Likewise, only the gateway's own answer proves that a refund which failed was made after all.
-             and (r.kind = 'refund' and max(e.received_at) filter (where e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api')
-                    > max(e.received_at) filter (where e.status = 'undone')) is not true,
+             and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_done_there), max(e.paid_at) filter (where o.is_done_there))
+                    > (max(e.received_at) filter (where e.status = 'undone'), max(e.paid_at) filter (where e.status = 'undone'))) is not true,
          bool_or(e.status = 'never_captured') is true or refund_outcome.is_payment_captured is false,
          coalesce(bool_and(e.verified_by is not null), r.is_verified)
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
-   cross join lateral (select core.phase_of(e.hints)) o (phase)
+   cross join lateral (select core.phase_of(e.hints), e.status = 'undone' and e.verified_by = 'gateway_api',
+                              e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api') o (phase, is_undone_there, is_done_there)
    where e.kind = r.kind and e.ignored_for is null
 $$;
 

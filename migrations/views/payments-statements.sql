@@ -179,8 +179,8 @@ begin
                -- A dispute that was decided may be claimed, and decided, again in its next phase.
                and core.phase_of(e.hints) >= core.phase_of(f.hints)
                and (f.kind <> 'refund' or f.status <> 'undone' or e.verified_by = 'gateway_api')
-               -- A refund that failed may be made after all, and fail again.
-               and (f.kind <> 'refund'
+               -- A refund that failed may be made after all, and fail again. A row of gateway B's reconciliation says what was then.
+               and (f.kind <> 'refund' or f.hints ? 'is_of_row' and e.paid_at is not distinct from f.paid_at
                     or (select true
                           from core.event u
                          where u.gateway_payment_id = f.payment_id and u.gateway = $1 and u.kind = 'refund'

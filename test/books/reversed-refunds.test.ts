@@ -1,0 +1,58 @@
+import t, { type Test } from 'tap'
+import { fetchAll } from '../support/books/gateways.ts'
+import { listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { successB } from '../support/payments/gateway-events.ts'
+import { AUTOMATIC, reversing } from '../support/payments/reversals.ts'
+
+const WINDOW = { from: '2026-02-05T00:00:00Z', to: '2026-02-08T00:00:00Z' }
+
+/** As gateway B's reconciliation lists a refund of payment 1, or its reversal. */
+const rowOfRefund = (event: object) => ({
+  ...rowOfB('1', { event: { event_id: 'e1', event_amount: 300, ...event } }),
+  refund_details: { refund_id: 'R-1' },
+})
+
+const MADE = rowOfRefund({ event_type: 'REFUND' })
+const BACK = rowOfRefund({ event_type: 'REFUND_REVERSAL', event_time: '2026-02-07T10:00:00+05:30' })
+
+/** A gateway that lists these rows on 5 and 7 February, as long as they are there. */
+async function listing(t: Test, rows: { first: object[]; last: object[] }) {
+  const { settings } = await oddGateway(t, asked => {
+    if (asked.path !== '/pg/recon') return undefined
+    const { start_date } = asked.body.filters
+    if (start_date < '2026-02-06') return listOfB(rowOfB('1'), ...rows.first)(asked)
+    return start_date < '2026-02-06T12' ? undefined : listOfB(...rows.last)(asked)
+  })
+  const service = await reversing(t, AUTOMATIC, settings)
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  return {
+    ...service,
+    async fetched() {
+      await fetchAll(service.call, 'gateway_b', WINDOW)
+      await service.batch()
+      return [await service.standing(), await service.shown('R-1', 'gateway_b')]
+    },
+  }
+}
+
+t.test(
+  'a refund and its reversal of one fetch take nothing out, however often fetched',
+  async t => {
+    const service = await listing(t, { first: [MADE, BACK], last: [] })
+    for (let fetches = 0; fetches < 3; fetches++)
+      t.same(await service.fetched(), [{ 1: 1_000 }, ['failed', null, null, null]])
+  },
+)
+
+t.test(
+  'rows of a refund and of its later reversal that are fetched again say nothing new',
+  async t => {
+    const last: object[] = []
+    const service = await listing(t, { first: [MADE], last })
+    t.same(await service.fetched(), [{ '1-r2': 700 }, ['posted', null, null, null]])
+    last.push(BACK)
+    for (let fetches = 0; fetches < 3; fetches++)
+      t.same(await service.fetched(), [{ '1-r2': 700 }, ['posted', null, 'taken_back', null]])
+  },
+)
