@@ -64,7 +64,9 @@ create or replace function core.fate_of(
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
                                                                is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
 
-      when is_returned                                  then array['returned', null,                 objection]
+      when is_returned and present_state = 'returned'   then array['returned', null,                 objection]
+      -- Its repayment looks whether the ledger has the money.
+      when is_returned and refused_reason is null       then array['waiting',  null,                 objection]
       -- Once an operator has decided to post the payment, only the ledger can keep it back.
       when decision = 'post' then case
         when refused_reason is not null                 then array['suspense', refused_reason,       objection]

@@ -113,7 +113,8 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
    where t.id = found.id
 $$;
 
--- Takes refunds and chargebacks that are due out of payments that are not posted yet: these are posted for what is left.
+-- Takes refunds and chargebacks that are due out of payments that are not posted yet: these are posted for what is left, or
+-- are returned once the ledger was found not to have them.
 -- Returns whether there were any.
 create or replace function core.return_unposted(wanted_gateway text, ids text[]) returns boolean language plpgsql volatile as $$
 declare
@@ -128,7 +129,11 @@ begin
        and r.state = 'waiting' and r.unconfirmed is null and p.state in ('waiting', 'suspense', 'failed')
      order by r.received_at, r.id
   loop
-    update core.transaction p set returned_amount = coalesce(p.returned_amount, 0) + due.amount
+    -- Where nothing is left, its repayment only looks whether the ledger has the money, whatever was refused before.
+    update core.transaction p
+       set returned_amount = coalesce(p.returned_amount, 0) + due.amount,
+           refused_reason = case when core.posted_amount(p) > due.amount then p.refused_reason end,
+           next_try_at = case when core.posted_amount(p) > due.amount then p.next_try_at end
      where p.id = due.payment and core.posted_amount(p) >= due.amount;
     if found then
       update core.transaction set state = 'returned', returned_amount = due.amount, decision = null where id = due.id;
@@ -174,7 +179,8 @@ begin
     -- The posting number grows, because the external id of an undone repayment stays reserved.
     update core.transaction t
        set returned_amount = nullif(coalesce(p.returned_amount, 0) + change, 0), posting_number = p.posting_number + 1,
-           state = case when posted is null then 'waiting' else 'posted' end, reason = null, operation_id = operation,
+           state = case when posted is not null then 'posted' when core.posted_amount(p) > change then 'waiting' else 'returned' end,
+           reason = null, operation_id = operation,
            posted_at = case when posted is not null then clock_timestamp() end, ledger_transaction_id = posted,
            read_back_at = null, difference = null, ledger_amount = null,
            refused_reason = case when refusal is not null then 'ledger_refused' end, refused_detail = refusal, tries = 0,

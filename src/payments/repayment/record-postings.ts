@@ -11,8 +11,9 @@ import { repaymentIntake } from './repayment-intake.ts'
 const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
 const UNCONFIRMED = 'unconfirmed'
+const NOTHING_LEFT = 'nothing_left'
 /** With these reasons nothing was sent, so the payment is not marked as refused: its events decide again. */
-const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED]
+const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED, NOTHING_LEFT]
 
 /** Records results in the transaction that ends the repayments, so that no payment misses its result. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {
@@ -35,6 +36,7 @@ type PostingResult = {
   is_retried: boolean
   is_by_operator: boolean
   is_unconfirmed: boolean
+  is_returned: boolean
 }
 
 function resultOf({ claim, decision }: Final): PostingResult {
@@ -56,6 +58,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
     is_retried: reasonIs('retried', reason) && !isByOperator,
     is_by_operator: isByOperator,
     is_unconfirmed: given === UNCONFIRMED,
+    is_returned: given === NOTHING_LEFT,
   }
 }
 
@@ -66,7 +69,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
-        is_by_operator boolean)
+        is_by_operator boolean, is_returned boolean)
     ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
@@ -74,7 +77,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
        order by t.gateway, t.gateway_payment_id for update of t
     ), changed as (
       update core.transaction t
-         set state = case when result.ledger_transaction_id is null then 'waiting' else 'posted' end,
+         set state = case when result.ledger_transaction_id is not null then 'posted' when result.is_returned then 'returned' else 'waiting' end,
              reason = case when result.overpaid then 'overpaid' end,
              objection = case when result.ledger_transaction_id is not null then t.objection end,
              posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,

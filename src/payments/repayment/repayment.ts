@@ -53,7 +53,10 @@ export function repayment(db: Database, config: Config): Operation {
 
     async run(attempt, { transaction_id, external_loan_id }) {
       const found = await readLoan(attempt.ledger, external_loan_id, 'transactions')
-      if (found.outcome === 'refused') return unreadLoan(found)
+      if (found.outcome === 'refused') {
+        const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
+        return isNothingLeft(due) && found.status === NOT_FOUND ? nothingLeft : unreadLoan(found)
+      }
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
@@ -63,6 +66,8 @@ export function repayment(db: Database, config: Config): Operation {
           db,
         )
       const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
+      if (isNothingLeft(due))
+        return whatLedgerHas(loan, { ...due, loanExternalId: external_loan_id })
       const payment = lessPayerFee(config, due, loan.loanProductName)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
@@ -92,6 +97,16 @@ export function repayment(db: Database, config: Config): Operation {
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
+}
+
+const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back before it was posted')
+
+const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
+
+/** What went back as a whole is not posted; but a person or a file may have booked it. */
+function whatLedgerHas(loan: PayableLoan, due: DuePayment & { loanExternalId: string }): Refusal {
+  const booked = bookedOn(loan, { ...due, day: due.events[0]?.day ?? '' })
+  return booked !== undefined && 'outcome' in booked ? booked : nothingLeft
 }
 
 function unreadLoan(refused: Parameters<typeof withReason>[0]) {

@@ -171,6 +171,29 @@ t.test('a refund of a payment of an unknown event that was decided is a refund',
   t.same(await service.shown('rfnd_2'), HELD)
 })
 
+t.test('a payment that the ledger has is not returned by its full refund', async t => {
+  const service = await reversing(t)
+  await service.bookByHand('pay_1', 1_000)
+  const [captured, refunded] = [capturedA({ loan: 'L-1' }), refund()]
+  for (const event of [captured, refunded]) await service.signed(event)
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, '1000'])
+  const { payment } = await service.payment('pay_1')
+  t.match(payment, { detail: /different: amount is 1000 there, not 0/ })
+})
+
+t.test('a payment whose loan the ledger does not know is returned by its full refund', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
+  await service.batch()
+  await sql`
+    insert into core.loan_product (external_loan_id, product)
+    select 'L-9', product from core.loan_product where external_loan_id = 'L-1'`.execute(service.db)
+  for (const event of [capturedA({ loan: 'L-9' }), refund()]) await service.signed(event)
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['returned', null, null, '1000'])
+})
+
 t.test('a refund of a payment whose id the ledger has on another loan waits', async t => {
   const service = await reversing(t)
   await service.loan('L-2')
