@@ -53,21 +53,14 @@ export function repayment(db: Database, config: Config): Operation {
 
     async run(attempt, { transaction_id, external_loan_id }) {
       const found = await readLoan(attempt.ledger, external_loan_id, 'transactions')
-      if (found.outcome === 'refused') {
-        const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
-        return isNothingLeft(due) && found.status === NOT_FOUND ? nothingLeft : unreadLoan(found)
-      }
+      if (found.outcome === 'refused') return unreadLoan(db, transaction_id, found)
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
       const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
-      if (isProductAsked)
-        await sql`select core.learn_product(${external_loan_id}, ${loan.loanProductName})`.execute(
-          db,
-        )
+      if (isProductAsked) await learnProduct(db, external_loan_id, loan)
       const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
-      if (isNothingLeft(due))
-        return whatLedgerHas(loan, { ...due, loanExternalId: external_loan_id })
+      if (isNothingLeft(due)) return whatLedgerHas(loan, due)
       const payment = lessPayerFee(config, due, loan.loanProductName)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
@@ -104,15 +97,25 @@ const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back befor
 const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
 
 /** What went back as a whole is not posted; but a person or a file may have booked it. */
-function whatLedgerHas(loan: PayableLoan, due: DuePayment & { loanExternalId: string }): Refusal {
-  const booked = bookedOn(loan, { ...due, day: due.events[0]?.day ?? '' })
+function whatLedgerHas(loan: PayableLoan, due: DuePayment): Refusal {
+  const day = due.events[0]?.day ?? ''
+  const booked = bookedOn(loan, { ...due, day, loanExternalId: loan.externalId ?? '' })
   return booked !== undefined && 'outcome' in booked ? booked : nothingLeft
 }
 
-function unreadLoan(refused: Parameters<typeof withReason>[0]) {
-  return refused.status === NOT_FOUND
-    ? refusedFor('loan_unknown', '404', 'The ledger has no such loan')
-    : withReason(refused)
+async function unreadLoan(db: Database, transaction: string, refused: Refused) {
+  if (refused.status !== NOT_FOUND) return withReason(refused)
+  // What is asked of the events does not matter here.
+  const due = await duePayment(db, transaction, 'UTC', null)
+  return isNothingLeft(due)
+    ? nothingLeft
+    : refusedFor('loan_unknown', '404', 'The ledger has no such loan')
+}
+
+type Refused = Parameters<typeof withReason>[0]
+
+async function learnProduct(db: Database, id: string, { loanProductName }: PayableLoan) {
+  await sql`select core.learn_product(${id}, ${loanProductName})`.execute(db)
 }
 
 function asksProduct({ lenders, gateways }: Config): boolean {
