@@ -53,6 +53,15 @@ t.test(
   },
 )
 
+t.test('a clock that was ahead at the last scheduled fetch does not stop the next', async t => {
+  const { service } = await withGatewayA(t)
+  await scheduled(service)
+  await sql`update core.backfill set window_to = window_to + interval '1 day'`.execute(service.db)
+  t.match(await scheduled(service), { status: 'completed', last_error: null })
+  const { rows } = await sql`select from core.backfill where window_to > now()`.execute(service.db)
+  t.equal(rows.length, 1)
+})
+
 t.test('a fetch on demand does not move the point where the schedule goes on', async t => {
   const { service } = await withGatewayA(t)
   const first = await scheduled(service)

@@ -39,7 +39,9 @@ export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Pr
              least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS})), least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS}))
         from (select now() - ${TRAILS_BY}::interval as ended) e
        cross join lateral (
-         select coalesce(max(window_to) - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval) as started
+         select least(coalesce(max(window_to) - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval),
+                      -- A clock may have been ahead before.
+                      ended - ${OVERLAP}::interval) as started
            from core.backfill
           where gateway = ${account.gateway} and account = ${nameOf(account)}
             and trigger = 'schedule' and status = 'completed') s
