@@ -39,12 +39,12 @@ create or replace function core.is_partial(wanted_gateway text, wanted_lender te
 $$;
 
 -- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
--- what was sent. `intended`: what is or will be sent, never more than was captured, because an operator's amount may be
--- in the loan's currency.
+-- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
+-- captured, because an operator's amount may be in the loan's currency.
 create or replace view core.payment_here as
 select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
-       case when t.state = 'posted' then t.ledger_amount end as found,
+       case when t.state = 'posted' and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
        -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
          and (t.state <> 'returned' or t.returned_amount is null) as is_whole,

@@ -86,6 +86,17 @@ const CASES: Record<string, [Statement | null, Payment | null, Record<string, st
     { ...POSTED, decision: 'post', decided_amount: '83000' },
     { captured: '1000', posted: '1000' },
   ],
+  'posted by an operator in the currency of its loan, and adjusted at the ledger': [
+    {},
+    {
+      ...POSTED,
+      decision: 'post',
+      decided_amount: '83000',
+      difference: 'less',
+      ledger_amount: '80000',
+    },
+    { captured: '1000', posted: '1000' },
+  ],
   'adjusted at the ledger': [
     {},
     { ...POSTED, difference: 'less', ledger_amount: '800' },
