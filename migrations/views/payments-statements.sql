@@ -246,9 +246,9 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
      set files = core.valid_files(l.files || excluded.files), is_moved = l.is_moved and excluded.is_moved;
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
-  select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), t.lender, 'UNKNOWN'), n.amount, n.currency, n.status,
+  select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), nullif(t.lender, 'UNKNOWN'), n.asked_for, 'UNKNOWN'), n.amount, n.currency, n.status,
          n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
-    from jsonb_to_recordset(said) as n (id text, lender text, amount numeric, currency text, status text,
+    from jsonb_to_recordset(said) as n (id text, lender text, asked_for text, amount numeric, currency text, status text,
       captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
     left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
    order by n.id

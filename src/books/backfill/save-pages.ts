@@ -1,10 +1,16 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Trx } from '../../database/database.ts'
-import type { ApiPage, ApiPayment, Fetched } from '../../payments/gateways/gateway-api.ts'
+import type {
+  ApiPage,
+  ApiPayment,
+  Fetched,
+  PaymentStatus,
+  Unreadable,
+} from '../../payments/gateways/gateway-api.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { saveEvents } from '../../payments/intake/save-events.ts'
-import type { PaymentEvent } from '../../payments/payment-event.ts'
+import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
@@ -27,6 +33,7 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
+  unreadable.push(...payments.filter(({ status }) => status === null).map(withoutStatus))
   const beyond = await refundsBeyond(fetch, captured)
   reversals.push(...beyond.reversals)
   unreadable.push(...beyond.unreadable)
@@ -48,6 +55,18 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
 }
+
+const withoutStatus = ({ id, item, paidAt, statusFields }: ApiPayment): Unreadable => ({
+  kind: 'payment',
+  item,
+  reason: 'its status is not known',
+  key: id,
+  id,
+  paymentId: id,
+  mayBeMoney: true,
+  statusFields,
+  times: { from: paidAt, to: paidAt },
+})
 
 async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) {
   const byId = new Map(captured.map(payment => [payment.id, payment]))
@@ -86,26 +105,37 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   return found
 }
 
+/** From the earliest state to the last. */
+const STATED: (PaymentStatus | null)[] = ['failed', 'captured', 'refunded']
+
 async function saveStatements(
   trx: Trx,
   fetch: Fetch,
   payments: WithStatus<ApiPayment>[],
 ): Promise<void> {
-  // An item may be listed twice: only the last copy of each is saved.
-  const byId = new Map(payments.map(payment => [payment.id, payment]))
-  const said = [...byId.values()]
-    .filter(({ status }) => status !== 'pending' && status !== null)
-    .map(({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
+  const { account, claim } = fetch
+  const stated = payments.filter(({ status }) => STATED.includes(status))
+  // A payment may be listed twice: its last copy is saved, but no earlier state undoes a later one.
+  stated.sort((a, b) => STATED.indexOf(a.status) - STATED.indexOf(b.status))
+  const byId = new Map(stated.map(payment => [payment.id, payment]))
+  const said = [...byId.values()].map(
+    ({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
       id,
-      lender: fetch.claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }),
+      // An account of several lenders lists the payments of all of them, whichever is asked for.
+      lender:
+        claim.lender === account.lender
+          ? (claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }))
+          : UNKNOWN,
+      asked_for: claim.lender,
       amount,
       currency,
       status,
       captured_at: paidAt,
       fee,
       tax,
-    }))
-  await sql`select core.save_statements(${fetch.account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
+    }),
+  )
+  await sql`select core.save_statements(${account.gateway}, 'api', null, ${JSON.stringify(said)}::jsonb)`.execute(
     trx,
   )
 }

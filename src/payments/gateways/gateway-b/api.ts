@@ -15,6 +15,8 @@ import { kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
+/** Payments have the time when they were begun, their rows that when they ended. */
+const PAYMENT_TAKES_MS = 3_600_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000
 
@@ -30,7 +32,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
 
   return {
     async *pages(window) {
-      for await (const rows of recon(call, '/recon', window)) {
+      for await (const rows of begunIn(call, window)) {
         const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
         const { reversals, unreadable } = await reversalsIn(rows, window, find)
         yield {
@@ -85,6 +87,25 @@ async function* recon(call: CallGateway, path: string, { from, to }: Window) {
     cursor = next
   }
   throw new UnexpectedAnswer('its list does not end')
+}
+
+/** The rows of the window, and those of payments that were begun in it and ended soon after it. */
+async function* begunIn(call: CallGateway, window: Window) {
+  const { from, to } = window
+  const end = Math.min(to.getTime() + PAYMENT_TAKES_MS, Date.now())
+  const longer = { from, to: new Date(Math.max(to.getTime(), end)) }
+  for await (const rows of recon(call, '/recon', longer))
+    yield rows.filter(row => isBegun(row, window))
+}
+
+/** Whether this happened in the window, or a payment ended after it that was begun in it; true if nobody can tell. */
+function isBegun(row: unknown, { to }: Window): boolean {
+  const event = eventOf(row)
+  const happened = ifReadable(() => shape.isoTime(event, 'event_time'))
+  if (happened === null || happened <= to) return true
+  if (ifReadable(() => shape.text(event, 'event_type')) !== 'PAYMENT') return false
+  const begun = ifReadable(() => shape.isoTime(part(row, 'payment_details'), 'payment_time'))
+  return begun === null || begun <= to
 }
 
 /** The gateway refuses an id that cannot be its own, which also means that it has no such thing. */

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { fetchAll } from '../support/books/gateways.ts'
+import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { ALL_DAY, DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { paymentService } from '../support/payments/payments.ts'
+
+async function serviceWith(t: Test, answer: Parameters<typeof oddGateway>[1]) {
+  const { settings } = await oddGateway(t, answer)
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  return {
+    ...service,
+    fetch: (gateway: string, more = {}) => fetchAll(service.call, gateway, { ...ALL_DAY, ...more }),
+    days: async () => (await reconciliation(service.call)).days,
+  }
+}
+
+t.test('a captured payment that its list names again as failed or pending is captured', async t => {
+  const again = ['1', '2'].map((id, n) =>
+    rowOfB(id, { event: { event_status: n === 0 ? 'FAILED' : 'PENDING' } }),
+  )
+  const service = await serviceWith(t, listOfB(rowOfB('1'), rowOfB('2'), ...again))
+  t.match(await service.fetch('gateway_b'), { status: 'completed', missed: 2 })
+  await service.batch()
+  const [day] = await service.days()
+  t.match(day, { captured: { payments: 2, amount: '2000.00' } })
+  t.same(filled(day), { unchecked: '2 2000.00' })
+})
+
+t.test('a fetch for one lender leaves known payments of others in their own books', async t => {
+  const notes = { loan_id: 'L-1', lender: 'LENDER_01' }
+  const service = await serviceWith(t, listOfA(itemOfA('pay_1', { notes })))
+  await service.fetch('gateway_a')
+  await service.batch()
+  t.match(await service.days(), [{ lender: 'LENDER_01', statement: 'complete' }])
+  await service.fetch('gateway_a', { lender: 'LENDER_02' })
+  const days = await service.days()
+  t.match(days, [{ lender: 'LENDER_01', statement: 'complete', captured: { payments: 1 } }])
+  t.equal(days.length, 1)
+})
+
+t.test(
+  'a payment of gateway B that ended after midnight is at its gateway on its own day',
+  async t => {
+    const started = '2026-02-05T23:58:00+05:30'
+    const late = rowOfB('1', {
+      event: { event_time: '2026-02-06T00:03:00+05:30' },
+      payment: { payment_time: started },
+    })
+    const next = rowOfB('2', {
+      event: { event_time: '2026-02-06T00:04:00+05:30' },
+      payment: { payment_time: '2026-02-06T00:02:00+05:30' },
+    })
+    const service = await serviceWith(t, asked => {
+      const { start_date, end_date } = asked.body?.filters ?? {}
+      const isAsked = ({ event_details: { event_time } }: typeof late) =>
+        Date.parse(event_time) >= Date.parse(start_date) &&
+        Date.parse(event_time) <= Date.parse(end_date)
+      return listOfB(...[late, next].filter(isAsked))(asked)
+    })
+    t.match(await service.fetch('gateway_b'), { status: 'completed', fetched: 1 })
+    await service.batch()
+    const [day] = await service.days()
+    t.match(day, { day: DAY, statement: 'complete', captured: { payments: 1 } })
+    t.same(filled(day), { unchecked: '1 1000.00' })
+  },
+)
+
+t.test(
+  'a payment with a status that nobody knows leaves its day partial, and is in suspense',
+  async t => {
+    let rows = [rowOfB('1')]
+    const service = await serviceWith(t, asked => listOfB(...rows)(asked))
+    await service.fetch('gateway_b')
+    await service.batch()
+    rows = ['1', '2'].map(id => rowOfB(id, { event: { event_status: 'SETTLED' } }))
+    t.match(await service.fetch('gateway_b'), {
+      status: 'completed',
+      last_error: /2 items could not be read.*its status is not known/,
+    })
+    await service.batch()
+    t.match(await service.days(), [
+      { statement: 'partial', buckets: { not_at_gateway: { payments: 0 } } },
+    ])
+    const { rows: held } = await sql<object>`
+    select hints ->> 'payment_id' as id from ops.payment where reason = 'unreadable'`.execute(
+      service.db,
+    )
+    t.same(held, [{ id: '2' }])
+  },
+)
