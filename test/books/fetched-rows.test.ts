@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY, DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { PAID_AT } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 
 async function serviceWith(t: Test, answer: Parameters<typeof oddGateway>[1]) {
@@ -26,6 +27,24 @@ t.test('a captured payment that its list names again as failed or pending is cap
   const [day] = await service.days()
   t.match(day, { captured: { payments: 2, amount: '2000.00' } })
   t.same(filled(day), { unchecked: '2 2000.00' })
+})
+
+t.test('a payment that is fetched after its settlement shows it', async t => {
+  const settled_at = PAID_AT + 2 * 86_400
+  const of = { type: 'payment', amount: 100_000, fee: 2_360, tax: 360, credit: 97_640, debit: 0 }
+  const at = { currency: 'INR', settled_at, settlement_id: 'setl_1', settlement_utr: 'UTR1' }
+  const service = await serviceWith(t, ({ path, query }) => {
+    if (path.startsWith('/v1/settlements') && query.get('day') === '7')
+      return { items: [{ entity_id: 'pay_1', ...of, ...at }] }
+    return path === '/v1/payments' && Number(query.get('from')) < PAID_AT
+      ? { items: [itemOfA('pay_1')] }
+      : undefined
+  })
+  await service.fetch('gateway_a', { from: '2026-02-07T00:00:00Z', to: '2026-02-07T12:00:00Z' })
+  await service.fetch('gateway_a')
+  const { rows } = await sql<object>`
+    select settlement_id, utr, fee::text, tax::text from ops.statement`.execute(service.db)
+  t.same(rows, [{ settlement_id: 'setl_1', utr: 'UTR1', fee: '20.00', tax: '3.60' }])
 })
 
 t.test('a fetch for one lender leaves known payments of others in their own books', async t => {

@@ -9,6 +9,7 @@ import { RunLeft } from '../../queue/keep-claim.ts'
 import { endRun } from '../../queue/run-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { isOfGateway } from '../apis/gateway-call.ts'
+import { settleStatements } from '../settlements/settle-statements.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchWindow } from './fetch-window.ts'
@@ -45,9 +46,14 @@ export async function runBackfill(context: BackfillContext, run: Run): Promise<v
   }
 }
 
-async function endPart({ db, claim }: Fetch, part: Window, counted: number): Promise<void> {
+async function endPart(
+  { db, claim, account }: Fetch,
+  part: Window,
+  counted: number,
+): Promise<void> {
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
+    await settleStatements(trx, account.gateway, part)
     await sql`
       update core.backfill set done_until = ${part.to}, fetched = ${counted}, fetched_before = ${counted}
        where id = ${claim.id}`.execute(trx)
