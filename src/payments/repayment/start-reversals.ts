@@ -57,6 +57,14 @@ export async function startReversals(
     newOperation(reversalIntake, reversalOf(row), null, { traceparent }),
   )
   await startPosting(trx, boss, operations, batch)
+  // What was read back may not stand any more: until it is read again, its day is not balanced.
+  await sql`
+    update core.transaction p set read_back_at = null
+      from core.transaction r
+     where r.id = any(${ids}::uuid[])
+       and p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'`.execute(
+    trx,
+  )
   return rows.length
 }
 
