@@ -49,7 +49,7 @@ create or replace function core.fate_of(
   -- The kind of a refund or chargeback that keeps this payment from being posted.
   held_by text default null,
   -- The objection to a payment that is decided, posted or being posted, or to a refund that is booked; and whether all of
-  -- the payment went back.
+  -- the payment went back, which its repayment looks for at the ledger.
   objection text default null, is_returned boolean default false,
   -- The next arguments are only for a refund or chargeback.
   all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
@@ -63,9 +63,7 @@ create or replace function core.fate_of(
       when present_state in ('posting', 'posted') or is_booked then array[present_state, present_reason, objection]
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
                                                                is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
-
       when is_returned and present_state = 'returned'   then array['returned', null,                 objection]
-      -- Its repayment looks whether the ledger has the money.
       when is_returned and refused_reason is null       then array['waiting',  null,                 objection]
       -- Once an operator has decided to post the payment, only the ledger can keep it back.
       when decision = 'post' then case
