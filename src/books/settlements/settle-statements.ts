@@ -16,7 +16,7 @@ export async function settleStatements(trx: Trx, gateway: string, { from, to }: 
     with settled as materialized (
       select distinct on (id) *
         from core.settlement_row
-       -- No index has the payments, and a join would compare each with each. No settlement is older than its payments.
+       -- A join would compare each with each. No settlement is older than its payments.
        where id = any(${rows.map(({ id }) => id)}::text[]) and gateway = ${gateway} and kind = 'payment'
          and settled_at >= ${from} and statement_id is null
        order by id, settled_at desc

@@ -18,6 +18,7 @@ const LATER = OWN.filter(name => name >= '100')
 const WITHOUT_LATER = sql`
   drop index core.transaction_bank_reference;
   drop index core.transaction_verified_of_payment;
+  drop index core.settlement_row_of_payment;
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;
