@@ -97,7 +97,7 @@ t.test(
     const { url } = await freshDatabase(t)
     const errors: Error[] = []
     const onError = (error: Error) => errors.push(error)
-    const ours = openDatabase(url, { max: 1, name: 'test', onError, statementMs: 100 })
+    const ours = openDatabase(url, { max: 1, name: 'test', onError, statementMs: 1_000 })
     t.teardown(() => ours.destroy())
     await sql`select`.execute(ours)
     await until(async () => poolUse(ours).idle === 0, 'it is closed')
