@@ -1,6 +1,13 @@
 import type { PaymentStatus } from '../gateway-api.ts'
 import { isZero } from '../items/shape.ts'
-import { type Fields, type Format, filled, inIndia, type ReadRow } from '../report-format.ts'
+import {
+  type Fields,
+  type Format,
+  filled,
+  inIndia,
+  type ReadRow,
+  type Settled,
+} from '../report-format.ts'
 import { collectionOf } from './row.ts'
 import { kindOf, partOf, signed } from './settled-part.ts'
 
@@ -82,7 +89,7 @@ function readEvent(
         ? null
         : {
             kind,
-            ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(row, paid_out)),
+            ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(kind, row, paid_out)),
             amount: unsigned(event_amount ?? amount),
             paid_out,
             ...of,
@@ -90,11 +97,10 @@ function readEvent(
   }
 }
 
-function partIn(row: Fields, paidOut: string | undefined) {
-  const type = row.event_type?.toUpperCase() ?? ''
-  const { id, formerly } = partOf(kindOf(type), {
+function partIn(kind: Settled['kind'], row: Fields, paidOut: string | undefined) {
+  const { id, formerly } = partOf(kind, {
     eventId: row.event_id ?? null,
-    type,
+    type: row.event_type ?? '',
     at: row.event_time ?? null,
     refundId: row.refund_id ?? null,
     paidOut: paidOut ?? null,
