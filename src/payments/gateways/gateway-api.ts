@@ -35,8 +35,8 @@ type ApiRefund = { item: unknown; payment?: unknown }
 export type ApiSettlement = {
   kind: 'payment' | 'refund' | 'other'
   id: string
-  /** The id under which earlier versions stored the part, or its beginning; null where that was the same. */
-  formerly: string | null
+  /** The id under which earlier versions stored the part, or its beginning; null or absent where that was the same. */
+  formerly?: string | null
   paymentId: string | null
   settlementId: string
   settledAt: Date | null

@@ -190,7 +190,6 @@ function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
     {
       kind,
       id,
-      formerly: null,
       paymentId: kind === 'payment' ? id : shape.maybe(row, 'payment_id'),
       settlementId,
       settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
