@@ -14,18 +14,22 @@ import { Time } from '../../http/fields/day-fields.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
-import { count } from '../frame/formats.ts'
+import { count, type Formats } from '../frame/formats.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
 import type { PageContext } from '../page-context.ts'
+import { localTime } from '../text/local-time.ts'
 
 const { state, type } = callbackFilters
 const Replay = Type.Object({ from: Time, to: Time, state, type }, closed)
+const local = Type.String({ maxLength: 40 })
+/** `from` and `to` in the ledger's zone, as the browser's fields send them. */
+const Count = Type.Object({ from: local, to: local, state, type }, closed)
 const resendSchema = { params: IdParams }
 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
-  const { db } = context
+  const { db, formats } = context
   return async app => {
     app.post(
       '/callbacks/:id/resend',
@@ -39,11 +43,13 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
 
     app.get(
       '/callbacks/replay',
-      { schema: { querystring: Replay }, config: read },
+      { schema: { querystring: Count }, config: read },
       async (request, reply) => {
-        const asker = askerOf(request)
-        const callbacks = await replayCallbacks(db, { ...request.query, dry_run: true }, asker)
-        const body = confirmation(request.query, callbacks)
+        const at = (field: 'from' | 'to') =>
+          localTime(request.query[field], formats.timeZone, field).toISOString()
+        const replay = { ...request.query, from: at('from'), to: at('to') }
+        const callbacks = await replayCallbacks(db, { ...replay, dry_run: true }, askerOf(request))
+        const body = confirmation(formats, replay, callbacks)
         return answerPage(request, reply, { title: 'Replay callbacks', body })
       },
     )
@@ -64,10 +70,10 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
   }
 }
 
-function confirmation(replay: Static<typeof Replay>, callbacks: number) {
+function confirmation(formats: Formats, replay: Static<typeof Replay>, callbacks: number) {
   const { from, to, state = 'failed', type } = replay
   return html`<h1>Replay callbacks</h1>
-<p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${from} to ${to} will be sent again, under the same ids.</p>
+<p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${formats.time(from)} to ${formats.time(to)} will be sent again, under the same ids.</p>
 <form class="box" method="post" action="/console/callbacks/replay">
 ${Object.entries({ ...replay, state }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Go back</a></form>`

@@ -22,7 +22,7 @@ export function callbackState(state: string): Html {
 }
 
 function callbackList(context: PageContext): List<typeof callbackFilters, CallbackRow> {
-  const { db } = context
+  const { db, formats } = context
   return {
     path: '/callbacks',
     title: 'Callbacks',
@@ -36,7 +36,7 @@ function callbackList(context: PageContext): List<typeof callbackFilters, Callba
     },
     count: filter =>
       countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
-    below: replayForms,
+    below: (filter, role) => replayForms(formats, filter, role),
   }
 }
 

@@ -2,18 +2,24 @@ import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
 import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
+import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
 type Filter = { state?: string; type?: string; from?: string; to?: string }
 
-export function replayForms({ state = 'failed', type, from, to }: Filter, role: Role): Html {
+export function replayForms(
+  formats: Formats,
+  { state = 'failed', type, from, to }: Filter,
+  role: Role,
+): Html {
   if (role === 'viewer') return nothing
+  const local = (time?: string) => formats.text(time).replace(' ', 'T')
   const option = (one: string, chosen: string | undefined) =>
     html`<option value="${one}" ${one === chosen ? html`selected` : nothing}>${one}</option>`
   return html`<h2>Actions</h2><div class="forms">
 <form action="/console/callbacks/replay"><h3>Replay</h3>
-<label>From <input name="from" required placeholder="2026-11-20T00:00:00Z" value="${from ?? ''}"></label>
-<label>To <input name="to" required placeholder="2026-11-21T00:00:00Z" value="${to ?? ''}"></label>
+<label>From <input type="datetime-local" step="1" name="from" required value="${local(from)}"></label>
+<label>To <input type="datetime-local" step="1" name="to" required value="${local(to)}"></label>
 <label>State <select name="state">${CALLBACK_STATES.map(one => option(one, state))}</select></label>
 <label>Type <select name="type"><option value="">any</option>${CALLBACK_TYPES.map(one => option(one, type))}</select></label>
 <button type="submit" class="secondary">Count</button></form>

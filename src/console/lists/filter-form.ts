@@ -30,10 +30,11 @@ type Field = { name: string; label: string; schema: TSchema; value: unknown }
 function field({ name, label, schema, value }: Field): Html {
   const text = typeof value === 'string' ? value : ''
   const isOptional = OptionalKind in schema
+  const example = schema.examples ? html`placeholder="${schema.examples[0]}"` : nothing
   const ofId = html`required maxlength="${schema.maxLength}" autocapitalize="none" spellcheck="false"`
   return html`<label>${label}${
     schema.enum === undefined
-      ? html`<input name="${name}" value="${text}" ${schema.format === 'date' ? html`type="date"` : nothing} ${isOptional ? nothing : ofId}>`
+      ? html`<input name="${name}" value="${text}" ${example} ${schema.format === 'date' ? html`type="date"` : nothing} ${isOptional ? nothing : ofId}>`
       : html`<select name="${name}">${isOptional ? html`<option value="">any</option>` : nothing}${(schema.enum as string[]).map(option)}</select>`
   }</label>`
 

@@ -1,0 +1,29 @@
+import { parse } from 'node-html-parser'
+import t from 'tap'
+import { startWithConsole } from '../support/console/console.ts'
+
+const { operator } = await startWithConsole(t, { LEDGER_TIMEZONE: 'Asia/Kolkata' })
+
+t.test('the times of a replay are typed in the ledger’s zone and sent on in UTC', async t => {
+  const { text } = await operator(
+    '/console/callbacks/replay?from=2026-11-20T00:00&to=2026-11-20T09:45:30',
+  )
+  const form = parse(text).querySelector('form[action^="/console/callbacks/replay"]')
+  const sent = (name: string) => form?.querySelector(`[name=${name}]`)?.getAttribute('value')
+  t.equal(sent('from'), '2026-11-19T18:30:00.000Z')
+  t.equal(sent('to'), '2026-11-20T04:15:30.000Z')
+})
+
+t.test('the form for a replay begins with the times of the list’s filter', async t => {
+  const { text } = await operator('/console/callbacks?from=2026-11-19T18:30:00Z')
+  const field = parse(text).querySelector('form[action="/console/callbacks/replay"] [name=from]')
+  t.equal(field?.getAttribute('value'), '2026-11-20T00:00:00')
+})
+
+t.test('a replay between times that do not exist names the field', async t => {
+  const { status, text } = await operator(
+    '/console/callbacks/replay?from=2026-02-30T00:00&to=2026-03-02T00:00',
+  )
+  t.equal(status, 400)
+  t.match(text, /must be a day and a time/)
+})
