@@ -232,6 +232,7 @@ t.test('TRUST_PROXY is a list of addresses, never just true', async t => {
     '::ffff:0.0.0.0/96',
     '::/1',
     '2000::/4,3000::/4',
+    ',',
   ])
     matchEach(t, complaints({ TRUST_PROXY }), [/^TRUST_PROXY is invalid/], TRUST_PROXY)
   for (const TRUST_PROXY of [
@@ -613,9 +614,10 @@ t.test(
     t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: 'true' }), [])
     for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
       t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
-    t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS: 'operation.ended' }), [
-      /^CALLBACK_EVENTS is invalid/,
-    ])
+    for (const CALLBACK_EVENTS of ['operation.ended', ','])
+      t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS }), [
+        /^CALLBACK_EVENTS is invalid/,
+      ])
   },
 )
 

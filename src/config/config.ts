@@ -14,13 +14,16 @@ import {
   type SecretReader,
   type SharedSecrets,
 } from './lenders.ts'
-import { LOOPBACK } from './loopback.ts'
 import { type OutboundProxy, proxyOf } from './proxy.ts'
 import { secretReader } from './secret-reader.ts'
 import { type InternalToken, internalTokens, weaknessOf } from './secrets.ts'
 import { settingJson } from './setting-json.ts'
 import { warningsOf } from './setting-warnings.ts'
-import { type CallbackSettings, callbacksOf } from './settings/callback-settings.ts'
+import {
+  type CallbackSettings,
+  callbacksOf,
+  callbackTroubles,
+} from './settings/callback-settings.ts'
 import { listOf, text, trimmed, troubleIn } from './settings/setting-formats.ts'
 import { Settings, settingsWith } from './settings/settings.ts'
 import { shownSettings } from './settings/shown-settings.ts'
@@ -80,7 +83,7 @@ export function readConfig(
   }))
   const named = new Set<string>()
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
-  const checks = [checkPorts, checkTokens, checkAdmin, checkCallbacks, checkSignOn]
+  const checks = [checkPorts, checkTokens, checkAdmin, checkGroups]
   const [settings, [lenders, accounts]] = allOf([
     () => checked(schema, env),
     () => {
@@ -166,19 +169,8 @@ function checkAdmin({ ADMIN_USERNAME, ADMIN_PASSWORD }: NodeJS.ProcessEnv): void
   if (isOnlyOneSet) throw new ConfigError(complaint(missing, Settings.properties[missing], false))
 }
 
-function checkCallbacks({ CALLBACK_URL, CALLBACK_SECRET, CALLBACK_ALLOW_HTTP }: NodeJS.ProcessEnv) {
-  if (!CALLBACK_URL || !URL.canParse(CALLBACK_URL)) return
-  const { protocol, hostname } = new URL(CALLBACK_URL)
-  if (!CALLBACK_SECRET)
-    throw new ConfigError(complaint('CALLBACK_SECRET', Settings.properties.CALLBACK_SECRET, false))
-  if (protocol === 'http:' && !LOOPBACK.test(hostname) && CALLBACK_ALLOW_HTTP !== 'true')
-    throw new ConfigError(
-      `CALLBACK_URL is invalid: plain HTTP is allowed only to this machine, unless CALLBACK_ALLOW_HTTP=true. Example: CALLBACK_URL=${Settings.properties.CALLBACK_URL.examples[0]}`,
-    )
-}
-
-function checkSignOn(env: NodeJS.ProcessEnv): void {
-  const troubles = signOnTroubles(env)
+function checkGroups(env: NodeJS.ProcessEnv): void {
+  const troubles = [...callbackTroubles(env), ...signOnTroubles(env)]
   if (troubles.length > 0) throw new ConfigError(troubles.join('\n'))
 }
 

@@ -1,6 +1,7 @@
-import { FormatRegistry } from '@sinclair/typebox'
+import { FormatRegistry, Type } from '@sinclair/typebox'
+import { LOOPBACK } from '../loopback.ts'
 import type { OutboundProxy } from '../proxy.ts'
-import { listOf } from './setting-formats.ts'
+import { eachOf, listOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 
 export const CALLBACK_TYPES = [
   'operation.succeeded',
@@ -18,13 +19,79 @@ export const CALLBACK_TYPES = [
 export type CallbackType = (typeof CALLBACK_TYPES)[number]
 
 FormatRegistry.Set('callback-url', isCallbackUrl)
-FormatRegistry.Set('callback-secrets', areCallbackSecrets)
+FormatRegistry.Set('callback-secrets', list => listOf(list).every(isCallbackSecret))
 FormatRegistry.Set('callback-types', list =>
-  list.split(',').every(one => (CALLBACK_TYPES as readonly string[]).includes(one.trim())),
+  listOf(list).every(one => (CALLBACK_TYPES as readonly string[]).includes(one)),
 )
 
+/** 24 bytes are 32 characters in base64. */
+const SHORTEST_SECRET = 'whsec_'.length + 32
+
+export const callbackSettings = {
+  CALLBACK_URL: Type.Optional(
+    text(
+      'where the LOS receives callbacks, without a user or password; unset: none are sent',
+      'https://los.example.com/callbacks',
+      {
+        format: 'callback-url',
+        overHttp: 'read the callbacks',
+      },
+    ),
+  ),
+  CALLBACK_SECRET: Type.Optional(
+    text(
+      'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
+      'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
+      { format: 'callback-secrets', pattern: eachOf(SHORTEST_SECRET), secret: 'callback keys' },
+    ),
+  ),
+  CALLBACK_TIMEOUT_MS: wholeNumber(
+    'how long the receiver of callbacks may take',
+    15_000,
+    100,
+    60_000,
+  ),
+  CALLBACK_EVENTS: Type.Optional(
+    text(
+      'the types of callbacks that are sent, comma-separated; all by default',
+      'operation.failed,payment.posted',
+      {
+        format: 'callback-types',
+        pattern: ONE_AT_LEAST,
+      },
+    ),
+  ),
+  CALLBACK_ALLOW_HTTP: Type.Boolean({
+    description: 'whether to send callbacks over plain HTTP beyond this machine',
+    default: false,
+    examples: [true],
+  }),
+}
+
+/** @returns one line per setting that does not go with the others */
+export function callbackTroubles({
+  CALLBACK_URL: url,
+  CALLBACK_SECRET: secret,
+  CALLBACK_ALLOW_HTTP,
+}: NodeJS.ProcessEnv): string[] {
+  if (!url || !URL.canParse(url)) return []
+  const { protocol, hostname } = new URL(url)
+  const faulty = (name: 'CALLBACK_URL' | 'CALLBACK_SECRET', why: string) =>
+    `${name} is ${why}. Example: ${name}=${callbackSettings[name].examples[0]}`
+  const troubles: string[] = []
+  if (!secret)
+    troubles.push(
+      faulty('CALLBACK_SECRET', `missing: ${callbackSettings.CALLBACK_SECRET.description}`),
+    )
+  if (protocol === 'http:' && !LOOPBACK.test(hostname) && CALLBACK_ALLOW_HTTP !== 'true') {
+    const where = 'plain HTTP is allowed only to this machine, unless CALLBACK_ALLOW_HTTP=true'
+    troubles.push(faulty('CALLBACK_URL', `invalid: ${where}`))
+  }
+  return troubles
+}
+
 export function callbackKeys(secrets: string): Buffer[] {
-  return secrets.split(',').map(one => Buffer.from(one.trim().slice('whsec_'.length), 'base64'))
+  return listOf(secrets).map(one => Buffer.from(one.slice('whsec_'.length), 'base64'))
 }
 
 /** Callbacks are signed; a user and a password in the URL would never be sent. */
@@ -32,10 +99,6 @@ function isCallbackUrl(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
-}
-
-function areCallbackSecrets(list: string): boolean {
-  return list.split(',').every(one => isCallbackSecret(one.trim()))
 }
 
 /** Standard Webhooks wants such secrets: a prefix, then 24 to 64 bytes in base64. */

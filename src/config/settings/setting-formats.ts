@@ -17,7 +17,7 @@ FormatRegistry.Set(
 FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
 FormatRegistry.Set('network', isNetwork)
 FormatRegistry.Set('proxies', list => {
-  const networks = list.split(',').map(one => one.trim())
+  const networks = listOf(list)
   // If the networks included everybody, anyone could act as our proxy.
   return networks.every(isNetwork) && !includeEverybody(networks)
 })

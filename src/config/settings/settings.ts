@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Gateway } from '../../payments/gateways/gateway.ts'
 import { gateways } from '../../payments/gateways/gateways.ts'
 import { accessSettings } from './access-settings.ts'
+import { callbackSettings } from './callback-settings.ts'
 import { gatewaySettings, settingsOf } from './gateway-settings.ts'
 import { CREDENTIALS_RISK, eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
@@ -187,43 +188,7 @@ export const Settings = Type.Object({
     0,
     TEN_YEARS_DAYS,
   ),
-  CALLBACK_URL: Type.Optional(
-    text(
-      'where the LOS receives callbacks, without a user or password; unset: none are sent',
-      'https://los.example.com/callbacks',
-      {
-        format: 'callback-url',
-        overHttp: 'read the callbacks',
-      },
-    ),
-  ),
-  CALLBACK_SECRET: Type.Optional(
-    text(
-      'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
-      'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
-      { format: 'callback-secrets', secret: 'callback keys' },
-    ),
-  ),
-  CALLBACK_TIMEOUT_MS: wholeNumber(
-    'how long the receiver of callbacks may take',
-    15_000,
-    100,
-    60_000,
-  ),
-  CALLBACK_EVENTS: Type.Optional(
-    text(
-      'the types of callbacks that are sent, comma-separated; all by default',
-      'operation.failed,payment.posted',
-      {
-        format: 'callback-types',
-      },
-    ),
-  ),
-  CALLBACK_ALLOW_HTTP: Type.Boolean({
-    description: 'whether to send callbacks over plain HTTP beyond this machine',
-    default: false,
-    examples: [true],
-  }),
+  ...callbackSettings,
   HTTPS_PROXY: Type.Optional(
     text(
       'the HTTP proxy for HTTPS calls to gateways, CALLBACK_URL and OIDC_ISSUER; the ledger is called directly',
@@ -270,6 +235,7 @@ export const Settings = Type.Object({
     text('the exact addresses of your own proxies, or networks, comma-separated', '10.0.0.5', {
       // A mere "true" would trust whatever address a caller puts into X-Forwarded-For.
       format: 'proxies',
+      pattern: ONE_AT_LEAST,
     }),
   ),
 })
