@@ -7,7 +7,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { AttemptContext } from './attempt/running-attempt.ts'
 import { type SubjectWork, workSubject } from './attempt/work-subject.ts'
 import { openAttemptSlots } from './claim/attempt-slots.ts'
-import { type Claim, markUnavailable, rememberSeen } from './claim/claim.ts'
+import { markUnavailable, rememberSeen } from './claim/claim.ts'
 import { openClaimLimit } from './claim/claim-limit.ts'
 import { openClaimNext } from './claim/claim-next.ts'
 import { keepLeases } from './claim/leases.ts'
@@ -92,7 +92,7 @@ function openWork(
     attemptSlots,
     claimNext: openClaimNext(db, worker, parts),
     recordResult: openRecordResult(db, boss, options),
-    remember: (claim, seen) => remember(db, claim, seen),
+    remember: (claim, seen) => rememberSeen(db, claim, seen),
     setUpBehind: openSetUpBehind(db, options.timeZone),
     isStopping,
   }
@@ -110,8 +110,4 @@ function openUnderWay() {
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }
-}
-
-async function remember(db: Database, claim: Claim, seen: unknown): Promise<void> {
-  if (!(await rememberSeen(db, claim, seen))) throw new Error('the lease was lost before the write')
 }

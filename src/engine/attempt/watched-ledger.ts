@@ -3,6 +3,7 @@ import type { Answer } from '../../ledger/answers/answer.ts'
 import type { Ledger, Write } from '../../ledger/calls/client.ts'
 import type { LedgerPath } from '../../ledger/calls/path.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
+import { ClaimGone } from '../claim/claim.ts'
 
 export type WatchedLedger = {
   ledger: Ledger
@@ -32,7 +33,7 @@ export function watchLedger(
         return answer
       },
       async write(write: Write) {
-        if (!(await mayWrite())) throw new Error('the lease was lost before the write')
+        if (!(await mayWrite())) throw new ClaimGone('the lease was lost before the write')
         isSent = true
         written = await ledger.write(write, trace)
         crashPoint('write.answered')

@@ -193,13 +193,13 @@ export async function rememberSeen(
   db: Database,
   { id, number }: Claim,
   seen: unknown,
-): Promise<boolean> {
+): Promise<void> {
   const { numAffectedRows } = await sql`
     update loanops.operation set seen = ${JSON.stringify(seen)}::json
      where id = ${id} and attempt = ${number} and status = 'processing' and claimed_by is not null`.execute(
     db,
   )
-  return numAffectedRows === 1n
+  if (numAffectedRows !== 1n) throw new ClaimGone('the lease was lost before the write')
 }
 
 export async function markUnavailable(

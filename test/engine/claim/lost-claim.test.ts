@@ -1,10 +1,18 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import type { Config } from '../../../src/config/config.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { type Claim, claimHeads } from '../../../src/engine/claim/claim.ts'
+import { openPassedOn } from '../../../src/engine/attempt/passed-on.ts'
+import { runAttempt } from '../../../src/engine/attempt/run-attempt.ts'
+import type { AttemptContext } from '../../../src/engine/attempt/running-attempt.ts'
+import { type Claim, ClaimGone, claimHeads, rememberSeen } from '../../../src/engine/claim/claim.ts'
 import { keepLeases } from '../../../src/engine/claim/leases.ts'
 import { type Ended, recordEnds } from '../../../src/engine/finish/finish.ts'
+import type { Attempt, Operation } from '../../../src/engine/operation.ts'
 import { newId } from '../../../src/ids.ts'
+import type { Write } from '../../../src/ledger/calls/client.ts'
+import { logger } from '../../../src/log/log.ts'
+import { openTraces } from '../../../src/ops/traces/open-traces.ts'
 import { endClaims } from '../../support/engine/leases.ts'
 import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
 import { clientData, newName } from '../../support/ledger/loans.ts'
@@ -63,6 +71,31 @@ t.test(
     ])
   },
 )
+
+t.test('a lease that is lost before a write is no unexpected failure', async t => {
+  const log = { error: (line: object) => t.fail('the attempt is logged', line) }
+  const traces = await openTraces({} as Config, logger('silent'))
+  const operation = { run: ({ ledger }: Attempt) => ledger.write({} as Write) }
+  const context = { log, traces, ledger: {}, mayWrite: async () => false }
+  const claim = { id: 'x', number: 2, origin: 'api' } as Claim
+  const attempt = context as unknown as AttemptContext
+  const { decision, answer } = await runAttempt(
+    attempt,
+    operation as unknown as Operation,
+    claim,
+    openPassedOn(),
+  )
+  t.match(decision, { status: 'processing', lookFirst: false, isUnknown: false })
+  t.equal(answer, null)
+})
+
+t.test('an attempt remembers nothing once its lease is lost', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { lost, held } = await claimTwice(service, newId())
+  const refusal = await rememberSeen(service.db, lost, {}).catch(error => error)
+  t.ok(refusal instanceof ClaimGone)
+  await t.resolves(rememberSeen(service.db, held, {}))
+})
 
 /** Claims an operation, lets the lease run out, and claims the operation again. */
 async function claimTwice(service: TestService, worker: string) {
