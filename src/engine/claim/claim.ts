@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { leaseEnd } from '../../database/lease.ts'
 import { prepared } from '../../database/pool/prepared.ts'
+import { TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Data, Kept, Resolution, WaitingFor } from '../operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
 import { clientsUnfinished, headsOf, isUnfinished, released } from './heads.ts'
@@ -110,7 +111,7 @@ export async function claimHeads(
 const tooEarlyKey = sql`case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt
-              where operation_id = claimed.id and http_status = 425 and idempotency_key is not null
+              where operation_id = claimed.id and http_status = ${TOO_EARLY} and idempotency_key is not null
               group by idempotency_key
               order by max(attempt) desc limit 1) end`
 

@@ -145,7 +145,7 @@ const recordingAttempts = sql`
          and (last.method, last.path, last.http_status, last.outcome)
              is not distinct from (a.method, a.path, a.http_status, a.outcome)
          -- How long a key has been "still processing" is counted per key.
-         and (a.http_status is distinct from 425 or last.idempotency_key is not distinct from a.idempotency_key)
+         and (a.http_status is distinct from ${TOO_EARLY} or last.idempotency_key is not distinct from a.idempotency_key)
       returning a.id
     ), added as (
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status,
