@@ -21,7 +21,7 @@ ${facts([
   ['Done', count(done)],
   ['Refused', count(refused)],
   ['Began', formats.time(bulk.createdAt)],
-  ['Ended', bulk.endedAt === null ? null : formats.time(bulk.endedAt)],
+  ['Ended', formats.time(bulk.endedAt)],
 ])}
 ${reasons.length === 0 ? nothing : html`<h2>Why some were refused</h2><dl class="figures box">${reasons.map(one => html`<dt>${one.reason}</dt><dd>${count(one.count)}</dd>`)}</dl>`}
 ${

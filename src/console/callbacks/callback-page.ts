@@ -48,10 +48,10 @@ ${
     return facts([
       ['State', callbackState(callback.state)],
       ['Subject', subjectOf(callback.subject)],
-      ['Next try', callback.next_try_at === null ? null : formats.time(callback.next_try_at)],
+      ['Next try', formats.time(callback.next_try_at)],
       ['Last error', callback.last_error],
       ['Created', formats.time(callback.created_at)],
-      ['Delivered', callback.delivered_at === null ? null : formats.time(callback.delivered_at)],
+      ['Delivered', formats.time(callback.delivered_at)],
       ['Callback id', callback.callback_id],
     ])
   }

@@ -21,7 +21,7 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
         ? null
         : html`<a href="${operationPath(predecessor)}">${predecessor}</a>`,
     ],
-    ['Next try', operation.next_try_at === null ? null : formats.time(operation.next_try_at)],
+    ['Next try', formats.time(operation.next_try_at)],
     ['Error', operation.error_message],
     ['Error code', operation.error_code],
     ['Last error', operation.last_error],
@@ -31,7 +31,7 @@ export function operationFacts(operation: Operation, formats: Formats): Html {
       html`<a href="${subjectPath(operation_type, external_id)}">${external_id}</a>`,
     ],
     ['Accepted', formats.time(operation.accepted_at)],
-    ['Ended', operation.processed_at === null ? null : formats.time(utc(operation.processed_at))],
+    ['Ended', formats.time(utc(operation.processed_at))],
     ['Origin', operation.origin],
     ['Actor', operation.actor],
     ['Caller', operation.caller],

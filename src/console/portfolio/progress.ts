@@ -31,11 +31,11 @@ ${facts([
   ['Rows per second', ended === 0 && !isRunning ? null : migration.rate_per_second],
   [
     'Estimated end',
-    migration.estimated_end_at === null ? null : formats.time(migration.estimated_end_at),
+    formats.time(migration.estimated_end_at),
   ],
   ['Uploaded', formats.time(migration.uploaded_at)],
-  ['Began', migration.started_at === null ? null : formats.time(migration.started_at)],
-  ['Ended', migration.ended_at === null ? null : formats.time(migration.ended_at)],
+  ['Began', formats.time(migration.started_at)],
+  ['Ended', formats.time(migration.ended_at)],
   ['Migration id', migration.migration_id],
 ])}`
 }
