@@ -16,6 +16,7 @@ import { performForm } from '../frame/forms/perform-form.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -68,10 +69,7 @@ ${await actionsOn(db, id, formats)}
 
 function invalidRows(errors: { line: number; reason: string }[], all: number): Html {
   if (errors.length === 0) return nothing
-  const columns = [
-    { name: 'line', title: 'Line', isNumber: true },
-    { name: 'reason', title: 'Reason', isId: true },
-  ]
+  const columns = [numberColumn('line', 'Line'), { name: 'reason', title: 'Reason', isId: true }]
   return html`<h2>Invalid rows</h2><p>${ofAll(errors.length, all)} invalid rows are shown.</p>
 ${table(columns, errors, 'Invalid rows')}`
 }

@@ -5,6 +5,7 @@ import { fileColumns } from '../frame/file-facts.ts'
 import { statementPath } from '../frame/paths.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -17,7 +18,6 @@ export const statementsPage = (context: PageContext) =>
   listRoutes(context.db, statementList(context))
 
 function statementList({ db, formats }: PageContext): List<typeof filters, Row> {
-  const number = (name: string, title: string) => ({ name, title, isNumber: true })
   return {
     path: '/books/statements',
     title: 'Uploaded reports',
@@ -35,9 +35,9 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
       ...fileColumns<Row>(statementPath),
       { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
       { name: 'lender', title: 'Lender' },
-      number('rows', 'Rows'),
-      number('valid_rows', 'Valid'),
-      number('invalid_rows', 'Invalid'),
+      numberColumn('rows', 'Rows'),
+      numberColumn('valid_rows', 'Valid'),
+      numberColumn('invalid_rows', 'Invalid'),
       { name: 'uploaded_by', title: 'Uploaded by' },
       timeColumn(formats, 'uploaded_at', 'Uploaded'),
       { name: 'withdrawn_by', title: 'Withdrawn by' },

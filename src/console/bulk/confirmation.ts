@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { newId } from '../../ids.ts'
 import { count as inDigits } from '../frame/formats.ts'
+import { hiddenFields } from '../frame/forms/hidden-fields.ts'
 import type { Html } from '../frame/html.ts'
 import { type Counted, MAX_BULK_ITEMS } from './bulk-store.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
@@ -20,6 +21,6 @@ export function confirmation(
 <p class="big"><strong>${inDigits(count)}</strong> ${about}</p>
 <p>Each of them will be ${effect}. ${note === undefined ? '' : html`The note is: “${note}”.`} You can stop it while it runs; decisions already made remain.</p>
 <form class="box" method="post" action="/console/bulk">
-${Object.entries({ ...wanted, count, digest, id: newId() }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(Object.entries({ ...wanted, count, digest, id: newId() }))}
 <button type="submit">Confirm for ${inDigits(count)}</button> <a href="${back}">Go back</a></form>`
 }

@@ -15,6 +15,7 @@ import { closed } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count, type Formats } from '../frame/formats.ts'
+import { hiddenFields } from '../frame/forms/hidden-fields.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
@@ -75,6 +76,6 @@ function confirmation(formats: Formats, replay: Static<typeof Replay>, callbacks
   return html`<h1>Replay callbacks</h1>
 <p><strong>${count(callbacks)}</strong> ${state} callbacks ${type === undefined ? '' : `of the type ${type} `}from ${formats.time(from)} to ${formats.time(to)} will be sent again, under the same ids.</p>
 <form class="box" method="post" action="/console/callbacks/replay">
-${Object.entries({ ...replay, state }).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(Object.entries({ ...replay, state }))}
 <button type="submit">Replay ${count(callbacks)}</button> <a href="/console/callbacks">Go back</a></form>`
 }

@@ -11,6 +11,7 @@ import { facts } from '../frame/facts.ts'
 import { live, liveQuery, refreshLink } from '../frame/live.ts'
 import { doneNotice } from '../frame/notice.ts'
 import { callbackPath } from '../frame/paths.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -59,10 +60,10 @@ ${
   function attemptsOf({ attempts }: Callback) {
     if (attempts.length === 0) return html`<p class="hint">It has not been sent yet.</p>`
     const columns = [
-      { name: 'attempt', title: 'Attempt', isNumber: true },
+      numberColumn('attempt', 'Attempt'),
       timeColumn(formats, 'started_at', 'Began'),
       timeColumn(formats, 'ended_at', 'Ended'),
-      { name: 'http_status', title: 'Status', isNumber: true },
+      numberColumn('http_status', 'Status'),
       { name: 'error', title: 'Error', isId: true },
       { name: 'answer', title: 'Response', isId: true },
     ]

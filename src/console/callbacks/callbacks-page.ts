@@ -7,6 +7,7 @@ import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
@@ -50,9 +51,9 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
     },
     { name: 'subject', title: 'Subject', isId: true, cell: row => subjectOf(row.subject) },
     { name: 'state', title: 'State', cell: row => callbackState(row.state) },
-    { name: 'attempts', title: 'Attempts', isNumber: true },
+    numberColumn('attempts', 'Attempts'),
     timeColumn(formats, 'next_try_at', 'Next try'),
-    { name: 'last_status', title: 'Last status', isNumber: true },
+    numberColumn('last_status', 'Last status'),
     { name: 'last_error', title: 'Last error', isId: true },
     timeColumn(formats, 'created_at', 'Created'),
     timeColumn(formats, 'delivered_at', 'Delivered'),

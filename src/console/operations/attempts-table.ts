@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 
@@ -19,8 +20,8 @@ export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
   if (attempts.length === 0)
     return html`<p class="hint">Nothing has been tried at the ledger yet.</p>`
   const columns = [
-    { name: 'attempt', title: 'Attempt', isNumber: true },
-    { name: 'times', title: 'Times', isNumber: true },
+    numberColumn('attempt', 'Attempt'),
+    numberColumn('times', 'Times'),
     timeColumn(formats, 'started_at', 'Began'),
     timeColumn(formats, 'ended_at', 'Ended'),
     {
@@ -29,7 +30,7 @@ export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
       isId: true,
       cell: (row: Attempt) => [row.method, row.path].filter(Boolean).join(' '),
     },
-    { name: 'http_status', title: 'Status', isNumber: true },
+    numberColumn('http_status', 'Status'),
     {
       name: 'outcome',
       title: 'Outcome',

@@ -7,6 +7,7 @@ import { operationPath, subjectPath } from '../frame/paths.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { operationFilters } from '../lists/operation-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -69,7 +70,7 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
         html`<a href="${subjectPath(row.operation_type, row.external_id)}">${row.external_id}</a>`,
     },
     { name: 'status', title: 'Status', cell: row => statusOf(row) },
-    { name: 'attempts', title: 'Attempts', isNumber: true },
+    numberColumn('attempts', 'Attempts'),
     timeColumn(formats, 'next_try_at', 'Next try'),
     {
       name: 'error_message',

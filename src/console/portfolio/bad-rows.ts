@@ -8,6 +8,7 @@ import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, migrationPath } from '../frame/paths.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { firstOf } from '../lists/first-of.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 
 const MAX_ROWS_SHOWN = 100
@@ -35,7 +36,7 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
     .sort((a, b) => b.rows - a.rows)
   const reasons = firstOf(groups, MAX_REASONS)
   const columns = [
-    { name: 'line', title: 'Line', isNumber: true },
+    numberColumn('line', 'Line'),
     { name: 'state', title: 'State' },
     {
       name: 'external_loan_id',

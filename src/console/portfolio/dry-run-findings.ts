@@ -2,13 +2,14 @@ import { html } from 'hono/html'
 import type { DryRun } from '../../portfolio/migration-record.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 
 export function dryRunFindings(dryRun: DryRun | null): Html {
   if (dryRun === null) return nothing
   const { findings, would_change, in_ledger, differs, refused, unknown } = dryRun
   const columns = [
-    { name: 'line', title: 'Line', isNumber: true },
+    numberColumn('line', 'Line'),
     { name: 'external_loan_id', title: 'Loan', isId: true },
     { name: 'finding', title: 'Finding' },
     { name: 'reason', title: 'Reason', isId: true },

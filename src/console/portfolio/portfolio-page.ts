@@ -11,6 +11,7 @@ import { migrationPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 
@@ -22,7 +23,6 @@ export const portfolioPage = (context: PageContext) =>
   listRoutes(context.db, migrationList(context))
 
 function migrationList({ db, formats }: PageContext): List<typeof filters, Row> {
-  const number = (name: string, title: string) => ({ name, title, isNumber: true })
   return {
     path: '/portfolio',
     title: 'Portfolio',
@@ -43,12 +43,12 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
         cell: row =>
           html`${row.status}${row.status === 'running' && row.is_dry_run ? ' (dry run)' : ''}`,
       },
-      number('rows', 'Rows'),
-      number('valid_rows', 'Valid'),
-      number('invalid_rows', 'Invalid'),
-      number('done', 'Done'),
-      number('failed', 'Failed'),
-      number('stopped', 'Stopped'),
+      numberColumn('rows', 'Rows'),
+      numberColumn('valid_rows', 'Valid'),
+      numberColumn('invalid_rows', 'Invalid'),
+      numberColumn('done', 'Done'),
+      numberColumn('failed', 'Failed'),
+      numberColumn('stopped', 'Stopped'),
       timeColumn(formats, 'started_at', 'Began'),
       timeColumn(formats, 'ended_at', 'Ended'),
       { name: 'file_name', title: 'Name', isExportOnly: true },

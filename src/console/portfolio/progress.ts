@@ -29,10 +29,7 @@ ${facts([
     stopped === 0 ? null : html`${count(stopped)}, because an earlier row of the same loan failed`,
   ],
   ['Rows per second', ended === 0 && !isRunning ? null : migration.rate_per_second],
-  [
-    'Estimated end',
-    formats.time(migration.estimated_end_at),
-  ],
+  ['Estimated end', formats.time(migration.estimated_end_at)],
   ['Uploaded', formats.time(migration.uploaded_at)],
   ['Began', formats.time(migration.started_at)],
   ['Ended', formats.time(migration.ended_at)],

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Formats } from '../frame/formats.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { viewList } from '../lists/view-list.ts'
 import type { PageContext } from '../page-context.ts'
 import { gatewayForms } from './gateway-forms.ts'
 
-const number = (name: string, title: string) => ({ name, title, isNumber: true })
 const lastError = { name: 'last_error', title: 'Last error', isId: true }
 
 export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
@@ -34,11 +34,11 @@ const batches = (formats: Formats) => ({
     timeColumn(formats, 'ended_at', 'Ended'),
     { name: 'status', title: 'Status' },
     { name: 'trigger', title: 'Started by' },
-    number('discovered', 'Sources found'),
-    number('transformed', 'Events read'),
-    number('posted', 'Posted'),
-    number('suspended', 'In suspense'),
-    number('failed', 'Failed'),
+    numberColumn('discovered', 'Sources found'),
+    numberColumn('transformed', 'Events read'),
+    numberColumn('posted', 'Posted'),
+    numberColumn('suspended', 'In suspense'),
+    numberColumn('failed', 'Failed'),
     lastError,
     { name: 'batch_id', title: 'Batch', isId: true },
   ],
@@ -54,12 +54,12 @@ const readbacks = (formats: Formats) => ({
     timeColumn(formats, 'started_at', 'Began'),
     timeColumn(formats, 'ended_at', 'Ended'),
     { name: 'status', title: 'Status' },
-    number('loans', 'Loans'),
-    number('payments', 'Payments'),
-    number('reversed', 'Reversed'),
-    number('missing', 'Missing'),
-    number('differing', 'Differing'),
-    number('failed', 'Loans not read'),
+    numberColumn('loans', 'Loans'),
+    numberColumn('payments', 'Payments'),
+    numberColumn('reversed', 'Reversed'),
+    numberColumn('missing', 'Missing'),
+    numberColumn('differing', 'Differing'),
+    numberColumn('failed', 'Loans not read'),
     lastError,
   ],
 })
@@ -76,8 +76,8 @@ const backfills = (formats: Formats) => ({
     timeColumn(formats, 'from', 'From'),
     timeColumn(formats, 'to', 'To'),
     { name: 'status', title: 'Status' },
-    number('fetched', 'Fetched'),
-    number('missed', 'Missed'),
+    numberColumn('fetched', 'Fetched'),
+    numberColumn('missed', 'Missed'),
     timeColumn(formats, 'ended_at', 'Ended'),
     lastError,
   ],

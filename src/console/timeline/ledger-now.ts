@@ -8,6 +8,7 @@ import { isNotReversed } from '../../ledger/loans/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
+import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import type { Subject } from './entries.ts'
@@ -70,7 +71,7 @@ const TRANSACTION_COLUMNS = [
   { name: 'id', title: 'Transaction' },
   { name: 'day', title: 'Day' },
   { name: 'type', title: 'Type' },
-  { name: 'amount', title: 'Amount', isNumber: true },
+  numberColumn('amount', 'Amount'),
   { name: 'external_id', title: 'External id', isId: true },
   { name: 'state', title: 'State' },
 ]

@@ -7,6 +7,7 @@ import { sessionIn } from '../../session/session.ts'
 import { words } from '../../text/words.ts'
 import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
+import { hiddenFields } from './hidden-fields.ts'
 
 /** Every form that changes something has a field of this name. */
 export const FORM_TOKEN = 'form_token'
@@ -63,7 +64,7 @@ export function sendAgain(
 <p class="notice" role="status">You are logged in again. Your session had expired when you sent the form; nothing was changed.</p>
 ${facts([['Action', actionInWords(action)], ...fields.map(([name, value]): [string, string] => [words(name), value])])}
 <form class="box" method="post" action="${nextPath(action)}">
-${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${hiddenFields(fields)}
 <button type="submit">Send it now</button> <a href="${nextPath(back)}">Back to the page, without it</a></form>`
 }
 

@@ -1,0 +1,1 @@
+export const numberColumn = (name: string, title: string) => ({ name, title, isNumber: true })
