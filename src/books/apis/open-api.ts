@@ -32,6 +32,24 @@ type Open = {
   patience?: Patience
 }
 
+/** Works with an account's API. Its calls are aborted when the process stops. */
+export async function withApi<T>(
+  config: Pick<Config, 'gateways' | 'proxy'>,
+  open: Open,
+  stopping: AbortSignal,
+  work: (api: GatewayApi) => Promise<T>,
+): Promise<T> {
+  const api = openApi(config, open)
+  const close = () => void api.close()
+  stopping.addEventListener('abort', close)
+  try {
+    return await work(api)
+  } finally {
+    stopping.removeEventListener('abort', close)
+    await api.close()
+  }
+}
+
 export function openApi(
   config: Pick<Config, 'gateways' | 'proxy'>,
   { account, majorUnits, trace, metrics, patience }: Open,

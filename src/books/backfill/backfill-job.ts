@@ -6,7 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
-import { gatewayOf, openApi } from '../apis/open-api.ts'
+import { gatewayOf, withApi } from '../apis/open-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-feature.ts'
@@ -56,12 +56,8 @@ async function fetchOnce(
   const { missedPayments } = metrics.of(backfillCounters)
   const { claim, stopping } = run
   const majorUnits = await readMinorUnits(patient)
-  const api = openApi(config, { account, majorUnits, trace, metrics })
-  const close = () => void api.close()
-  stopping.addEventListener('abort', close)
   const fetch = {
     db: patient,
-    api,
     account,
     gateway: gatewayOf(config, account),
     lenders: config.lenders,
@@ -70,12 +66,9 @@ async function fetchOnce(
     readPending: pendingReader(patient, claim.id),
     onMissed: (count: number) => missedPayments.inc({ gateway }, count),
   }
-  try {
-    await runBackfill(fetch, run)
-  } finally {
-    stopping.removeEventListener('abort', close)
-    await api.close()
-  }
+  await withApi(config, { account, majorUnits, trace, metrics }, stopping, api =>
+    runBackfill({ ...fetch, api }, run),
+  )
 }
 
 async function copyAccounts(db: Database, accounts: GatewayAccount[]): Promise<void> {

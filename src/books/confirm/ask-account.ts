@@ -7,7 +7,7 @@ import type { Trace } from '../../ops/traces/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
-import { gatewayOf, type Inquiry, openApi } from '../apis/open-api.ts'
+import { gatewayOf, type Inquiry, withApi } from '../apis/open-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, MAX_REFS, type Question } from './ask.ts'
@@ -53,11 +53,10 @@ export async function askAccount(
 ): Promise<number> {
   const { patient: db, config, metrics } = context
   const majorUnits = await readMinorUnits(db)
-  const api = openApi(config, { account, majorUnits, trace, metrics, patience: IMPATIENT })
-  const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders: config.lenders }
-  const close = () => void api.close()
-  run.stopping.addEventListener('abort', close)
-  try {
+  const open = { account, majorUnits, trace, metrics, patience: IMPATIENT }
+  return withApi(config, open, run.stopping, async api => {
+    const { lenders } = config
+    const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders }
     let answers = 0
     while (isLeft(budget)) {
       run.check()
@@ -72,10 +71,7 @@ export async function askAccount(
       answers += asked.filter(({ answer }) => answer !== null).length
     }
     return answers
-  } finally {
-    run.stopping.removeEventListener('abort', close)
-    await api.close()
-  }
+  })
 }
 
 const isLeft = ({ questions, from, until, failures }: Budget) =>
