@@ -68,8 +68,6 @@ async function look(
 ): Promise<Found | string> {
   const { api, gateway } = inquiry
   const { orderId, paymentId } = ref
-  // As parts of a path, these ids would lead to another resource.
-  if ([id, orderId, paymentId].some(one => one === '.' || one === '..')) return ABSENT
   if (gateway.client.isQueriedByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
   if (kind === 'payment') return lookForPayment(inquiry, id, orderId)
