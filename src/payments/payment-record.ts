@@ -13,6 +13,7 @@ export const STATES = [
   'handled',
   'dismissed',
 ] as const
+export type PaymentState = (typeof STATES)[number]
 
 export const PaymentParams = Type.Object({
   gateway: Type.String({

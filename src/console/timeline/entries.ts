@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { decodeCursor, type Shape } from '../../http/lists/cursor.ts'
+import type { PaymentKind, PaymentState } from '../../payments/payment-record.ts'
 
 export const ENTRIES_PER_PAGE = 50
 /** A loan has far fewer operations or payments than this: a flood of them cannot delay the page. */
@@ -48,16 +49,8 @@ type Attempt = {
 export type PaymentEntry = Placed & {
   gateway: string
   gateway_payment_id: string
-  kind: 'payment' | 'refund' | 'chargeback'
-  state:
-    | 'waiting'
-    | 'posted'
-    | 'suspense'
-    | 'failed'
-    | 'posting'
-    | 'returned'
-    | 'handled'
-    | 'dismissed'
+  kind: PaymentKind
+  state: PaymentState
   reason: string | null
   objection: string | null
   waiting_for: string | null
