@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import type { Row } from '../database/row.ts'
 import type { Log } from '../log/log.ts'
+import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
 
 /** Within two seconds of a pause, no process begins a write any more. */
@@ -11,12 +12,11 @@ const TRUSTED_FOR_MS = 1_500
 /** Pauses are remembered for longer than any deadline may be. */
 const REMEMBERED_DAYS = 366
 
-export type Pauses = {
+export type Pauses = Job & {
   isPaused(): boolean
   /** False if it is not known whether the ledger is paused. The database is asked only if the last answer is old. */
   mayWrite(): Promise<boolean>
   pausedBetween(from: Date, until: Date): number
-  stop(): Promise<void>
 }
 
 export class LedgerPaused extends Error {}
@@ -39,9 +39,7 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
     pausedBetween(from, until) {
       return known.pauses.reduce((sum, pause) => sum + overlap(pause, from, until), 0)
     },
-    async stop() {
-      await loop.stop()
-    },
+    stop: loop.stop,
   }
 
   function look(): Promise<void> {

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { version } from '../config/version.ts'
 import { type Databases, poolUse } from '../database/database.ts'
 import type { Ledger } from '../ledger/calls/client.ts'
-import type { Slots } from '../ledger/slots/slots.ts'
+import { LANES, type Lane, type Slots } from '../ledger/slots/slots.ts'
 import type { Pauses } from './pause.ts'
 
 type Parts = { role: string; pools: Databases; ledger: Ledger; slots: Slots; pauses: Pauses }
@@ -51,7 +51,7 @@ export function openProcessMetrics(
     'loanops_ledger_slots',
     'Slots for ledger calls of this process, by lane: allowed, busy, and tasks waiting for one',
     ['lane', 'state'],
-    () => (['live', 'bulk'] as const).flatMap(lane => seriesOf({ lane }, slotUse(slots, lane))),
+    () => LANES.flatMap(lane => seriesOf({ lane }, slotUse(slots, lane))),
   )
 }
 
@@ -67,7 +67,7 @@ function countAnswers(registers: Registry[], ledger: Ledger): void {
   )
 }
 
-const slotUse = (slots: Slots, lane: 'live' | 'bulk') => ({
+const slotUse = (slots: Slots, lane: Lane) => ({
   allowed: slots.most[lane],
   busy: slots.busy(lane),
   waiting: slots.waiting(lane),

@@ -1,6 +1,7 @@
 import { openRunningTasks } from './running-tasks.ts'
 
-export type Lane = 'live' | 'bulk'
+export const LANES = ['live', 'bulk'] as const
+export type Lane = (typeof LANES)[number]
 
 export type Slots = {
   run<T>(lane: Lane, task: () => Promise<T>): Promise<T>
