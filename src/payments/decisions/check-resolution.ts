@@ -30,29 +30,29 @@ export function isRestorable({ state, objection }: { state: string; objection: s
   return objection === 'taken_back' && state !== 'handled'
 }
 
+const isOpen = ({ state, objection }: PaymentStanding) =>
+  state === 'suspense' || (objection !== null && WITH_OBJECTION.includes(state))
+
+type Rule = [verb: string, fits: (payment: PaymentStanding) => boolean, must: string]
+const OPEN: Rule = ['resolve', isOpen, 'be in suspense or have an objection']
+const RULES: Record<PaymentResolution['outcome'], Rule> = {
+  post: [
+    'post',
+    ({ kind, state }) => kind === 'payment' && state === 'suspense',
+    'be a payment in suspense',
+  ],
+  handled: OPEN,
+  dismiss: OPEN,
+  reopen: ['reopen', ({ state }) => DECIDED.includes(state), 'be handled or dismissed'],
+  reverse: ['reverse', isReversible, 'be a refund or chargeback in suspense'],
+  restore: ['restore', isRestorable, 'be booked, and its gateway must have taken it back'],
+}
+
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
-  const { kind, state, objection } = payment
-  const words = `a ${kind} in state ${stateInWords(payment)}`
-  if (outcome === 'post' && kind !== 'payment')
-    throw new Conflict(`This is a ${kind}: only a payment can be posted`)
-  if (outcome === 'reopen') {
-    if (DECIDED.includes(state)) return
-    throw new Conflict(`Cannot reopen a payment in state ${state}: it must be handled or dismissed`)
-  }
-  if (outcome === 'reverse' && !isReversible(payment))
-    throw new Conflict(`Cannot reverse ${words}: it must be a refund or chargeback in suspense`)
-  if (outcome === 'restore' && isRestorable(payment)) return
-  if (outcome === 'restore')
-    throw new Conflict(
-      `Cannot restore ${words}: it must be booked, and its gateway must have taken it back`,
-    )
-  if (state === 'suspense') return
-  if (outcome === 'post')
-    throw new Conflict(`Cannot post a payment in state ${state}: it must be in suspense`)
-  if (objection === null || !WITH_OBJECTION.includes(state))
-    throw new Conflict(
-      `Cannot resolve a payment in state ${state}: it must be in suspense or have an objection`,
-    )
+  const [verb, fits, must] = RULES[outcome]
+  if (fits(payment)) return
+  const what = `a ${payment.kind} in state ${stateInWords(payment)}`
+  throw new Conflict(`Cannot ${verb} ${what}: it must ${must}`)
 }
 
 /** Nothing limits the amount that is posted here, so that a token which leaked could post any. @throws PersonRequired */
