@@ -15,7 +15,7 @@ export function warnOfRefusals(ledger: Pick<Ledger, 'onAnswer'>, log: Pick<Log, 
     const lastAt = saidAt.get(remedy) ?? Number.NEGATIVE_INFINITY
     if (performance.now() - lastAt < AGAIN_AFTER_MS) return
     saidAt.set(remedy, performance.now())
-    log.warn({ status: answer.status }, `The ledger cannot be used: ${remedy}`)
+    log.warn({ status: answer.status }, `the ledger cannot be used: ${remedy}`)
   })
 }
 

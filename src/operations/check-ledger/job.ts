@@ -38,7 +38,7 @@ function noteChange(
   log: Pick<WorkerContext['log'], 'info' | 'warn'>,
 ): void {
   const finding = { check, lender, state }
-  if (WRONG.includes(state)) log.warn(finding, `The ledger’s set-up: ${found}. ${remedy}`)
+  if (WRONG.includes(state)) log.warn(finding, `the ledger’s set-up: ${found}. ${remedy}`)
   else if (state === 'ok' && WRONG.includes(before ?? ''))
-    log.info(finding, `The ledger’s set-up was corrected: ${check}`)
+    log.info(finding, `the ledger’s set-up was corrected: ${check}`)
 }

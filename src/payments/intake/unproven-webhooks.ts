@@ -26,7 +26,7 @@ export function showUnproven(
   if (unproven.length === 0) return
   const remedy =
     'set validateSignature, allowedCidrs, confirm or "trust": "unverified" in LENDERS_FILE, or LENDERS_DEFAULT'
-  log.warn(`Webhook events are not authenticated for ${unproven.join('; ')}: ${remedy}`)
+  log.warn(`webhook events are not authenticated for ${unproven.join('; ')}: ${remedy}`)
 }
 
 /** Lenders are named on OPS_PORT alone: without it anybody may ask, and would learn whose events to forge. */

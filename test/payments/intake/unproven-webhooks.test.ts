@@ -37,7 +37,7 @@ t.test('one line names each lender and gateway whose events nothing proves', asy
     },
   })
   t.same(warnings({ LENDERS_FILE, SEVEN: 's' }), [
-    `Webhook events are not authenticated for gateway_a (${others}, LENDER_08, LENDER_09); gateway_b (LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09): set validateSignature, allowedCidrs, confirm or "trust": "unverified" in LENDERS_FILE, or LENDERS_DEFAULT`,
+    `webhook events are not authenticated for gateway_a (${others}, LENDER_08, LENDER_09); gateway_b (LENDER_01, LENDER_02, ${others.slice(11)}, LENDER_08, LENDER_09): set validateSignature, allowedCidrs, confirm or "trust": "unverified" in LENDERS_FILE, or LENDERS_DEFAULT`,
   ])
 })
 
