@@ -35,16 +35,20 @@ export async function requestScheduled(trx: Trx, accounts: GatewayAccount[]): Pr
   for (const account of accounts) {
     await sql`
       insert into core.backfill (id, trigger, gateway, account, lender, window_from, window_to, fetch_from, done_until)
-      select ${newId()}, 'schedule', ${account.gateway}, ${nameOf(account)}, ${account.lender}, started, ended,
-             least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS})), least(started, ended - make_interval(days => ${LATE_CAPTURE_DAYS}))
+      select ${newId()}, 'schedule', ${account.gateway}, ${nameOf(account)}, ${account.lender}, started, ended, begun, begun
         from (select now() - ${TRAILS_BY}::interval as ended) e
        cross join lateral (
-         select least(coalesce(max(window_to) - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval),
-                      -- A clock may have been ahead before.
-                      ended - ${OVERLAP}::interval) as started
+         select max(window_to) as last_end
            from core.backfill
           where gateway = ${account.gateway} and account = ${nameOf(account)}
-            and trigger = 'schedule' and status = 'completed') s
+            and trigger = 'schedule' and status = 'completed') last
+       cross join lateral (
+         select least(coalesce(last_end - ${OVERLAP}::interval, ended - ${FIRST_LOOK_BACK}::interval),
+                      -- A clock may have been ahead before.
+                      ended - ${OVERLAP}::interval) as started) s
+       cross join lateral (
+         -- What the last fetch listed as failed may have been captured while nothing was fetched.
+         select least(started, least(last_end, ended) - make_interval(days => ${LATE_CAPTURE_DAYS})) as begun) f
       on conflict do nothing`.execute(trx)
   }
 }
