@@ -1,4 +1,5 @@
 import { type Answer, type Outcome, TOO_EARLY } from '../../ledger/answers/answer.ts'
+import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { publicReason } from '../../log/public-error.ts'
 import type { Claim } from '../claim/claim.ts'
@@ -192,7 +193,8 @@ export function waitingForSetUp(
     ...retryLater(claim, { message: `${check}: ${found}. ${remedy}` }),
     waitingFor: 'ledger_credentials',
     nextTryMs: ASK_AGAIN_MS,
-    wantsNewKey: 'isRecorded' in refused && refused.isRecorded,
+    // Under this key, the ledger would repeat its refusal even once the set-up is right.
+    wantsNewKey: 'method' in refused && isRefusedUnderKey(refused),
   }
 }
 

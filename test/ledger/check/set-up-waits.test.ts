@@ -36,6 +36,8 @@ const dayIn = (timeZone: string) =>
     .format()
     .replace(/^(\d) /, '0$1 ')
 
+const isoDayIn = (timeZone: string) => new Intl.DateTimeFormat('en-CA', { timeZone }).format()
+
 t.test(
   'loans of a product that the ledger lacks wait, and go on once a check finds it',
   async t => {
@@ -90,8 +92,8 @@ t.test('an amount that a product’s currency cannot hold waits for the currency
   t.match(await ending(call, whole.id), { status: 'success' })
 })
 
-t.test('a day that is only in the ledger’s future waits for the time zone', async t => {
-  const { call } = await start(t, [`timezone=${BEHIND}`], { LEDGER_TIMEZONE: AHEAD })
+t.test('a day that is only in the ledger’s future waits until the ledger has that day', async t => {
+  const { call, ledger } = await start(t, [`timezone=${BEHIND}`], { LEDGER_TIMEZONE: AHEAD })
   const { findings } = (await call('POST', '/api/ledger/check')).body
   t.match(
     findings.find((one: any) => one.check === 'time_zone'),
@@ -109,4 +111,8 @@ t.test('a day that is only in the ledger’s future waits for the time zone', as
   }, 'it waits for the time zone')
   const later = await activated('05 January 2099')
   t.match(await ending(call, later.id), { status: 'failed' }, 'it is in everybody’s future')
+  const body = JSON.stringify({ date: isoDayIn(AHEAD) })
+  await fetch(`${ledger.controlUrl}/business-date`, { method: 'PUT', body })
+  await call('POST', '/api/ledger/check')
+  t.match(await ending(call, today.id, BEFORE_NEXT_TRY_SECONDS), { status: 'success' })
 })
