@@ -13,6 +13,8 @@ export type SetUpBehind = (
 ) => Promise<Finding | undefined>
 
 const NOT_EXACT = 'loanops.amount.not.exact'
+const AFTER_CLOSE =
+  'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date'
 const IN_THE_FUTURE = /\.in\.the\.future$|\.be\.a\.future\.date$/
 
 /**
@@ -32,6 +34,8 @@ export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
 
   function checkOf(code: string, data: Data): string | undefined {
     if (code === NOT_EXACT) return 'currency'
+    // Only an application says whose product it is for.
+    if (code === AFTER_CLOSE) return data.lenderConfig === undefined ? undefined : 'product'
     if (!IN_THE_FUTURE.test(code)) return undefined
     const days = Object.values(data).filter(value => typeof value === 'string' && sortable(value))
     return days.every(day => isPast(String(day), timeZone)) ? 'time_zone' : undefined

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { dayFormat } from '../../../src/ledger/day-format.ts'
 import { ending, listed, submit } from '../../support/engine/operations.ts'
 import { LEDGER_HEADERS } from '../../support/ledger/ledger-driver.ts'
 import { clientData, loanData, newName } from '../../support/ledger/loans.ts'
@@ -59,6 +60,21 @@ t.test(
     t.match(await ending(call, missing.id, BEFORE_NEXT_TRY_SECONDS), { status: 'success' })
   },
 )
+
+t.test('an application waits while its lender’s product is closed', async t => {
+  const service = await start(t, ['no-product=LENDER_03'])
+  const { call, create, waits } = service
+  await givenProduct(service, 'LENDER_03', { ...dayFormat, closeDate: '31 December 2025' })
+  await call('POST', '/api/ledger/check')
+  await waits(
+    await create({ lenderConfig: 'LENDER_03' }),
+    /^product: the loan product LENDER_03 is closed/,
+  )
+  const early = await create({ lenderConfig: 'LENDER_03', submittedOnDate: '31 December 2025' })
+  t.match(await ending(call, early.id), { status: 'failed' }, 'the product was open that day')
+  const other = await create({ lenderConfig: 'LENDER_02' })
+  t.match(await ending(call, other.id), { status: 'success' }, 'no other lender’s waits')
+})
 
 t.test('a refusal that the ledger stored does not outlast the correction', async t => {
   const flags = ['no-permission=ACTIVATE_CLIENT']
