@@ -46,11 +46,11 @@ const REPORT = [
   `88,OTHER_ADJUSTMENT,DEBIT,INR,06-02-2026 10:00,SUCCESS,7.00,7.00,${end},,,,,`,
 ].join('\n')
 
-async function upload({ url }: TestService) {
+async function upload({ url }: TestService, report = REPORT) {
   const { status, body } = await uploadStatement(
     url,
     'gateway_b/statement?lender=LENDER_02',
-    REPORT,
+    report,
   )
   if (status !== 201 || body.invalid_rows > 0) throw new Error(JSON.stringify(body))
 }
@@ -115,4 +115,39 @@ t.test('a part that an earlier version stored under another id counts once', asy
   await old('88 OTHER_ADJUSTMENT 2026-02-06 10:00 ')
   await upload(service)
   t.match(await service.settlement(), [PAID_OUT])
+})
+
+const adjustment = (second: string) =>
+  part('88', 'OTHER_ADJUSTMENT', {
+    event_amount: 12.5,
+    event_settlement_amount: 12.5,
+    event_time: `2026-02-06T10:00:${second}+05:30`,
+  })
+
+t.test('adjustments of one event, minute and amount all count, fetched or uploaded', async t => {
+  const rows = [listed[0] as object, adjustment('09'), adjustment('40'), adjustment('40')]
+  const [header, payment, , row] = REPORT.split('\n')
+  const report = [header, payment, row, row, row].join('\n')
+  const whole = [{ adjustments: /^-37\.50?$/, paid_out: /^938\.90?$/, adds_up: true }]
+  const service = await withSettlement(t, rows)
+  await service.fetch()
+  t.match(await service.settlement(), whole)
+  await upload(service, report)
+  t.match(await service.settlement(), whole)
+  await service.fetch()
+  t.match(await service.settlement(), whole)
+  const uploaded = await startTestService(t, { ROLE: 'api' })
+  await upload(uploaded, report)
+  t.match((await uploaded.call('GET', '/api/settlements?utr=UTR1')).body.settlements, whole)
+})
+
+t.test('equal adjustments that an earlier version stored with their seconds all count', async t => {
+  const service = await withSettlement(t, [adjustment('09'), adjustment('40')])
+  for (const second of ['09', '40'])
+    await sql`
+      insert into core.settlement_row (gateway, settlement_id, kind, id, settled_at, utr, amount, fee, tax, paid_out)
+      values ('gateway_b', 's_1', 'other', ${`88 OTHER_ADJUSTMENT 2026-02-06T10:00:${second}+05:30 -12.5`},
+              '2026-02-07T12:00:00+05:30', 'UTR1', 12.5, 0, 0, -12.5)`.execute(service.db)
+  await service.fetch()
+  t.match(await service.settlement(), [{ adjustments: /^-25(\.00?)?$/, adds_up: true }])
 })

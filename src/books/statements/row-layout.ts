@@ -3,6 +3,7 @@ import { unescapeFormula } from '../../csv/formula.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
+import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
 import { plainTime } from './time-cell.ts'
@@ -15,6 +16,7 @@ export function rowLayout(place: Place) {
   let layout: Layout
   const settlements = new Map<string, string>()
   const ignored: string[] = []
+  const numbered = partNumbers()
 
   return {
     ignored,
@@ -31,7 +33,7 @@ export function rowLayout(place: Place) {
     fieldsIn,
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
-      layout.format.read(fields, settlements, status),
+      toldApart(layout.format.read(fields, settlements, status)),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the row's payment, which says to which day a refused row belongs. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
@@ -47,6 +49,15 @@ export function rowLayout(place: Place) {
   function use(found: Layout) {
     layout = found
     ignored.push(...found.ignored)
+  }
+
+  function toldApart(row: ReadRow): ReadRow {
+    const { settled, isShared = false } = row
+    if (!isShared || settled?.id === undefined) return row
+    return {
+      ...row,
+      settled: { ...settled, id: numbered(settled.settlement_id ?? '', settled.id) },
+    }
   }
 
   function noteSettlement({ utr, settlement_id }: Record<string, string>) {

@@ -19,7 +19,12 @@ export type Settled = {
   paid_out?: string | undefined
 }
 /** The content of a row; both members are null for a row without money, such as a payment that was only begun. */
-export type ReadRow = { said: Said | null; settled: Settled | null }
+export type ReadRow = {
+  said: Said | null
+  settled: Settled | null
+  /** Whether several parts of the settlement may have the id of this one. */
+  isShared?: boolean
+}
 
 export type Format = {
   title: string

@@ -7,6 +7,7 @@ import type {
 } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
 import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { partNumbers } from '../items/part-numbers.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { isZero, namesLoan, shape } from '../items/shape.ts'
 import { reversalsIn } from './reversals.ts'
@@ -59,12 +60,13 @@ export function readsOfB(call: CallGateway): GatewayReads {
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => find(orderPath(orderId)),
     async *settled(window) {
-      for await (const rows of recon(call, '/settlement/recon', window)) {
-        const { read, unreadable } = readEach(
-          rows,
-          settlementOf,
-          describeRowOfB('settlement', window),
+      const numbered = partNumbers()
+      const settledIn = (row: unknown) =>
+        settlementOf(row).map(one =>
+          one.kind === 'other' ? { ...one, id: numbered(one.settlementId, one.id) } : one,
         )
+      for await (const rows of recon(call, '/settlement/recon', window)) {
+        const { read, unreadable } = readEach(rows, settledIn, describeRowOfB('settlement', window))
         yield { settlements: read, unreadable }
       }
     },

@@ -94,6 +94,7 @@ function readEvent(
             paid_out,
             ...of,
           },
+    isShared: kind === 'other',
   }
 }
 

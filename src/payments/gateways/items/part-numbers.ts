@@ -1,0 +1,10 @@
+/** Tells parts with equal ids apart: the id of each after the first one that is listed gets a number. */
+export function partNumbers() {
+  const times = new Map<string, number>()
+  return (settlementId: string, id: string): string => {
+    const key = JSON.stringify([settlementId, id])
+    const number = (times.get(key) ?? 0) + 1
+    times.set(key, number)
+    return number === 1 ? id : `${id} #${number}`
+  }
+}
