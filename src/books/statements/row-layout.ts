@@ -33,7 +33,7 @@ export function rowLayout(place: Place) {
     fieldsIn,
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
-      toldApart(layout.format.read(fields, settlements, status)),
+      toldApart(layout.format.read(fields, settlements, status), numbered),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the row's payment, which says to which day a refused row belongs. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
@@ -51,15 +51,6 @@ export function rowLayout(place: Place) {
     ignored.push(...found.ignored)
   }
 
-  function toldApart(row: ReadRow): ReadRow {
-    const { settled, isShared = false } = row
-    if (!isShared || settled?.id === undefined) return row
-    return {
-      ...row,
-      settled: { ...settled, id: numbered(settled.settlement_id ?? '', settled.id) },
-    }
-  }
-
   function noteSettlement({ utr, settlement_id }: Record<string, string>) {
     if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
   }
@@ -70,6 +61,12 @@ export function rowLayout(place: Place) {
       Object.entries(fields).map(([name, text]) => [name, plainly(layout.format, name, text)]),
     )
   }
+}
+
+function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>): ReadRow {
+  const { settled, isShared = false } = row
+  if (!isShared || settled?.id === undefined) return row
+  return { ...row, settled: { ...settled, id: numbered(settled.settlement_id ?? '', settled.id) } }
 }
 
 /** A payment without its kind would be missing in its day, as if it were a fee. */

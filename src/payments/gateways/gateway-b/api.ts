@@ -59,17 +59,19 @@ export function readsOfB(call: CallGateway): GatewayReads {
     dispute: (id, paymentId) =>
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
     order: orderId => find(orderPath(orderId)),
-    async *settled(window) {
-      const numbered = partNumbers()
-      const settledIn = (row: unknown) =>
-        settlementOf(row).map(one =>
-          one.kind === 'other' ? { ...one, id: numbered(one.settlementId, one.id) } : one,
-        )
-      for await (const rows of recon(call, '/settlement/recon', window)) {
-        const { read, unreadable } = readEach(rows, settledIn, describeRowOfB('settlement', window))
-        yield { settlements: read, unreadable }
-      }
-    },
+    settled: window => settledIn(call, window),
+  }
+}
+
+async function* settledIn(call: CallGateway, window: Window) {
+  const numbered = partNumbers()
+  const partsIn = (row: unknown) =>
+    settlementOf(row).map(one =>
+      one.kind === 'other' ? { ...one, id: numbered(one.settlementId, one.id) } : one,
+    )
+  for await (const rows of recon(call, '/settlement/recon', window)) {
+    const { read, unreadable } = readEach(rows, partsIn, describeRowOfB('settlement', window))
+    yield { settlements: read, unreadable }
   }
 }
 
