@@ -136,6 +136,15 @@ create or replace function core.contradicts(t core.transaction, amount numeric, 
   select amount <> t.amount or currency <> t.currency or t.assigned_loan_id is null and external_loan_id <> t.named_loan_id
 $$;
 
+-- Whether this payment, refund or chargeback stays as it is, whatever later events say: it is posted or being posted, was
+-- at the ledger before money went back, went back as a whole, is a refund that is booked, or an operator has decided. A
+-- payment that an operator assigned to be posted again is decided by its events once more.
+create or replace function core.is_kept(t core.transaction) returns boolean language sql immutable parallel safe as $$
+  select t.state in ('posting', 'posted') or t.decision is not null
+      or t.returned_amount is not null and (t.kind <> 'payment' or t.posting_number > 1 or core.posted_amount(t) <= 0)
+      or t.posting_number > 1 and t.assigned_loan_id is null
+$$;
+
 -- The events that state different facts, each with the reason why it does not count; null if it does.
 create or replace function core.why_not_counted(t core.transaction)
   returns table (source text, raw_id uuid, reason text) language sql stable as $$
@@ -146,7 +155,7 @@ create or replace function core.why_not_counted(t core.transaction)
            when e.kind <> 'payment' or e.status <> 'captured' then null
            when core.contradicts(t, e.amount, e.currency, e.external_loan_id) is not true then null
            when t.decision is not null then 'decided_by_operator'
-           when t.state in ('posting', 'posted') then 'already_posted' end
+           when core.is_kept(t) then 'already_posted' end
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
    where e.kind = t.kind
 $$;

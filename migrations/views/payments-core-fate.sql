@@ -34,11 +34,7 @@ $$;
 -- The fate of a payment, refund or chargeback: the first row whose condition holds. The arguments are named after the
 -- columns of core.transaction.
 create or replace function core.fate_of(
-  kind text,
-  is_captured boolean,
-  problem text,
-  disagreement text,
-  loan text,
+  kind text, is_captured boolean, problem text, disagreement text, loan text,
   is_assigned boolean default false,
   refused_reason text default null, unconfirmed text default null, suggested_loan text default null,
   -- The present state and reason of the payment, refund or chargeback; null for a new one.
@@ -64,7 +60,8 @@ create or replace function core.fate_of(
       when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
                                                                is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
       when is_returned and present_state = 'returned'   then array['returned', null,                 objection]
-      when is_returned and refused_reason is null       then array['waiting',  null,                 objection]
+      when is_returned and refused_reason is null and core.can_be_loan(loan)
+                                                        then array['waiting',  null,                 objection]
       -- Once an operator has decided to post the payment, only the ledger can keep it back.
       when decision = 'post' then case
         when refused_reason is not null                 then array['suspense', refused_reason,       objection]
@@ -128,8 +125,15 @@ create or replace function core.was_captured(p core.transaction) returns boolean
 $$;
 
 -- No payment has more refunds and disputes than this; where anybody may send them, they could otherwise keep it from ever being
--- decided. Those that are verified come first.
+-- decided. Those that count and are verified come first.
 create or replace function core.most_refunds() returns integer language sql immutable parallel safe as $$ select 200 $$;
+
+-- Whether the refund or chargeback that this event reports was taken out of its payment.
+create or replace function core.is_booked(e core.event) returns boolean language sql stable as $$
+  select exists (select from core.transaction r
+                  where r.gateway_payment_id = e.gateway_payment_id and r.gateway = e.gateway and r.kind = e.kind
+                    and r.returned_amount is not null)
+$$;
 
 -- The fact that this refund or chargeback takes its payment back; none if it does not.
 create or replace function core.fact_of_refund(r core.transaction, p core.transaction) returns table (fact text)
@@ -160,7 +164,8 @@ create or replace function core.refunds_of(p core.transaction) returns table (id
              from core.transaction o
             where o.of_payment_id = p.gateway_payment_id and o.gateway = p.gateway and o.kind <> 'payment'
               and o.returned_amount is null and o.state <> 'posting'
-            order by not o.is_verified, o.received_at, o.id limit core.most_refunds()))
+            order by (o.state = 'failed' or o.reason = 'sender_not_allowed') is true, not o.is_verified, o.received_at, o.id
+            limit core.most_refunds()))
 $$;
 
 -- What contradicts a refund or chargeback that was taken out of its payment: its gateway took it back, or names another amount
@@ -253,46 +258,6 @@ create or replace function core.clear_objections(payment uuid) returns void lang
              where t.kind = 'payment' and t.state = 'suspense' and t.decision is not null
                and r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'
                and r.state in ('waiting', 'suspense')
-             order by not r.is_verified, r.received_at, r.id limit core.most_refunds()))
+             order by (r.reason = 'sender_not_allowed') is true, not r.is_verified, r.received_at, r.id limit core.most_refunds()))
    where t.id = payment
-$$;
-
--- A refused repayment is retried by the next batch, then after a quarter of an hour, then at growing intervals, for seven
--- days.
-create or replace function core.next_try_at(tries integer, refused_at timestamptz) returns timestamptz language sql stable as $$
-  select case when coalesce(refused_at, now()) > now() - interval '7 days'
-    then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
-$$;
-
--- The refusal that stays once a payment has new events. A refused repayment that is being retried is retried at once, and
--- one that was refused because of the events is decided again. Other refusals wait for an operator: the seven days are
--- over, the operator marked the repayment as failed, or reopened the payment.
-create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz, is_reopened boolean) returns text
-  language sql immutable parallel safe as $$
-  select case when next_try_at is null
-                   and (is_reopened or refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch',
-                                                              'currency_mismatch', 'amount_invalid'))
-              then refused_reason end
-$$;
-
--- Makes refused repayments that are due wait to be posted again, unless they are now in suspense for another reason.
--- Locked rows are left to the next batch.
-create or replace function core.retry_refused(batch uuid, most integer) returns bigint language sql volatile as $$
-  with retried as (
-    update core.transaction t
-       set (state, reason) = (
-             select f.state, f.reason
-               from core.fate_of(t.kind, t.is_captured, t.problem, t.disagreement, t.external_loan_id,
-                      is_assigned => t.assigned_loan_id is not null, decision => t.decision, objection => t.objection,
-                      unconfirmed => t.unconfirmed) f),
-           refused_reason = null, next_try_at = null
-     where id = any(array(
-       select id from core.transaction
-        where state = 'suspense' and reason = refused_reason and next_try_at <= now()
-          and batch_id is distinct from batch
-        order by next_try_at
-        limit most for update skip locked))
-    returning id
-  )
-  select count(*) from retried
 $$;

@@ -167,8 +167,10 @@ begin
        set state = case when r.decision is null then 'waiting' when r.ledger_transaction_id is null then 'returned' else 'posted' end,
            posted_at = case when r.decision = 'restore' and r.ledger_transaction_id is not null then clock_timestamp() end,
            decision = null, refused_reason = case when is_refused and r.decision is null then 'reversal_refused' end,
-           refused_detail = failure
+           refused_detail = failure, read_back_at = null
      where t.id = r.id;
+    -- What was found at the ledger before still stands there.
+    update core.transaction t set read_back_at = r.read_back_at where t.id = p.id and r.read_back_at is not null and t.read_back_at is null;
   else
     change := case when r.decision = 'restore' then -r.amount else r.amount end;
     update core.transaction t

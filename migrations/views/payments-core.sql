@@ -4,37 +4,18 @@ create or replace function core.lock_settling() returns void language sql volati
   select pg_advisory_xact_lock(7405316)
 $$;
 
--- Makes the rows of a table those of the settings. Returns the rows that the table no longer has, null if it had the same.
-create or replace function core.copy_settings(target regclass, settings jsonb) returns jsonb language plpgsql as $$
-declare
-  wanted text := format('select distinct * from jsonb_populate_recordset(null::%s, $1)', target);
-  is_same boolean;
-  gone jsonb;
-begin
-  execute format('select not exists ((%1$s except table %2$s) union all (table %2$s except %1$s))', wanted, target)
-    using settings into is_same;
-  if is_same then
-    return null;
-  end if;
-  perform core.lock_settling();
-  -- Another process may have copied its settings meanwhile.
-  execute format('select coalesce(jsonb_agg(g), ''[]'') from (table %2$s except %1$s) g', wanted, target)
-    using settings into gone;
-  execute format('delete from %s', target);
-  execute format('insert into %s %s', target, wanted) using settings;
-  return gone;
-end
-$$;
-
 -- Adds the refunds of these payments, and the payments of all these refunds.
 create or replace function core.with_relatives(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
   with own (ids) as (
     -- Refunds are found by their events: an event that will not count may attribute a refund to another payment.
     select ids || array(
       select e.id from (
-        select gateway_payment_id, row_number() over (partition by of_payment_id order by verified_by is null, received_at, raw_id)
-          from core.event
-         where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway and set_aside is null) e (id, rank)
+        select gateway_payment_id,
+               row_number() over (partition by of_payment_id order by is_outside, verified_by is null, received_at, raw_id)
+          from core.event r
+         where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway and set_aside is null
+           -- The next ones follow once these are booked.
+           and not (verified_by is not null and core.is_booked(r))) e (id, rank)
        where e.rank <= core.most_refunds())
   )
   select array_agg(distinct id order by id) from (
@@ -125,8 +106,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
    group by kind, gateway_payment_id
 $$;
 
--- Saves the summaries, except those of payments that are posted or being posted, which keep what was sent, of refunds
--- that are booked, and of what an operator has decided. Returns the ids of those that have more than a few events.
+-- Saves the summaries, except those of what stays as it is. Returns the ids of those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
   language sql volatile as $$
   with known as materialized (
@@ -183,7 +163,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
       from summary s
      where s.was_made and s.is_known
        and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
-       and t.state not in ('posting', 'posted') and t.decision is null and (t.kind = 'payment' or t.returned_amount is null)
+       and not core.is_kept(t)
   )
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
@@ -203,7 +183,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
        select max(r.kind) as held_by from core.refunds_of(p) r) r
      -- This join is separate, because PostgreSQL does not inline a function that has a query among its arguments.
      cross join lateral (
-       select case when p.state in ('posting', 'posted') or p.decision is not null
+       select case when core.is_kept(p)
                 then (select o.objection from core.objections_to(p) o limit 1) end) o (objection)
      cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
        is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
@@ -259,10 +239,11 @@ begin
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
-  if has_reversals and core.return_unposted(wanted_gateway, ids) then
-    -- After each refund that was taken out, less may stand than the next one says.
+  while has_reversals and core.return_unposted(wanted_gateway, ids) loop
+    -- After each refund that was taken out, less may stand than the next one says; and of many, the next ones follow.
+    ids := core.with_relatives(wanted_gateway, ids);
     perform core.decide_refunds(wanted_gateway, ids);
-  end if;
+  end loop;
   -- Every other payment was recorded together with its fate above.
   undecided := known || crowded || core.payments_of_refunds(wanted_gateway, ids);
   if undecided <> '{}' then

@@ -60,8 +60,11 @@ export function repayment(db: Database, config: Config): Operation {
       const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
       if (isProductAsked) await learnProduct(db, external_loan_id, loan)
       const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
-      if (isNothingLeft(due)) return whatLedgerHas(loan, due)
       const payment = lessPayerFee(config, due, loan.loanProductName)
+      if (isNothingLeft(payment)) {
+        await savePayerFee(db, transaction_id, payment)
+        return whatLedgerHas(loan, payment)
+      }
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }

@@ -57,14 +57,16 @@ export async function startReversals(
     newOperation(reversalIntake, reversalOf(row), null, { traceparent }),
   )
   await startPosting(trx, boss, operations, batch)
-  // What was read back may not stand any more: until it is read again, its day is not balanced.
+  // What was read back may not stand any more: until it is read again, its day is not balanced. The refund keeps the time
+  // for a reversal that changes nothing.
   await sql`
-    update core.transaction p set read_back_at = null
-      from core.transaction r
-     where r.id = any(${ids}::uuid[])
-       and p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'`.execute(
-    trx,
-  )
+    with kept as (
+      update core.transaction r set read_back_at = p.read_back_at
+        from core.transaction p
+       where r.id = any(${ids}::uuid[])
+         and p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      returning p.id)
+    update core.transaction p set read_back_at = null from kept where p.id = kept.id`.execute(trx)
   return rows.length
 }
 

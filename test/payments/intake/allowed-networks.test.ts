@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
 import { logger } from '../../../src/log/log.ts'
@@ -246,3 +247,22 @@ t.test(
     t.match(await batchWith({ allowedCidrs: ['10.0.0.0/8'] }), { state: 'posted', amount: '1000' })
   },
 )
+
+t.test('refunds from outside, however many, do not hide one from inside', async t => {
+  const { rows } = await sql<{ most: number }>`select core.most_refunds() as most`.execute(
+    service.db,
+  )
+  const [id, late] = ['pay_flooded', 'pay_flooded_late']
+  const of = { [id]: 'rfnd_flooded', [late]: 'rfnd_flooded_late' }
+  await service.inside(capturedA({ id, loan: 'L-2' }))
+  for (const [payment, refund] of Object.entries(of)) {
+    for (let i = 0; i < (rows[0]?.most ?? 0); i++)
+      await service.outside(refundA({ id: `${refund}_${i}`, of: payment }))
+    await service.inside(refundA({ id: refund, of: payment }))
+  }
+  await service.batch()
+  await service.inside(capturedA({ id: late, loan: 'L-2' }))
+  await service.batch()
+  for (const payment of [id, late])
+    t.match((await service.payment(payment)).payment, { state: 'suspense', reason: 'refund' })
+})
