@@ -182,3 +182,51 @@ t.test('a lost part is forgotten once all files that state it are withdrawn', as
   await withdraw(service, first)
   t.same((await sql`select from core.lost_part`.execute(service.db)).rows, [])
 })
+
+t.test(
+  'a part of a withdrawn row stays lost if it is stated again before it is deleted',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
+    const second = await upload(service, STATEMENT_HEADER, row('pay_1'))
+    await service.call('DELETE', `/api/gateways/gateway_a/statements/${second}`)
+    await upload(service, STATEMENT_HEADER, NO_SETTLEMENT)
+    await sweepWithdrawn(service.db)
+    t.match(await settlements(service), [{ payments: 1, ...LOST }])
+    await upload(service, STATEMENT_HEADER, row('pay_1'))
+    t.match(await settlements(service), [WHOLE])
+  },
+)
+
+t.test('a report of a payment that was refunded since adds its settlement and fee', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const said = {
+    id: 'pay_1',
+    amount: '10.00',
+    currency: 'INR',
+    captured_at: '2026-02-05T10:00:00+05:30',
+  }
+  const fetch = (status: string) =>
+    sql`
+    select core.save_statements('gateway_a', 'api', null, ${JSON.stringify([{ ...said, status }])}::jsonb)`.execute(
+      service.db,
+    )
+  const states = async () =>
+    (
+      await sql`select status, settlement_id, source from core.statement order by 1`.execute(
+        service.db,
+      )
+    ).rows
+  await fetch('refunded')
+  const first = await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
+  t.match(await settlements(service), [WHOLE])
+  t.match(await states(), [{ status: 'captured' }, { status: 'refunded', source: 'api' }])
+  await fetch('refunded')
+  const second = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await withdraw(service, second)
+  t.match(await settlements(service), [{ payments: 1, ...LOST }])
+  await upload(service, STATEMENT_HEADER, row('pay_1'))
+  t.match(await settlements(service), [WHOLE])
+  await withdraw(service, first)
+  t.match(await states(), [{ status: 'refunded', settlement_id: 'setl_1' }])
+})

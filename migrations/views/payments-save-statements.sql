@@ -1,0 +1,85 @@
+-- Deletes the rows of these payments that withdrawn files have left, and saves those parts of their settlements that other
+-- files state too.
+create or replace function core.delete_withdrawn(wanted_gateway text, said jsonb) returns void language sql volatile as $$
+  with gone as (
+    delete from core.statement s
+     using core.statement_file f
+     where f.id = s.statement_id and f.withdrawn_at is not null and s.gateway = wanted_gateway
+       and s.gateway_payment_id in (select n.id from jsonb_to_recordset(said) as n (id text))
+    returning s.*
+  )
+  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
+  select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
+    from gone where settlement_id is not null and earlier_files <> '{}'
+  on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false;
+$$;
+
+-- Adds what is said of the settlement to rows that say more of the money: reports call a payment captured that was refunded
+-- since.
+create or replace function core.settle_refunded(wanted_gateway text, wanted_file uuid, said jsonb) returns void language sql volatile as $$
+  update core.statement s
+     set lender = coalesce(nullif(s.lender, 'UNKNOWN'), n.lender, 'UNKNOWN'), fee = coalesce(n.fee, s.fee), tax = coalesce(n.tax, s.tax),
+         settlement_id = coalesce(n.settlement_id, s.settlement_id), settled_at = coalesce(n.settled_at, s.settled_at),
+         utr = coalesce(n.utr, s.utr),
+         settled_by = array_remove(s.settled_by, wanted_file)
+                      || case when num_nonnulls(n.fee, n.tax, n.settlement_id, n.settled_at, n.utr) > 0 then stated.files else '{}' end,
+         earlier_files = case when s.settlement_id <> n.settlement_id then '{}' else array_remove(s.earlier_files, wanted_file) end
+                         || case when n.settlement_id is not null then stated.files else '{}' end
+    from jsonb_to_recordset(said) as n (id text, lender text, status text, fee numeric, tax numeric, settlement_id text, settled_at timestamptz,
+           utr text)
+   cross join lateral (select array_remove(array[wanted_file], null) as files) stated
+   where s.gateway_payment_id = n.id and s.gateway = wanted_gateway and (s.status, n.status) = ('refunded', 'captured');
+$$;
+
+-- Saves what a gateway says. A captured payment stays captured, whatever an earlier response says; only a later file
+-- takes back what a file says, and nothing is left of what a withdrawn file says. The rows are locked against settling of
+-- the same payments: each would miss the day that the other is about to give them.
+create or replace function core.save_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
+  language sql volatile as $$
+  select core.lock_settling();
+  select core.delete_withdrawn(wanted_gateway, said);
+  -- A payment that another settlement names now is kept among the lost parts of its former one, as moved: the file that names
+  -- the new one may be withdrawn.
+  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved)
+  select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, stated.files, true
+    from (select distinct n.id, n.settlement_id from jsonb_to_recordset(said) as n (id text, settlement_id text)) n
+    join core.statement s on s.gateway_payment_id = n.id and s.gateway = wanted_gateway and s.settlement_id <> n.settlement_id
+   cross join lateral (
+     select array_remove(array_remove(s.earlier_files || s.statement_id, null), wanted_file) as files) stated
+   where stated.files <> '{}'
+   order by n.id
+  on conflict (settlement_id, gateway, kind, id) do update
+     set files = core.valid_files(l.files || excluded.files), is_moved = l.is_moved and excluded.is_moved;
+  insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
+    settlement_id, settled_at, utr, source, statement_id)
+  select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), nullif(t.lender, 'UNKNOWN'), n.asked_for, 'UNKNOWN'), n.amount, n.currency, n.status,
+         n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
+    from jsonb_to_recordset(said) as n (id text, lender text, asked_for text, amount numeric, currency text, status text,
+      captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
+    left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
+   order by n.id
+  on conflict (gateway_payment_id, gateway) do update
+     set lender = case when excluded.lender = 'UNKNOWN' then s.lender else excluded.lender end,
+         amount = excluded.amount, currency = excluded.currency, status = excluded.status, captured_at = excluded.captured_at,
+         fee = coalesce(excluded.fee, s.fee), tax = coalesce(excluded.tax, s.tax),
+         settlement_id = coalesce(excluded.settlement_id, s.settlement_id),
+         settled_at = coalesce(excluded.settled_at, s.settled_at), utr = coalesce(excluded.utr, s.utr),
+         fetched_at = now(), source = excluded.source, statement_id = excluded.statement_id,
+         has_replaced = excluded.source = 'file',
+         settled_by = case when num_nonnulls(case when excluded.fee is null then s.fee end,
+                                             case when excluded.tax is null then s.tax end,
+                                             case when excluded.settlement_id is null then s.settlement_id end,
+                                             case when excluded.settled_at is null then s.settled_at end,
+                                             case when excluded.utr is null then s.utr end) = 0 then '{}'
+                           else array_remove(array_remove(s.settled_by || s.statement_id, excluded.statement_id), null) end,
+         earlier_files = case when s.settlement_id = coalesce(excluded.settlement_id, s.settlement_id)
+                              then array_remove(s.earlier_files || s.statement_id, excluded.statement_id) else '{}' end
+   where (s.source, excluded.source) = ('file', 'file')
+      or array_position(array['failed', 'captured', 'refunded'], excluded.status)
+           >= array_position(array['failed', 'captured', 'refunded'], s.status);
+  select core.settle_refunded(wanted_gateway, wanted_file, said);
+  -- A file's row that says more counts as one that replaced the gateway's answer, whose state is not stored.
+  update core.statement s set has_replaced = true from jsonb_to_recordset(said) as n (id text)
+   where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
+     and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
+$$;
