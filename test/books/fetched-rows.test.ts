@@ -59,6 +59,27 @@ t.test('a fetch for one lender leaves known payments of others in their own book
   t.equal(days.length, 1)
 })
 
+t.test('a fetch for one lender stores a refund of another one’s payment as that one’s', async t => {
+  let refunds: object[] = []
+  const notes = { loan_id: 'L-1', lender: 'LENDER_01' }
+  const service = await serviceWith(t, ({ path }) => {
+    if (path === '/v1/refunds') return { items: refunds }
+    return path === '/v1/payments' ? { items: [itemOfA('pay_1', { notes })] } : undefined
+  })
+  await service.fetch('gateway_a')
+  await service.batch()
+  const of = { payment_id: 'pay_1', amount: 30_000, currency: 'INR', created_at: PAID_AT }
+  refunds = [{ id: 'rfnd_1', entity: 'refund', status: 'processed', ...of }]
+  await service.fetch('gateway_a', { lender: 'LENDER_02' })
+  await service.batch()
+  const { rows } = await sql<object>`
+    select gateway_payment_id as id, lender from ops.payment order by id`.execute(service.db)
+  t.same(rows, [
+    { id: 'pay_1', lender: 'LENDER_01' },
+    { id: 'rfnd_1', lender: 'LENDER_01' },
+  ])
+})
+
 t.test(
   'a payment of gateway B that ended after midnight is at its gateway on its own day',
   async t => {

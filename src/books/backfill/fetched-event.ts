@@ -1,8 +1,10 @@
+import { sql } from 'kysely'
 import type { Lender } from '../../config/lenders.ts'
 import type { Fetched } from '../../payments/gateways/gateway-api.ts'
 import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import type { ReadGateway } from '../apis/open-api.ts'
+import type { Fetch } from './fetch.ts'
 
 type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }
 
@@ -40,4 +42,29 @@ export function eventOfApi(
 export function lenderInNotes({ gateway, lenders }: Source, fetched: Fetched): string {
   const inNotes = gateway.lenders(gateway.client.body(fetched))
   return lenderOf(lenders, gateway.name, { inUrl: [], accounts: [], inNotes })
+}
+
+/**
+ * The events, each with the lender of the payment that it is about, if that is known here: an account of several lenders
+ * lists the payments of all of them, whichever is asked for.
+ */
+export async function withKnownLenders(
+  { db, account, claim }: Fetch,
+  events: PaymentEvent[],
+): Promise<PaymentEvent[]> {
+  if (events.length === 0 || claim.lender === account.lender) return events
+  const { gateway } = account
+  const bodies = events.map(({ body }) => body)
+  const { rows } = await sql<{ place: string; lender: string }>`
+    select distinct on (b.place) b.place, t.lender
+      from unnest(${bodies}::text[]) with ordinality b (body, place)
+     cross join lateral ${sql.id('base', gateway)}(decode(b.body, 'base64')) f
+      join core.transaction t
+        on t.gateway_payment_id = coalesce(f.of_payment_id, f.payment_id) and t.gateway = ${gateway} and t.kind = 'payment'
+     -- This account proves nothing for a lender that has its own.
+     where t.lender <> 'UNKNOWN'
+       and not exists (select from core.gateway_account a where a.gateway = t.gateway and a.account = t.lender)
+     order by b.place`.execute(db)
+  const lenders = new Map(rows.map(({ place, lender }) => [Number(place) - 1, lender]))
+  return events.map((event, at) => ({ ...event, lender: lenders.get(at) ?? event.lender }))
 }

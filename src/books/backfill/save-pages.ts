@@ -15,7 +15,7 @@ import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
-import { fetchedEvent, lenderInNotes } from './fetched-event.ts'
+import { fetchedEvent, lenderInNotes, withKnownLenders } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
 import { unreportedOf } from './unreported-of.ts'
@@ -39,11 +39,12 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   unreadable.push(...beyond.unreadable)
   const reported = reversals.map(reversal => event(fetch, reversal))
   others.push(...(await unreportedOf(db, account.gateway, reported)))
+  const known = await withKnownLenders(fetch, others)
 
   const found = await db.transaction().execute(async trx => {
     await fence(trx, claim)
     const saved = await saveMissed(trx, missed)
-    if (others.length > 0) await saveEvents(trx, others)
+    if (known.length > 0) await saveEvents(trx, known)
     if (payments.length > 0) await saveStatements(trx, fetch, payments)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`

@@ -18,6 +18,8 @@ export async function saveSettlements(
     ).values(),
   ]
   if (said.length === 0 && unreadable.length === 0) return
+  // An account of several lenders lists the settlements of all of them, whichever is asked for.
+  const lender = claim.lender === account.lender ? claim.lender : null
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     // An upload writes the same rows under this lock, in another order.
@@ -26,13 +28,15 @@ export async function saveSettlements(
     await forgetFormerParts(trx, account.gateway, said)
     await sql`
       insert into core.settlement_row (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax, paid_out)
-      select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${claim.lender}, n."settledAt", n.utr, n.amount,
+      select ${account.gateway}, n."settlementId", n.kind, n.id, n."paymentId", ${lender}, n."settledAt", n.utr, n.amount,
              n.fee, n.tax, n."paidOut"
         from jsonb_to_recordset(${JSON.stringify(said)}::jsonb) as n (kind text, id text, "paymentId" text, "settlementId" text,
                "settledAt" timestamptz, utr text, amount numeric, fee numeric, tax numeric, "paidOut" numeric)
       on conflict (settlement_id, gateway, kind, id) do update
-         set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
-             tax = excluded.tax, paid_out = excluded.paid_out, statement_id = null`.execute(trx)
+         set lender = excluded.lender, settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount,
+             fee = excluded.fee, tax = excluded.tax, paid_out = excluded.paid_out, statement_id = null`.execute(
+      trx,
+    )
     await sql`
       update core.statement s
          set settlement_id = n."settlementId", settled_at = coalesce(n."settledAt", s.settled_at),

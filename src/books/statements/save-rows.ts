@@ -81,8 +81,8 @@ async function saveSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled:
              settled_at timestamptz, utr text, amount numeric, fee numeric, tax numeric, paid_out numeric)
      order by n.settlement_id, n.kind, n.id
     on conflict (settlement_id, gateway, kind, id) do update
-       set settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee,
-           tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
+       set lender = excluded.lender, settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount,
+           fee = excluded.fee, tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
            earlier_files = array_remove(r.earlier_files || r.statement_id, excluded.statement_id)
      where r.statement_id is not null`.execute(trx)
 }
