@@ -224,6 +224,31 @@ t.test('the flat rows of gateway B’s own API are a statement', async t => {
   ])
 })
 
+t.test('a payment that gateway B’s report has as failed and as made is captured', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, status: string) =>
+    `1,PAYMENT,10,INR,${status},2026-02-05T10:30:00+05:30,CREDIT,${id},2026-02-05T10:00:00+05:30`
+  const body = await upload(
+    service,
+    'gateway_b',
+    'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id,payment_time',
+    row('1', 'FAILED'),
+    row('1', 'FAILED'),
+    row('1', 'SUCCESS'),
+    row('2', 'SUCCESS'),
+    row('2', 'FAILED'),
+    row('2', 'SUCCESS'),
+  )
+  t.match(body, {
+    valid_rows: 5,
+    errors: [{ line: 7, reason: 'cf_payment_id repeats that of line 5' }],
+  })
+  t.match(await stated(service), [
+    { id: '1', status: 'captured' },
+    { id: '2', status: 'captured' },
+  ])
+})
+
 t.test('an export of one gateway is refused as a statement of another gateway', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const path = 'gateway_b/statement?lender=LENDER_02'

@@ -60,9 +60,14 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     if (misfit !== null) return refuse(line, [misfit], undefined)
     const row = layout.read(fields, status)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields)]
-    if (reasons.length === 0) reasons.push(...repeats(row, line))
     const time = layout.timeIn(fields)
-    return reasons.length === 0 ? [row] : refuse(line, reasons.map(layout.labelled), time)
+    if (reasons.length > 0) return refuse(line, reasons.map(layout.labelled), time)
+    const before = repeats.lineBefore(row, line)
+    if (before === undefined) return [row]
+    // The attempt that failed is part of a payment that the report has as captured.
+    if (isFailed(row)) return [{ ...row, said: null }]
+    const reason = `gateway_payment_id repeats that of line ${before}`
+    return refuse(line, [layout.labelled(reason)], time)
   }
 
   function refuse(line: number, reasons: string[], time: string | undefined): [] {
@@ -80,15 +85,20 @@ function errorsOf({ said, settled }: ReadRow, fields: CsvFields): string[] {
   return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
 }
 
+const isFailed = ({ said }: ReadRow) => said?.status === 'failed'
+
 function repeatFinder() {
   const lineOf = new Map<string, number>()
-  return ({ said, settled }: ReadRow, line: number): string[] => {
-    const part = settled && `${settled.kind} ${settled.settlement_id} ${settled.id}`
-    const key = said?.gateway_payment_id ?? part
-    if (key === null) return []
-    const before = lineOf.get(key)
-    if (before !== undefined) return [`gateway_payment_id repeats that of line ${before}`]
-    lineOf.set(key, line)
-    return []
+  return {
+    /** @returns the line of an earlier row about the same, other than one that failed */
+    lineBefore(row: ReadRow, line: number): number | undefined {
+      const { said, settled } = row
+      const part = settled && `${settled.kind} ${settled.settlement_id} ${settled.id}`
+      const key = said?.gateway_payment_id ?? part
+      if (key === null) return undefined
+      const before = lineOf.get(key)
+      if (before === undefined && !isFailed(row)) lineOf.set(key, line)
+      return before
+    },
   }
 }

@@ -5,7 +5,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import type { ReadRow, Settled } from '../../payments/gateways/report-format.ts'
+import type { ReadRow, Said, Settled } from '../../payments/gateways/report-format.ts'
 import { forgetFormerParts } from '../settlements/forget-former-parts.ts'
 import { useLedgerZone } from './statement-days.ts'
 
@@ -31,13 +31,7 @@ export async function saveRows(
   count: { rows: number; valid: number },
 ): Promise<string[]> {
   const { id, gateway, lender, fileName, asker } = file
-  const said = JSON.stringify(
-    rows.flatMap(({ said }) => {
-      if (said === null) return []
-      const { gateway_payment_id: id, ...row } = said
-      return [{ ...row, id, lender }]
-    }),
-  )
+  const said = JSON.stringify(saidIn(rows).map(row => ({ ...row, lender })))
   const settled = rows.flatMap(({ settled }) => settled ?? [])
   const days = await inTransaction(db, async trx => {
     await requireUploader(trx, asker)
@@ -61,6 +55,16 @@ export async function saveRows(
   })
   crashPoint('statement.saved')
   return days
+}
+
+/** What the rows say about each payment: a report may name one as failed, and then as captured. */
+function saidIn(rows: ReadRow[]): Said[] {
+  const said = rows.flatMap(({ said }) => (said === null ? [] : [said]))
+  const failedFirst = [
+    ...said.filter(({ status }) => status === 'failed'),
+    ...said.filter(({ status }) => status !== 'failed'),
+  ].map(({ gateway_payment_id: id = '', ...row }) => ({ ...row, id }))
+  return [...new Map(failedFirst.map(row => [row.id, row])).values()]
 }
 
 /** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */
