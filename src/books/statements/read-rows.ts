@@ -60,14 +60,11 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     if (misfit !== null) return refuse(line, [misfit], undefined)
     const row = layout.read(fields, status)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields)]
+    if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
     const time = layout.timeIn(fields)
-    if (reasons.length > 0) return refuse(line, reasons.map(layout.labelled), time)
-    const before = repeats.lineBefore(row, line)
-    if (before === undefined) return [row]
-    // The attempt that failed is part of a payment that the report has as captured.
-    if (isFailed(row)) return [{ ...row, said: null }]
-    const reason = `gateway_payment_id repeats that of line ${before}`
-    return refuse(line, [layout.labelled(reason)], time)
+    return reasons.length === 0
+      ? [repeats.kept(row)]
+      : refuse(line, reasons.map(layout.labelled), time)
   }
 
   function refuse(line: number, reasons: string[], time: string | undefined): [] {
@@ -85,20 +82,25 @@ function errorsOf({ said, settled }: ReadRow, fields: CsvFields): string[] {
   return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
 }
 
-const isFailed = ({ said }: ReadRow) => said?.status === 'failed'
-
 function repeatFinder() {
   const lineOf = new Map<string, number>()
+  const isFailed = ({ said }: ReadRow) => said?.status === 'failed'
   return {
-    /** @returns the line of an earlier row about the same, other than one that failed */
-    lineBefore(row: ReadRow, line: number): number | undefined {
+    errors(row: ReadRow, line: number): string[] {
       const { said, settled } = row
       const part = settled && `${settled.kind} ${settled.settlement_id} ${settled.id}`
       const key = said?.gateway_payment_id ?? part
-      if (key === null) return undefined
+      // A report may also name the attempts of a payment that failed.
+      if (key === null || isFailed(row)) return []
       const before = lineOf.get(key)
-      if (before === undefined && !isFailed(row)) lineOf.set(key, line)
-      return before
+      if (before !== undefined) return [`gateway_payment_id repeats that of line ${before}`]
+      lineOf.set(key, line)
+      return []
+    },
+    /** The row, without its failed payment if that is known as captured. */
+    kept(row: ReadRow): ReadRow {
+      const isCaptured = isFailed(row) && lineOf.has(row.said?.gateway_payment_id ?? '')
+      return isCaptured ? { ...row, said: null } : row
     },
   }
 }

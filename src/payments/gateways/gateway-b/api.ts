@@ -6,10 +6,11 @@ import type {
   Window,
 } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
-import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
+import { found, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { partNumbers } from '../items/part-numbers.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { isZero, namesLoan, shape } from '../items/shape.ts'
+import { isAbsent, isLasting } from './refusals.ts'
 import { reversalsIn } from './reversals.ts'
 import { collectionOf, eventOf, orderPath, part, refundPart } from './row.ts'
 import { kindOf, partOf, signed } from './settled-part.ts'
@@ -58,7 +59,8 @@ export function readsOfB(call: CallGateway): GatewayReads {
     },
     dispute: (id, paymentId) =>
       itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
-    order: orderId => find(orderPath(orderId)),
+    // Without its order, a payment may name no loan; an order of an earlier year is refused.
+    order: orderId => found(get(orderPath(orderId)), isLasting),
     settled: window => settledIn(call, window),
   }
 }
@@ -111,10 +113,6 @@ function isBegun(row: unknown, { to }: Window): boolean {
   const begun = ifReadable(() => shape.isoTime(part(row, 'payment_details'), 'payment_time'))
   return begun === null || begun <= to
 }
-
-/** The gateway refuses an id that cannot be its own, which also means that it has no such thing. */
-const isAbsent = ({ status, code }: GatewayRefused) =>
-  status === 404 || code?.endsWith('_id_invalid') === true
 
 /** Every row says what it is about. */
 function paymentIn(row: unknown): ApiPayment[] {

@@ -1,6 +1,8 @@
 import type { ApiPage, ApiReversal, Unreadable, Window } from '../gateway-api.ts'
-import { asUnreadable, ifReadable } from '../items/read-each.ts'
+import { GatewayRefused } from '../items/gateway-errors.ts'
+import { asUnreadable, ifReadable, UnreadableItem } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
+import { isLasting } from './refusals.ts'
 import { eventOf, orderPath, part, refundPart } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
@@ -44,24 +46,41 @@ const idsIn = (row: unknown) => ({
 async function refundIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
   const { orderId, paymentId } = idsIn(row)
   const refundId = shape.maybe(refundPart(row), 'refund_id')
-  const refunds = orderId === null ? [] : await listAt(`${orderPath(orderId)}/refunds`, ask)
-  const refund = refunds.find(one => ifReadable(() => shape.text(one, 'refund_id')) === refundId)
-  return refund === undefined ? refundOfRow(row, refundId, paymentId) : refundOf(refund)
+  const { list, refusal } = await listAt(orderId && `${orderPath(orderId)}/refunds`, ask)
+  const refund = list.find(one => ifReadable(() => shape.text(one, 'refund_id')) === refundId)
+  return refund === undefined
+    ? readOr(refusal, refundOfRow(row, refundId, paymentId))
+    : refundOf(refund)
 }
 
 async function disputesIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
   const { orderId, paymentId } = idsIn(row)
   const ofPayment = paymentId === null ? null : `/payments/${encodeURIComponent(paymentId)}`
-  const path = ofPayment ?? (orderId === null ? null : orderPath(orderId))
-  const disputes = path === null ? [] : await listAt(`${path}/disputes`, ask)
-  return disputes.length === 0
-    ? disputeOfRow(row, paymentId)
-    : disputes.flatMap(dispute => disputeOf(dispute, paymentId))
+  const path = ofPayment ?? (orderId && orderPath(orderId))
+  const { list, refusal } = await listAt(path && `${path}/disputes`, ask)
+  return list.length === 0
+    ? readOr(refusal, disputeOfRow(row, paymentId))
+    : list.flatMap(dispute => disputeOf(dispute, paymentId))
 }
 
-async function listAt(path: string, ask: Ask): Promise<unknown[]> {
-  const list = await ask(path)
-  return list === undefined ? [] : shape.list(list)
+type Answer = { list: unknown[]; refusal?: GatewayRefused }
+
+/** An empty list if the gateway has nothing at the path, or refuses to say, as for orders of earlier years. */
+async function listAt(path: string | null, ask: Ask): Promise<Answer> {
+  if (path === null) return { list: [] }
+  try {
+    const list = await ask(path)
+    return { list: list === undefined ? [] : shape.list(list) }
+  } catch (error) {
+    if (!(error instanceof GatewayRefused && isLasting(error))) throw error
+    return { list: [], refusal: error }
+  }
+}
+
+/** What the row itself says. @throws UnreadableItem if that is nothing, and the gateway refused to say more */
+function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReversal[]): ApiReversal[] {
+  if (refusal === undefined || ofRow.length > 0) return ofRow
+  throw new UnreadableItem(`asked about it, ${refusal.message}`)
 }
 
 function refundOf(refund: unknown): ApiReversal[] {

@@ -1,0 +1,9 @@
+import type { GatewayRefused } from '../items/gateway-errors.ts'
+
+/** The gateway refuses an id that cannot be its own, which also means that it has no such thing. */
+export const isAbsent = ({ status, code }: GatewayRefused) =>
+  status === 404 || code?.endsWith('_id_invalid') === true
+
+/** Whether a refusal is about what was asked: neither about the credentials nor one that comes now and then. */
+export const isLasting = ({ status, code }: GatewayRefused) =>
+  status !== 401 && code !== 'internal_processing_error'

@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { fetchAll } from '../support/books/gateways.ts'
+import { rowOfB } from '../support/books/odd-gateway.ts'
+import { ALL_DAY } from '../support/books/reconciliation.ts'
+import { serve } from '../support/http/serve.ts'
+import { startTestService } from '../support/service.ts'
+
+const row = (id: string, event_type: string, more: object = {}) => ({
+  ...rowOfB(id, { event: { event_id: `e${id}`, event_amount: 300, event_type } }),
+  ...more,
+})
+/** A payment, a refund, a dispute that names only its order, and a payment that names no loan. */
+const ROWS = [
+  rowOfB('1'),
+  row('2', 'REFUND', { refund_details: { refund_id: 'R' } }),
+  row('3', 'DISPUTE', { payment_details: { payment_amount: 1_000 } }),
+  { ...rowOfB('4'), order_details: { order_id: 'order_4' } },
+]
+
+/** Gateway B, which lists these rows and refuses to say more about any of them. */
+async function refusing(t: Test, status: number, code: string) {
+  const url = await serve(t, async (request, response) => {
+    await request.toArray()
+    const { pathname } = new URL(request.url ?? '', 'http://gateway')
+    if (pathname === '/pg/recon') return response.end(JSON.stringify({ data: ROWS, cursor: null }))
+    if (!pathname.startsWith('/pg/settlement')) response.statusCode = status
+    response.end(JSON.stringify({ data: [], cursor: null, code }))
+  })
+  const service = await startTestService(t, {
+    GATEWAY_B_API_URL: `${url}/pg`,
+    GATEWAY_B_API_KEY: 'key',
+    GATEWAY_B_API_SECRET: 'secret',
+    BACKFILL_CRON: '0 0 1 1 *',
+  })
+  return { ...service, fetch: () => fetchAll(service.call, 'gateway_b', ALL_DAY) }
+}
+
+t.test('a row about which gateway B refuses to say more does not end the fetch', async t => {
+  const service = await refusing(t, 400, 'order_too_old')
+  t.match(await service.fetch(), {
+    status: 'completed',
+    missed: 2,
+    last_error:
+      /1 item could not be read.* e3 \(asked about it, it answered 400 \(order_too_old\)\)/,
+  })
+  const { rows } = await sql<object>`
+    select gateway_payment_id as id from core.statement order by id`.execute(service.db)
+  t.same(rows, [{ id: '1' }, { id: '4' }])
+  const { rows: stored } = await sql<object>`
+    select body from raw.unknown_gateway_b where event_type = 'loanops.backfill'`.execute(
+    service.db,
+  )
+  t.equal(stored.length, 3, 'two payments and a refund')
+})
+
+for (const [status, code] of [
+  [401, 'request_unauthorized'],
+  [400, 'internal_processing_error'],
+] as const)
+  t.test(`a refusal with ${status} ${code} ends the fetch`, async t => {
+    const service = await refusing(t, status, code)
+    t.match(await service.fetch(), {
+      status: 'failed',
+      last_error: `gateway B: it answered ${status} (${code})`,
+    })
+  })
