@@ -61,10 +61,8 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     const row = layout.read(fields, status)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
-    const time = layout.timeIn(fields)
-    return reasons.length === 0
-      ? [repeats.kept(row)]
-      : refuse(line, reasons.map(layout.labelled), time)
+    if (reasons.length === 0) return [repeats.kept(row)]
+    return refuse(line, reasons.map(layout.labelled), layout.timeIn(fields))
   }
 
   function refuse(line: number, reasons: string[], time: string | undefined): [] {
