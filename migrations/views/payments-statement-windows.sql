@@ -201,6 +201,17 @@ $$;
 -- Deletes the unreadable items that this fetch could read, and describes those that it could not; null if there are none.
 create or replace function core.update_unreadable(wanted_backfill uuid, wanted_gateway text, wanted_lender text, fetched tstzrange)
   returns text language sql volatile as $$
+  -- A payment that the same fetch lists readably too is in the statement.
+  with gone as (
+    delete from core.unreadable_item u
+     using core.backfill b
+     where b.id = wanted_backfill and u.backfill_id = b.id and u.is_payment
+       and exists (select from core.statement s
+                    where s.gateway_payment_id = u.id and s.gateway = u.gateway and s.source = 'api' and s.status <> 'failed'
+                      and s.fetched_at >= b.started_at)
+    returning u.times
+  )
+  insert into core.changed_day (day) select distinct core.days_in(times) from gone;
   with gone as (
     delete from core.unreadable_item u
      where u.gateway = wanted_gateway and u.times <@ fetched and u.backfill_id <> wanted_backfill

@@ -130,3 +130,18 @@ t.test(
     t.same(held, [{ id: '2' }])
   },
 )
+
+t.test('a payment whose list also has it with an unknown status is only captured', async t => {
+  const odd = { event: { event_id: 'e_odd', event_status: 'FLAGGED' } }
+  const service = await serviceWith(
+    t,
+    listOfB(rowOfB('1', odd), rowOfB('1'), rowOfB('2'), rowOfB('2', odd)),
+  )
+  for (let i = 0; i < 2; i++) {
+    t.match(await service.fetch('gateway_b'), { status: 'completed', last_error: null })
+    await service.batch()
+    t.match(await service.days(), [{ statement: 'complete', captured: { payments: 2 } }])
+  }
+  const { rows } = await sql<object>`select state from ops.payment`.execute(service.db)
+  t.same(rows, [{ state: 'posted' }, { state: 'posted' }])
+})
