@@ -180,6 +180,9 @@ t.test('all refunds of a payment are listed, whatever the page’s size', async 
   t.equal(payment.refunded, '5.05')
   const { reversals: listed } = await a.refundsOf(payment)
   t.equal(new Set(listed.map(({ item }) => at(item, 'id'))).size, 101)
+  for (const id of ['rfnd_0', 'rfnd_100'])
+    t.match(await a.refund(id, 'pay_1', null), { item: { id } }, 'the oldest, the newest')
+  t.equal(await a.refund('rfnd_101', 'pay_1', null), undefined)
 })
 
 t.test('no refunds are asked for of a payment without any', async t => {

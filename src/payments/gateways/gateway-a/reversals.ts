@@ -1,9 +1,11 @@
 import type { GatewayReads } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
+import { UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { ifReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 
 const REFUNDS_PER_PAGE = 100
+const MAX_REFUND_PAGES = 100
 const MAX_DISPUTE_PAGES = 100
 
 /** @param ask yields undefined if the gateway has nothing at the path @param disputes newest first */
@@ -16,9 +18,7 @@ export function reversalsOfA(
   return {
     async refund(id, paymentId) {
       const ofPayment = `/payments/${encodeURIComponent(paymentId)}`
-      const list = await ask(`${ofPayment}/refunds?count=${REFUNDS_PER_PAGE}`)
-      const items = list === undefined ? [] : shape.list(list, 'items')
-      const item = items.find(one => idOf(one) === id)
+      const item = await findRefund(`${ofPayment}/refunds`, id)
       if (item === undefined) return undefined
       const payment = await ask(ofPayment)
       return at(payment, 'captured') === false ? { item, payment } : { item }
@@ -28,6 +28,18 @@ export function reversalsOfA(
       newest ??= disputesById()
       return (await newest).get(id)
     },
+  }
+
+  async function findRefund(path: string, id: string): Promise<unknown> {
+    for (let page = 0; page < MAX_REFUND_PAGES; page++) {
+      const skip = page * REFUNDS_PER_PAGE
+      const list = await ask(`${path}?count=${REFUNDS_PER_PAGE}&skip=${skip}`)
+      const items = list === undefined ? [] : shape.list(list, 'items')
+      const item = items.find(one => idOf(one) === id)
+      if (item !== undefined || items.length < REFUNDS_PER_PAGE) return item
+    }
+    // A refund that is not among those that were read may still be one.
+    throw new UnexpectedAnswer('its list of refunds does not end')
   }
 
   async function disputesById() {
@@ -41,5 +53,5 @@ export function reversalsOfA(
   }
 }
 
-/** The id of a dispute; null for another item in the list, which is not asked for. */
+/** The id of a refund or dispute; null for another item in the list, which is not asked for. */
 const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))
