@@ -13,12 +13,13 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without
--- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up.
+-- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up, nor
+-- does one of several currencies.
 -- A part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
-       is_known and is_agreed and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
-       case when is_known then stated - net - adjustments + disagreed end as off_by
+       is_known and is_agreed and currencies <= 1 and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
+       case when is_known and currencies <= 1 then stated - net - adjustments + disagreed end as off_by
   from (
     select *, gross - fees - tax - refunds as net
       from (
@@ -30,21 +31,21 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
                coalesce(sum(paid_out) filter (where kind = 'other'), 0) as adjustments,
                bool_and(disagreed = 0) as is_agreed, sum(disagreed) as disagreed,
-               count(paid_out) = count(*) as is_known, coalesce(sum(paid_out), 0) as stated
+               count(paid_out) = count(*) as is_known, count(distinct currency) as currencies, coalesce(sum(paid_out), 0) as stated
           from (
-            select gateway, settlement_id, settled_at, utr, kind, amount, fee, tax, paid_out, disagreed,
+            select gateway, settlement_id, settled_at, utr, kind, amount, currency, fee, tax, paid_out, disagreed,
                    coalesce(lender, case when min(lender) over whole = max(lender) over whole then min(lender) over whole end,
                      'UNKNOWN') as lender
               from (
                 select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender) as lender, r.settled_at, r.utr,
-                       r.kind, r.amount, r.fee, r.tax, r.paid_out,
+                       r.kind, r.amount, coalesce(s.currency, t.currency) as currency, r.fee, r.tax, r.paid_out,
                        -- The gateway reported another amount elsewhere.
                        case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
                   from core.current_settlement_row r
                   left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
                 union all
-                select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.fee, s.tax,
+                select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.currency, s.fee, s.tax,
                        s.amount - s.fee - s.tax, 0
                   from core.current_statement s
                  where s.settlement_id is not null
@@ -52,7 +53,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                                     where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
                                       and r.id = s.gateway_payment_id)
                 union all
-                select gateway, settlement_id, lender, settled_at, utr, 'lost', 0, 0, 0, null, 0
+                select gateway, settlement_id, lender, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
                   from core.current_lost_part) listed
             window whole as (partition by gateway, settlement_id)) part
          group by gateway, settlement_id, lender) summed) settlement;
@@ -108,8 +109,10 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
  cross join lateral (
    select (select max(window_to) from core.backfill b
             where b.gateway = served.gateway and b.account = served.account and b.trigger = 'schedule' and b.status = 'completed') as fetched_until,
+          -- What a fetch that is under way will have to say is not known yet.
           (select last_error from core.backfill b
-            where b.gateway = served.gateway and b.account = served.account order by b.id desc limit 1) as last_error) run
+            where b.gateway = served.gateway and b.account = served.account and (b.status <> 'running' or b.last_error is not null)
+            order by b.id desc limit 1) as last_error) run
  cross join lateral (select coalesce(sum(m.missed), 0)::bigint as missed from core.gateway_missed m
                       where m.gateway = served.gateway
                         and not exists (select from core.gateway_account a where a.gateway = m.gateway and a.account = m.lender)) all_missed

@@ -114,6 +114,12 @@ t.test(
     t.match(failed.gateways, [
       { fetched_until: null, last_error: 'gateway A: items is not a list' },
     ])
+    // The next fetch, once asked for, does not know yet whether it fails.
+    await service.db.transaction().execute(async trx => {
+      await requestScheduled(trx, service.config.gatewayAccounts)
+      const { rows } = await sql`select last_error from ops.gateway`.execute(trx)
+      t.match(rows, [{ last_error: 'gateway A: items is not a list' }])
+    })
     await gateways.put('/faults', [
       { kind: 'tooMany', times: 1, retryAfter: '0' },
       { kind: 'error', status: 502, times: 1 },

@@ -104,6 +104,18 @@ t.test('a settlement with a part that is not known is off by an unknown amount',
   t.match((await find(service, 'utr=UTR1')).settlements, [{ off_by: null, adds_up: false }])
 })
 
+t.test('a settlement of several currencies never adds up', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const rows = ['INR', 'USD'].map(
+    currency =>
+      `pay_${currency},10.00,${currency},captured,${PAID_AT_ISO},1.00,0.18,setl_1,2026-02-07T10:00:00Z,UTR1`,
+  )
+  const csv = [STATEMENT_HEADER, ...rows].join('\n')
+  await uploadStatement(service.url, 'gateway_a/statement?lender=LENDER_02', csv)
+  const { settlements } = await find(service, 'utr=UTR1')
+  t.match(settlements, [{ payments: 2, off_by: null, adds_up: false }])
+})
+
 t.test('pages list every settlement once, newest first', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = [1, 2, 3, 4, 5].map(

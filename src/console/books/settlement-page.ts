@@ -6,6 +6,7 @@ import { read } from '../../accounts/access/needs.ts'
 import type { Row } from '../../database/row.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { NotFound } from '../../http/problem.ts'
+import { isZero } from '../../payments/gateways/items/shape.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, count, type Formats } from '../frame/formats.ts'
@@ -27,7 +28,9 @@ type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
     payments: string
     adds_up: boolean | null
   }
-type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount' | 'currency'>
+type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> & {
+  currency: string | null
+}
 
 export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
@@ -54,8 +57,16 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
       )
       if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
-        select gateway, gateway_payment_id, amount::text as amount, currency from core.current_statement
-         where settlement_id = ${id} order by captured_at limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
+        select gateway, gateway_payment_id, amount::text as amount, currency
+          from (select gateway, gateway_payment_id, amount, currency, captured_at from core.current_statement
+                 where settlement_id = ${id}
+                union all
+                -- A payment that only the settlement lists may never have been fetched itself.
+                select r.gateway, r.id, r.amount, s.currency, s.captured_at
+                  from core.current_settlement_row r
+                  left join core.current_statement s on s.gateway_payment_id = r.id and s.gateway = r.gateway
+                 where r.settlement_id = ${id} and r.kind = 'payment' and s.settlement_id is distinct from r.settlement_id) part
+         order by captured_at, gateway_payment_id limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
       const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
       const body = html`<h1>Settlement ${id}</h1>
 ${rows.map(row => settlementFacts(row, formats))}
@@ -85,5 +96,8 @@ function settlementFacts(row: Settlement, formats: Formats): Html {
 
 function addsUp({ adds_up, off_by }: Settlement): string {
   if (adds_up === true) return 'yes, to the paisa'
-  return off_by === null ? 'not all is known yet' : `no, it is off by ${amount(off_by)}`
+  if (off_by === null) return 'no: a part is not known, or it has several currencies'
+  // Its payments may differ by amounts that cancel each other out.
+  if (isZero(off_by)) return 'no: it has payments with other amounts than were reported before'
+  return `no, it is off by ${amount(off_by)}`
 }
