@@ -38,65 +38,6 @@ create or replace function core.is_partial(wanted_gateway text, wanted_lender te
     from core.coverage_of(wanted_gateway, wanted_lender, day)
 $$;
 
--- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
--- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
--- captured, because an operator's amount may be in the loan's currency.
-create or replace view core.payment_here as
-select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
-       greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
-       case when t.state = 'posted' and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
-       -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
-       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
-         and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
-       coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
-       case when t.state = 'posting' then 'waiting'
-            when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
-            else t.state end as bucket,
-       coalesce(t.returned_amount, 0) as returned
-  from core.transaction t
- where t.kind = 'payment' and t.state <> 'failed';
-
--- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
--- to the day that the gateway gives it or, without one, to ours.
-create or replace function core.pairs_of(wanted_day date)
-  returns table (gateway text, gateway_payment_id text, said_lender text, said_currency text, said numeric, here core.payment_here)
-  language sql stable as $$
-  with said as (
-    select s.* from core.current_statement s
-     where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1))
-       and s.status <> 'failed'
-  ), here as (
-    select h as row, h.gateway, h.gateway_payment_id from core.payment_here h
-     where h.paid_at >= (select core.start_of(wanted_day)) and h.paid_at < (select core.start_of(wanted_day + 1))
-        or h.paid_at is null
-           and h.received_at >= (select core.start_of(wanted_day)) and h.received_at < (select core.start_of(wanted_day + 1))
-  ), met as (
-    select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row) as row
-      from said
-      left join here on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
-      -- These are nested loops: only payments of another day are looked up one by one.
-      left join lateral (
-        select h as row from core.payment_here h
-         where here.row is null and h.gateway_payment_id = said.gateway_payment_id and h.gateway = said.gateway
-        limit 1) other on true
-  )
-  select gateway, gateway_payment_id, lender, currency, amount,
-         case when coalesce((row).currency, currency) = currency then row end
-    from met
-  union all
-  select gateway, gateway_payment_id, null, null, null, row from met where (row).currency <> currency
-  union all
-  select here.gateway, here.gateway_payment_id, null, null, null, here.row
-    from here
-    left join said on here.gateway_payment_id = said.gateway_payment_id and here.gateway = said.gateway
-    left join lateral (
-      select s.gateway from core.current_statement s
-       where said.gateway is null and s.gateway_payment_id = here.gateway_payment_id and s.gateway = here.gateway
-         and s.status <> 'failed'
-      limit 1) other on true
-   where said.gateway is null and other.gateway is null
-$$;
-
 -- Which buckets the payments of a day are in, with how much each; 'captured' is the gateway's amount if the day's
 -- statement is complete, and 'partial', without an amount, says that it is partial. Normally a payment is in one bucket
 -- as a whole. The part of a payment that went back is left out of its other figures, unless its gateway does not have the
@@ -140,7 +81,9 @@ create or replace function core.parts_of(wanted_day date)
     from pair p
     join complete c using (gateway, lender)
    cross join lateral (
-     select greatest(least(known, coalesce(said, known)) - greatest(stands, intended), 0) as left_out) d
+     select greatest(least(known, coalesce(said, known)) - greatest(stands, intended), 0) as left_out,
+            -- What was handled for an event that shows no amount is not known to be money.
+            said is null and c.is_complete and not (bucket = 'handled' and greatest(stands, known) = 0) as is_not_there) d
    cross join lateral (values
      (bucket,           said is not null and id is not null and (returned = 0 or least(stands, said) > 0), least(stands, said)),
      ('returned',       returned > 0 and (said is not null or not c.is_complete), least(returned, coalesce(captured, returned))),
@@ -148,8 +91,8 @@ create or replace function core.parts_of(wanted_day date)
      ('missing',        id is null,                                          said),
      ('missing',        id is not null and said > stands + left_out,         said - stands - left_out),
      ('not_at_gateway', stands > said and bucket <> 'dismissed',             stands - said),
-     ('not_at_gateway', said is null and c.is_complete and bucket <> 'dismissed', greatest(stands, known) + returned),
-     (bucket,           said is null and not c.is_complete and (returned = 0 or stands > 0), stands),
+     ('not_at_gateway', is_not_there and bucket <> 'dismissed',              greatest(stands, known) + returned),
+     (bucket,           said is null and not is_not_there and (returned = 0 or stands > 0), stands),
      ('handled',        said is null and not c.is_complete and left_out > 0, left_out)) part (bucket, holds, amount)
    where (id is null or said is distinct from stands or returned > 0) and part.holds
 $$;
@@ -244,6 +187,8 @@ create or replace function core.days_of_books() returns setof date language sql 
       from dated where day is not null
   )
   select day from dated where day is not null
+  union
+  select decided_day from core.transaction where problem = 'unreadable' and decided_day is not null
 $$;
 
 create or replace function core.copy_time_zone(wanted text) returns void language plpgsql volatile as $$

@@ -282,6 +282,7 @@ export interface CorePaymentHere {
   amount: Numeric | null;
   bucket: string | null;
   currency: string | null;
+  decided_day: Timestamp | null;
   found: Numeric | null;
   gateway: string | null;
   gateway_payment_id: string | null;
@@ -293,6 +294,7 @@ export interface CorePaymentHere {
   paid_at: Timestamp | null;
   received_at: Timestamp | null;
   returned: Numeric | null;
+  stated_as: string | null;
 }
 
 export interface CorePendingEvent {

@@ -1,0 +1,93 @@
+-- Whether an operator has decided about an event that could not be read, and that shows the id of its payment.
+create or replace function core.is_decided_unreadable(t core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (t.problem = 'unreadable' and t.booked_as is not null
+          and t.state in ('waiting', 'posting', 'posted', 'returned', 'handled')) is true
+$$;
+
+-- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
+-- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
+-- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
+create or replace view core.payment_here as
+select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
+       greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
+       case when t.state = 'posted' and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
+       -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
+       t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
+         and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
+       coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
+       case when t.state = 'posting' then 'waiting'
+            when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
+            else t.state end as bucket,
+       coalesce(t.returned_amount, 0) as returned,
+       case when decided.is_unreadable then t.booked_as else t.gateway_payment_id end as stated_as,
+       case when decided.is_unreadable and t.paid_at is null then t.decided_day end as decided_day
+  from core.transaction t
+ cross join lateral (select core.is_decided_unreadable(t)) decided (is_unreadable)
+ where t.kind = 'payment' and t.state <> 'failed'
+   -- A payment is on our side once: as its own row, unless that was dismissed because an event that could not be read was
+   -- posted or handled as this payment.
+   and not (decided.is_unreadable and exists (
+     select from core.transaction own
+      where own.gateway_payment_id = t.booked_as and own.gateway = t.gateway and own.kind = 'payment'
+        and own.state not in ('failed', 'dismissed')))
+   and not (decided.is_unreadable and exists (
+     select from core.transaction o
+      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.booked_as and o.gateway = t.gateway and o.booked_as = t.booked_as
+        and core.is_decided_unreadable(o) and (o.state = 'posted', o.id) > (t.state = 'posted', t.id)))
+   and not (t.state = 'dismissed' and exists (
+     select from core.transaction o
+      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.gateway_payment_id and o.gateway = t.gateway
+        and o.booked_as = t.gateway_payment_id and core.is_decided_unreadable(o)));
+
+-- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
+-- to the day that the gateway gives it or, without one, to ours: of an event that could not be read, as of which it was posted.
+create or replace function core.pairs_of(wanted_day date)
+  returns table (gateway text, gateway_payment_id text, said_lender text, said_currency text, said numeric, here core.payment_here)
+  language sql stable as $$
+  with said as (
+    select s.* from core.current_statement s
+     where s.captured_at >= (select core.start_of(wanted_day)) and s.captured_at < (select core.start_of(wanted_day + 1))
+       and s.status <> 'failed'
+  ), here as (
+    select h as row, h.gateway, h.gateway_payment_id, h.stated_as from core.payment_here h
+     where h.decided_day is null
+       and (h.paid_at >= (select core.start_of(wanted_day)) and h.paid_at < (select core.start_of(wanted_day + 1))
+            or h.paid_at is null
+               and h.received_at >= (select core.start_of(wanted_day)) and h.received_at < (select core.start_of(wanted_day + 1)))
+    union all
+    select h, h.gateway, h.gateway_payment_id, h.stated_as
+      from (select id from core.transaction where problem = 'unreadable' and decided_day = wanted_day) t
+      join core.payment_here h on h.id = t.id and h.decided_day = wanted_day
+  ), met as (
+    select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row, booked.row) as row
+      from said
+      left join here on here.stated_as = said.gateway_payment_id and here.gateway = said.gateway
+      -- These are nested loops: only payments of another day are looked up one by one.
+      left join lateral (
+        select h as row from core.payment_here h
+         where here.row is null and h.gateway_payment_id = said.gateway_payment_id and h.gateway = said.gateway
+        limit 1) other on true
+      left join lateral (
+        select h as row
+          from core.transaction t
+          join core.payment_here h on h.id = t.id
+         where here.row is null and other.row is null and t.problem = 'unreadable' and t.hints ->> 'payment_id' = said.gateway_payment_id
+           and t.gateway = said.gateway and h.stated_as = said.gateway_payment_id
+         limit 1) booked on true
+  )
+  select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), lender, currency, amount,
+         case when coalesce((row).currency, currency) = currency then row end
+    from met
+  union all
+  select gateway, (row).gateway_payment_id, null, null, null, row from met where (row).currency <> currency
+  union all
+  select here.gateway, here.gateway_payment_id, null, null, null, here.row
+    from here
+    left join said on here.stated_as = said.gateway_payment_id and here.gateway = said.gateway
+    left join lateral (
+      select s.gateway from core.current_statement s
+       where said.gateway is null and s.gateway_payment_id = here.stated_as and s.gateway = here.gateway
+         and s.status <> 'failed'
+      limit 1) other on true
+   where said.gateway is null and other.gateway is null
+$$;
