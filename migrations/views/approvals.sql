@@ -35,6 +35,9 @@ create or replace function loanops.purge_approvals(days integer, most integer) r
 declare
   purged integer;
 begin
+  if days < 1 then
+    raise exception 'no approval is deleted that ended less than a day ago' using errcode = 'invalid_parameter_value';
+  end if;
   delete from loanops.approval
    where id = any(array(select id from loanops.approval
                          where state <> 'proposed' and id < core.first_id_at(now() - days * interval '1 day')

@@ -5,7 +5,14 @@ do $$
 declare
   role_name text;
   schema_name text;
+  as_owner regprocedure;
 begin
+  -- PostgreSQL lets everybody call a new function, and these do as the owner what the caller may not.
+  for as_owner in select oid from pg_proc
+                   where prosecdef and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
+    execute format('revoke execute on function %s from public', as_owner);
+  end loop;
+
   foreach role_name in array array['loanops_runtime', 'loanops_worker'] loop
     if to_regrole(role_name) is null then
       begin

@@ -376,8 +376,20 @@ t.test('the auditor’s login of the set-up reads what it must, and can do nothi
   for (const statement of [
     sql`select ops.redrive('payment-event-dead')`,
     sql`select ops.reread('lender_02_gateway_a', now())`,
+    sql`select loanops.purge_approvals(1, 1)`,
     sql`create table ops.mine (x text)`,
     sql`set role loanops_runtime`,
   ])
     await t.rejects(statement.execute(auditor), { code: '42501' })
+})
+
+t.test('nobody but the service may call a function that runs as the owner', async t => {
+  const { db } = await freshDatabase(t)
+  const { rows } = await sql<{ name: string }>`
+    select p.oid::regproc::text as name
+      from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+     where p.prosecdef and a.grantee = 0 and p.pronamespace::regnamespace::text <> 'pg_catalog'`.execute(
+    db,
+  )
+  t.same(rows, [])
 })

@@ -15,6 +15,7 @@ t.test('a worker that cannot read approvals deletes those that ended long ago', 
   const worker = openDatabase(workerUrl(databaseUrl), { max: 1, name: 'test-worker', onError() {} })
   t.teardown(() => worker.destroy())
   t.equal(await approvalPurge.run(worker, 1), 1)
+  await t.rejects(approvalPurge.run(worker, 0), { message: /less than a day ago/ })
   const { rows } = await sql`select subject from loanops.approval order by 1`.execute(db)
   t.same(rows, [{ subject: 'open' }, { subject: 'recent' }])
 })
