@@ -4,11 +4,14 @@ import { purgeAll } from '../database/purge-in-steps.ts'
 
 export function purgeCallbacks(db: Database, retentionDays: number): Promise<number> {
   return purgeAll(async most => {
+    // Of one that failed, next_try_at is the end of its last attempt: its retries alone may have taken longer than the
+    // retention, and it can be replayed from then on.
     const { numAffectedRows } = await sql`
       delete from loanops.callback
        where id in (
          select id from loanops.callback
           where created_at < now() - ${retentionDays} * interval '1 day' and state <> 'pending'
+            and coalesce(delivered_at, next_try_at) < now() - ${retentionDays} * interval '1 day'
           order by created_at limit ${most} for update skip locked)`.execute(db)
     return Number(numAffectedRows)
   })

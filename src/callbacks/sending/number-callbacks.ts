@@ -60,7 +60,7 @@ async function bodyOf(trx: Trx, callback: NumberedCallback): Promise<string> {
 async function giveUp(db: Database, { callback, message, cause }: Unbuildable): Promise<void> {
   const reason = `${message}: ${publicReason(cause)}`
   await sql`
-    update loanops.callback set state = 'failed', last_error = ${reason}
+    update loanops.callback set state = 'failed', last_error = ${reason}, next_try_at = clock_timestamp()
      where id = ${callback} and ${unnumbered}`.execute(db)
 }
 
