@@ -1,27 +1,22 @@
 import { sql } from 'kysely'
-import type { Database, Trx } from '../database.ts'
+import type { Database } from '../database.ts'
 import type { Row } from '../row.ts'
-import { type SqlFile, tableFiles } from './sql-files.ts'
+import { applyFile, type Waiting } from './apply-file.ts'
+import { tableFiles } from './sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
 
 /** Files from here on changed the tables after the others had replaced SQUASHED_FILES. */
 const FIRST_CHANGE = '100'
 
 /** @returns the files that it ran */
-export async function migrateTables(db: Database): Promise<string[]> {
+export async function migrateTables(db: Database, waiting: Waiting): Promise<string[]> {
   await makeRecords(db)
   await adopt(db, await appliedFiles(db))
   const applied = await appliedFiles(db)
   refuseEdited(applied)
   const missing = tableFiles().filter(file => !applied.has(file.name))
-  for (const file of missing) await db.transaction().execute(trx => apply(trx, file))
+  for (const file of missing) await applyFile(db, file, waiting)
   return missing.map(file => file.name)
-}
-
-export async function apply(trx: Trx, { name, text, sha256 }: SqlFile) {
-  await sql.raw(text).execute(trx)
-  await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
-    on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
 }
 
 /** @returns the hash of each applied file, by its name */

@@ -5,14 +5,15 @@ import { type Database, openDatabase } from '../database.ts'
 import { LOCKS } from '../locks.ts'
 import { poolConfig } from '../pool/pool-config.ts'
 import { whenUp } from '../when-up.ts'
-import { appliedFiles, apply, migrateTables } from './migrate-tables.ts'
+import { applyFile, type Waiting } from './apply-file.ts'
+import { appliedFiles, migrateTables } from './migrate-tables.ts'
 import { type Migrated, readAccess } from './migration-report.ts'
 import { tableFiles, viewFiles } from './sql-files.ts'
 
 const NAME = 'loanops-migrate'
 
 type QueueDeclaration = { name: string; options: Omit<Queue, 'name'> }
-/** Indexing a large table takes time, and so does waiting for another migration, or for a table that is in use. */
+/** Indexing a large table takes time, and so does waiting for another migration. */
 const NO_LIMIT = 0
 
 /** @param stopping once it is aborted, a database that is down is no longer waited for */
@@ -36,9 +37,9 @@ export async function migrate(
       // "if exists" and "if not exists" give notices, which say nothing new.
       await sql`set client_min_messages = warning`.execute(connection)
       await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
-      const applied = await migrateTables(connection)
+      const applied = await migrateTables(connection, { url, stopping })
       await migrateQueues(url, queues)
-      await rebuildViews(connection)
+      await rebuildViews(connection, { url, stopping })
       return { applied, warnings, access: await readAccess(connection) }
     })
   } finally {
@@ -89,13 +90,11 @@ async function migrateQueues(url: string, queues: QueueDeclaration[]) {
   }
 }
 
-async function rebuildViews(db: Database) {
-  for (const file of viewFiles()) {
-    await db.transaction().execute(async trx => {
-      await apply(trx, file)
-      await sql`
+async function rebuildViews(db: Database, waiting: Waiting) {
+  for (const file of viewFiles())
+    await applyFile(db, file, waiting, trx =>
+      sql`
         insert into loanops.views_applied (name, sha256) values (${file.name}, ${file.sha256})
-        on conflict do nothing`.execute(trx)
-    })
-  }
+        on conflict do nothing`.execute(trx),
+    )
 }

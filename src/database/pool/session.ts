@@ -28,8 +28,8 @@ const WHAT_OUR_READING_NEEDS = {
  * disk. These are not startup parameters, because PgBouncer refuses those.
  */
 export async function setUpSession(client: pg.ClientBase, statementMs: number): Promise<void> {
-  // A migration waits as long as the tables that it changes are in use, and keeps its lock while another session creates
-  // queues.
+  // A migration waits for another one to end, and keeps its lock while another session creates queues. Each of its files
+  // sets a limit of its own for the tables that are in use.
   const unlessMigrating = (ms: number) => (statementMs === 0 ? 0 : ms)
   const limits = {
     statement_timeout: statementMs,

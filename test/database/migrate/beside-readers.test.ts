@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import t from 'tap'
+import { migrate } from '../../../src/database/migrate/migrate.ts'
+import { allQueues } from '../../../src/worker.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
+import { connected } from '../../support/database/separate-postgres.ts'
+import { untilSessionsWait } from '../../support/database/sessions.ts'
+import { databaseUrl } from '../../support/database/template.ts'
+import { ending, submit } from '../../support/engine/operations.ts'
+import { clientData } from '../../support/ledger/loans.ts'
+import { MAIN } from '../../support/main.ts'
+import { processEnv } from '../../support/process.ts'
+import { startTestService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+const READER = 'a-report'
+
+const named = (url: string) => {
+  const reader = new URL(url)
+  reader.searchParams.set('application_name', READER)
+  return reader.href
+}
+
+t.test(
+  'while a reader keeps migrate waiting, work goes on, and migrate says who reads',
+  async t => {
+    const { db, call, databaseUrl: url } = await startTestService(t)
+    const ownerUrl = databaseUrl(
+      process.env.TEST_DATABASE_URL as string,
+      new URL(url).pathname.slice(1),
+    )
+    const reader = await connected(t, named(ownerUrl))
+    await reader.query('begin; select from ops.ledger_pause')
+    const migrating = spawn(process.execPath, [MAIN, 'migrate'], {
+      env: { ...processEnv, DATABASE_URL: ownerUrl },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => migrating.kill('SIGKILL'))
+    const ended = once(migrating, 'exit')
+    let said = ''
+    migrating.stdout.on('data', text => {
+      said += text
+    })
+    await untilSessionsWait(db, { name: 'loanops-migrate' })
+    const operation = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+    t.match(await ending(call, operation), { status: 'success' })
+    await until(async () => said.includes(READER), 'migrate says who reads')
+    t.equal((await call('GET', '/readyz')).status, 200)
+    await reader.query('rollback')
+    t.same(await ended, [0, null])
+  },
+)
+
+t.test('a reader that waits for a migrate that waits for it is not ended', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const reader = await connected(t, ownerUrl)
+  await reader.query('begin; select from ops.operation_attempt')
+  const migrating = migrate(ownerUrl, allQueues)
+  await untilSessionsWait(db, { name: 'loanops-migrate' })
+  // The same file has replaced this view before.
+  await t.resolves(reader.query('select from ops.ledger_pause'))
+  await reader.query('rollback')
+  await t.resolves(migrating)
+})
