@@ -37,7 +37,7 @@ export function watchPauses(db: Database, log: Pick<Log, 'error'>): Pauses {
       return performance.now() - known.at <= TRUSTED_FOR_MS && !isPaused()
     },
     pausedBetween(from, until) {
-      return known.pauses.reduce((sum, pause) => sum + overlap(pause, from, until), 0)
+      return timePaused(known.pauses, from, until)
     },
     stop: loop.stop,
   }
@@ -59,11 +59,19 @@ async function recentPauses(db: Database): Promise<Pause[]> {
   const { rows } = await sql<Pause>`
     select since, until, until is null or until > now() as "isUnderWay"
       from loanops.ledger_pause
-     where until is null or until > now() - make_interval(days => ${REMEMBERED_DAYS})`.execute(db)
+     where until is null or until > now() - make_interval(days => ${REMEMBERED_DAYS})
+     order by since`.execute(db)
   return rows
 }
 
-function overlap(pause: Pause, from: Date, until: Date): number {
-  const end = Math.min(pause.until?.getTime() ?? until.getTime(), until.getTime())
-  return Math.max(0, end - Math.max(pause.since.getTime(), from.getTime()))
+/** @param pauses by their beginning; after a restore they overlap */
+function timePaused(pauses: Pause[], from: Date, until: Date): number {
+  let sum = 0
+  let counted = from.getTime()
+  for (const { since, until: end } of pauses) {
+    const to = Math.min(end?.getTime() ?? until.getTime(), until.getTime())
+    sum += Math.max(0, to - Math.max(since.getTime(), counted))
+    counted = Math.max(counted, to)
+  }
+  return sum
 }

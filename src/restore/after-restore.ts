@@ -19,10 +19,12 @@ const ASKER = programAsker('command after-restore')
 type Restored = {
   /** The accounts at gateways whose payments since the back-up will be fetched. */
   fetched: string[]
-  isPaused: boolean
   unfinished: Unfinished
+  /** A pause does not hold up bulk decisions. */
+  areBulksStopped: boolean
 }
-type Unfinished = { operations: string; migrations: string }
+/** `isPaused` also if the back-up was made during a pause. */
+type Unfinished = { operations: string; migrations: string; bulks: number; isPaused: boolean }
 
 /**
  * Prepares a restored database. Run it before any process starts: otherwise callbacks get numbers that the receiver has
@@ -71,22 +73,32 @@ export function afterRestore(
     })
     const { rows } = await sql<Unfinished>`
       select (select count(*) from loanops.operation where status = 'processing') as operations,
-             (select count(*) from loanops.migration where status = 'running') as migrations`.execute(
-      trx,
-    )
-    return { fetched, isPaused, unfinished: rows[0] as Unfinished }
+             (select count(*) from loanops.migration where status = 'running') as migrations,
+             (select count(*)::integer from loanops.bulk where status = 'running') as bulks,
+             exists (select from ops.ledger_pause) as "isPaused"`.execute(trx)
+    const unfinished = rows[0] as Unfinished
+    if (isPaused)
+      await sql`
+        update loanops.bulk set status = 'stopped', ended_at = clock_timestamp() where status = 'running'`.execute(
+        trx,
+      )
+    return { fetched, unfinished, areBulksStopped: isPaused }
   })
 }
 
-export function afterRestoreReport({ fetched, isPaused, unfinished }: Restored): string {
+export function afterRestoreReport({ fetched, unfinished, areBulksStopped }: Restored): string {
   const gateways =
     fetched.length === 0
       ? 'No gateway has API credentials: what their webhooks sent since the back-up has to come from their reports.'
       : `Once a worker runs, the payments since the back-up are fetched from ${fetched.join(', ')}.`
+  const { operations, migrations, bulks, isPaused } = unfinished
+  const bulksFate = areBulksStopped
+    ? 'are stopped: make those that are still right again'
+    : 'go on with the first worker, even if they were stopped since'
   return `${gateways}
 Callbacks continue with numbers that their receiver has not seen: it must accept the gap.
-Unfinished in the back-up: ${unfinished.operations} operations, ${unfinished.migrations} portfolio migrations. They run ${isPaused ? 'once the ledger, which is paused now, is resumed' : 'with the first worker'}, even if they were cancelled since.
-Everybody must log in again. Accounts that were disabled since, and passwords and roles that were changed, are as they were in the back-up.
+Unfinished in the back-up: ${operations} operations, ${migrations} portfolio migrations. They run ${isPaused ? 'once the ledger, which is paused now, is resumed' : 'with the first worker'}, even if they were cancelled since.
+${bulks === 0 ? '' : `Bulk decisions that were running in the back-up: ${bulks}. They ${bulksFate}.\n`}Everybody must log in again. Accounts that were disabled since, and passwords and roles that were changed, are as they were in the back-up.
 Operations that were accepted since the back-up are unknown here: the LOS must ask the ledger for each, by its external id.
 `
 }
