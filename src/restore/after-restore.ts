@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import { audit, programAsker } from '../accounts/audit.ts'
 import { LATE_CAPTURE_DAYS, requestBackfill } from '../books/backfill/request-backfill.ts'
 import type { Config } from '../config/config.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Trx } from '../database/database.ts'
 import { DAY_MS } from '../day.ts'
 import { newId } from '../ids.ts'
 import { pauseLedger } from '../operations/pause/pause-ledger.ts'
@@ -71,19 +71,26 @@ export function afterRestore(
       subject: 'database',
       detail: { since: since.toISOString(), fetched },
     })
-    const { rows } = await sql<Unfinished>`
-      select (select count(*) from loanops.operation where status = 'processing') as operations,
-             (select count(*) from loanops.migration where status = 'running') as migrations,
-             (select count(*)::integer from loanops.bulk where status = 'running') as bulks,
-             exists (select from ops.ledger_pause) as "isPaused"`.execute(trx)
-    const unfinished = rows[0] as Unfinished
-    if (isPaused)
-      await sql`
-        update loanops.bulk set status = 'stopped', ended_at = clock_timestamp() where status = 'running'`.execute(
-        trx,
-      )
+    const unfinished = await findUnfinished(trx)
+    if (isPaused) await stopBulks(trx)
     return { fetched, unfinished, areBulksStopped: isPaused }
   })
+}
+
+async function findUnfinished(trx: Trx): Promise<Unfinished> {
+  const { rows } = await sql<Unfinished>`
+    select (select count(*) from loanops.operation where status = 'processing') as operations,
+           (select count(*) from loanops.migration where status = 'running') as migrations,
+           (select count(*)::integer from loanops.bulk where status = 'running') as bulks,
+           exists (select from ops.ledger_pause) as "isPaused"`.execute(trx)
+  return rows[0] as Unfinished
+}
+
+async function stopBulks(trx: Trx): Promise<void> {
+  await sql`
+    update loanops.bulk set status = 'stopped', ended_at = clock_timestamp() where status = 'running'`.execute(
+    trx,
+  )
 }
 
 export function afterRestoreReport({ fetched, unfinished, areBulksStopped }: Restored): string {
