@@ -46,7 +46,7 @@ const backlog: Measured = {
     },
     oldest: {
       name: 'loanops_operations_oldest_seconds',
-      help: 'Age of the oldest unfinished operation counted, by lane and by what it waits for',
+      help: 'Age of the oldest unfinished operation counted, by lane and by what it waits for; for outcome_unknown, how long it has been unknown',
       labels: ['lane', 'waiting_for'],
     },
     claimed: {
@@ -58,21 +58,29 @@ const backlog: Measured = {
   // A lane without work has a figure too: an empty panel would look like a worker that is down.
   query: sql`
     with unfinished as materialized (
-      select subject, seq, origin, waiting_for, unknown_since, claimed_by, accepted_at
+      select subject, waits_for, seq, origin, waiting_for, unknown_since, claimed_by is not null as is_claimed,
+             claimed_by is null or unstarted_attempt = attempt as may_be_paused, accepted_at
         from loanops.operation
        where status = 'processing'
        order by subject, seq limit ${MAX_COUNTED}
     ), reason as (
-      select case when origin = any(${LIVE}) then 'live' else 'bulk' end as lane, accepted_at, claimed_by, seq,
+      select case when origin = any(${LIVE}) then 'live' else 'bulk' end as lane, coalesce(unknown_since, accepted_at) as since,
+             is_claimed, seq,
+             -- As in loanops.operation_state.
              case when unknown_since is not null then 'outcome_unknown'
+                  when may_be_paused and waiting_for is distinct from 'ledger_approval'
+                       and exists (select from ops.ledger_pause) then 'paused'
                   when row_number() over (partition by subject order by seq) > 1 then 'predecessor'
+                  when exists (select from loanops.operation earlier
+                                where earlier.subject = unfinished.waits_for and earlier.status = 'processing'
+                                  and earlier.seq < unfinished.seq) then 'client'
                   else coalesce(waiting_for, 'nothing') end as waiting_for
         from unfinished
       union all
       select lane, null, null, null, 'nothing' from unnest(array['live', 'bulk']) lane
     )
-    select lane, waiting_for, count(seq)::integer as operations, count(claimed_by)::integer as claimed,
-           greatest(0, extract(epoch from now() - min(accepted_at)))::float8 as oldest
+    select lane, waiting_for, count(seq)::integer as operations, (count(*) filter (where is_claimed))::integer as claimed,
+           greatest(0, extract(epoch from now() - min(since)))::float8 as oldest
       from reason
      group by lane, waiting_for`,
 }

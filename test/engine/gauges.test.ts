@@ -11,6 +11,8 @@ const log = { warn: () => undefined }
 /** Pages: reading the finished ones would take thousands. */
 const MAX_BUFFERS = 300
 
+type Reason = { waiting_for: string | null; operations: number; oldest: number }
+
 t.test('the gauges show what waits, why, for how long and who holds it', async t => {
   const { db } = await freshDatabase(t)
   await sql`
@@ -39,6 +41,35 @@ t.test('the gauges show what waits, why, for how long and who holds it', async t
   shows('loanops_claims_held{lane="live"} 0')
   shows('loanops_claims_held{lane="bulk"} 1')
   t.match(text, /loanops_queue_jobs\{queue="[a-z-]+",state="ready"\} /)
+})
+
+t.test('the gauges give the same reasons as the list, and tell how long one has held', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, unknown_since, accepted_at)
+    values (raw.new_id(), 'X', 'api', 'client:A', null, 'A', '{}', null, now() - interval '1 hour'),
+           (raw.new_id(), 'X', 'api', 'loan:B', 'client:A', 'B', '{}', null, now() - interval '1 hour'),
+           (raw.new_id(), 'X', 'migration', 'loan:C', null, 'C', '{}', now() - interval '1 minute', now() - interval '2 days')`.execute(
+    db,
+  )
+  const measured = async () => {
+    const answer = await engineGauges[0]?.query.execute(db)
+    return (answer?.rows as Reason[]).filter(({ operations }) => operations > 0)
+  }
+  const reasons = async () => (await measured()).map(one => one.waiting_for).sort()
+  const listed = async () => {
+    const { rows } = await sql<Reason>`select distinct waiting_for from ops.operation`.execute(db)
+    return rows.map(one => one.waiting_for ?? 'nothing').sort()
+  }
+  t.same(await reasons(), ['client', 'nothing', 'outcome_unknown'])
+  t.same(await listed(), await reasons())
+  const unknown = (await measured()).find(one => one.waiting_for === 'outcome_unknown')
+  t.equal(Math.round((unknown?.oldest ?? 0) / 60), 1)
+  await sql`insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(
+    db,
+  )
+  t.same(await reasons(), ['outcome_unknown', 'paused'])
+  t.same(await listed(), await reasons())
 })
 
 t.test('measuring reads none of the operations that have finished', async t => {
