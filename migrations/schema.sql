@@ -476,6 +476,7 @@ create table core.transaction (
   matched_by text,
   suggested_loan text,
   returned_amount numeric,
+  waiting_since timestamp with time zone,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),
@@ -518,6 +519,7 @@ CREATE TRIGGER note_changed AFTER UPDATE ON core.transaction REFERENCING NEW TAB
 CREATE TRIGGER note_gone AFTER DELETE ON core.transaction REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
 CREATE TRIGGER note_left AFTER UPDATE ON core.transaction REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_left_days();
 CREATE TRIGGER note_new AFTER INSERT ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
+CREATE TRIGGER note_waiting BEFORE UPDATE OF state ON core.transaction FOR EACH ROW WHEN (((new.state = 'waiting'::text) AND (old.state <> ALL (ARRAY['waiting'::text, 'posting'::text])))) EXECUTE FUNCTION core.note_waiting();
 
 create table core.unjudged_payment (
   gateway text not null,

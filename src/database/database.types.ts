@@ -480,6 +480,7 @@ export interface CoreTransaction {
   suspended_at: Timestamp | null;
   tries: Generated<number>;
   unconfirmed: string | null;
+  waiting_since: Timestamp | null;
 }
 
 export interface CoreUnjudgedPayment {

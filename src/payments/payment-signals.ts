@@ -60,28 +60,41 @@ export function paymentCounters(registers: Registry[]) {
   }
 }
 
+/** Of each source and state. */
+const MAX_READ = 1_000
+
 const lag: Measured = {
   metrics: {
     lag: {
       name: 'loanops_payment_lag_seconds',
-      help: 'Age of the oldest payment event that no batch has transformed, or payment that is not posted yet',
+      help: 'Age of the oldest payment event that no batch has transformed, or for how long a payment has been due and is not posted yet',
     },
   },
-  // The first row in each index is the oldest, because ids grow with time.
+  // The first rows in each index are the oldest, because ids grow with time; those that wait again, or are read again, are
+  // younger than their ids. Nobody expects payments to be posted during a pause, nor before their gateway has confirmed them.
   query: sql`
     with recursive source (name) as (
       (select source from core.pending_event order by source limit 1)
       union all
       select (select source from core.pending_event where source > s.name order by source limit 1)
         from source s where s.name is not null
+    ), pause (ended_at) as (
+      select max(coalesce(until, 'infinity')) from loanops.ledger_pause
     ), oldest (received_at) as (
-      select (select received_at from core.pending_event where source = s.name order by raw_id limit 1) from source s
+      select (select min(p.received_at) from (select received_at, again from core.pending_event
+                                               where source = s.name order by raw_id limit ${MAX_READ}) p
+               where not p.again)
+        from source s
       union all
-      select (select received_at from core.transaction where state = 'waiting' order by id limit 1)
-      union all
-      select (select received_at from core.transaction where state = 'posting' order by id limit 1)
+      select greatest(t.received_at, t.waiting_since, pause.ended_at)
+        from unnest(array['waiting', 'posting']) wanted (state)
+       cross join lateral (
+         select received_at, waiting_since, unconfirmed from core.transaction
+          where state = wanted.state order by id limit ${MAX_READ}) t
+       cross join pause
+       where t.unconfirmed is null
     )
-    select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as lag from oldest`,
+    select coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as lag from oldest where received_at <= now()`,
 }
 
 const suspense: Measured = {

@@ -54,7 +54,7 @@ t.test('the gauges give the same reasons as the list, and tell how long one has 
   )
   const measured = async () => {
     const answer = await engineGauges[0]?.query.execute(db)
-    return (answer?.rows as Reason[]).filter(({ operations }) => operations > 0)
+    return ((answer?.rows ?? []) as Reason[]).filter(({ operations }) => operations > 0)
   }
   const reasons = async () => (await measured()).map(one => one.waiting_for).sort()
   const listed = async () => {

@@ -4,6 +4,7 @@ import t from 'tap'
 import { measure } from '../../src/ops/measured.ts'
 import { paymentGauges } from '../../src/payments/payment-signals.ts'
 import { unrecordedGauge } from '../../src/payments/unrecorded-gauge.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
 import { allSaved, paymentService } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
@@ -37,6 +38,39 @@ t.test(
     await sql`alter schema elsewhere rename to core`.execute(service.db)
   },
 )
+
+t.test('the lag of an old payment begins when it comes out of suspense', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, reason, unconfirmed, source,
+      raw_id, received_at)
+    select 'gateway_a', 'payment', 'pay_' || state, 'LENDER_02', true, true, state, reason, unconfirmed, 'x', raw.new_id(),
+           now() - interval '5 days'
+      from (values ('suspense', 'no_loan_named', null), ('waiting', null, 'unasked')) t (state, reason, unconfirmed)`.execute(
+    db,
+  )
+  const hours = async () => {
+    const answer = await paymentGauges[0]?.query.execute(db)
+    const [row] = (answer?.rows ?? []) as { lag: number }[]
+    return Math.round((row?.lag ?? 0) / 3_600)
+  }
+  t.equal(await hours(), 0, 'nothing is due')
+  await sql`update core.transaction set state = 'waiting', reason = null where state = 'suspense'`.execute(
+    db,
+  )
+  t.equal(await hours(), 0)
+  await sql`update core.transaction set waiting_since = now() - interval '2 hours' where unconfirmed is null`.execute(
+    db,
+  )
+  t.equal(await hours(), 2)
+  await sql`update core.transaction set state = 'posting' where unconfirmed is null`.execute(db)
+  await sql`update core.transaction set state = 'waiting' where unconfirmed is null`.execute(db)
+  t.equal(await hours(), 2, 'after a batch that tried in vain')
+  await sql`insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(
+    db,
+  )
+  t.equal(await hours(), 0, 'during a pause')
+})
 
 t.test('an event whose payment has no row is counted, until the payment is recorded', async t => {
   const service = await paymentService(t)

@@ -27,7 +27,10 @@ const WITHOUT_LATER = sql`
   alter table loanops.callback alter column state set statistics default;
   alter table loanops.migration_row alter column state set statistics default;
   alter table loanops.bulk_item alter column outcome set statistics default;
-  alter table core.statement drop column settled_by cascade`
+  alter table core.statement drop column settled_by cascade;
+  drop trigger note_waiting on core.transaction;
+  drop function core.note_waiting;
+  alter table core.transaction drop column waiting_since cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 
