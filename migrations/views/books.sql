@@ -1,6 +1,12 @@
 -- Days are counted in the ledger's time zone.
+-- The earliest time of the day: where clocks go back over midnight, it is there twice, and PostgreSQL takes the second.
+create or replace function core.start_of(day date, time_zone text) returns timestamptz language sql stable parallel safe as $$
+  select case when ((day::timestamp at time zone time_zone - interval '1 hour') at time zone time_zone)::date = day
+              then day::timestamp at time zone time_zone - interval '1 hour' else day::timestamp at time zone time_zone end
+$$;
+
 create or replace function core.start_of(day date) returns timestamptz language sql stable as $$
-  select day::timestamp at time zone time_zone from core.day_zone
+  select core.start_of(day, time_zone) from core.day_zone
 $$;
 
 create or replace function core.day_of(at timestamptz) returns date language sql stable as $$

@@ -87,3 +87,23 @@ t.test(
     t.same(rows, [{ day: '2026-02-05', payments: 4000 }])
   },
 )
+
+t.test('a day begins with the first of two midnights, and the day before ends there', async t => {
+  const { db } = await freshDatabase(t)
+  const nights = [
+    ['Atlantic/Azores', '2026-10-25T00:00Z', '2026-10-25'],
+    ['America/Havana', '2026-11-01T04:00Z', '2026-11-01'],
+    ['America/Havana', '2026-03-08T05:00Z', '2026-03-08'],
+    ['America/Santiago', '2026-04-05T04:00Z', '2026-04-05'],
+    ['Asia/Kolkata', '2026-10-24T18:30Z', '2026-10-25'],
+  ] as const
+  for (const [zone, start, day] of nights) {
+    await sql`update core.day_zone set time_zone = ${zone}`.execute(db)
+    const { rows } = await sql<object>`
+      select core.start_of(${day}::date) = ${start}::timestamptz as begins,
+             core.day_of(${start}::timestamptz)::text as first,
+             core.day_of(${start}::timestamptz - interval '1 second')::text as before`.execute(db)
+    const before = new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)
+    t.same(rows, [{ begins: true, first: day, before }], `${zone} ${day}`)
+  }
+})

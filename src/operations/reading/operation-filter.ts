@@ -70,7 +70,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
       o.response ->> 'userMessageGlobalisationCode') = ${error_code}`)
   if (failed_on !== undefined) {
     const start = (days: number) =>
-      sql`(${failed_on}::date + ${sql.lit(days)})::timestamp at time zone ${filter.time_zone ?? 'UTC'}`
+      sql`core.start_of(${failed_on}::date + ${sql.lit(days)}, ${filter.time_zone ?? 'UTC'})`
     where.push(
       sql`o.status = 'failed' and o.processed_at >= ${start(0)} and o.processed_at < ${start(1)}`,
     )

@@ -34,7 +34,7 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
   if (from !== undefined && to !== undefined && from > to)
     throw invalidField('/from', `must not be after ${to}`, 'INVALID_QUERY')
   const startOf = (day: string, plus: number) =>
-    sql`(${day}::date + ${sql.lit(plus)})::timestamp at time zone ${timeZone}`
+    sql`core.start_of(${day}::date + ${sql.lit(plus)}, ${timeZone})`
   const where: RawBuilder<unknown>[] = [sql`true`]
   if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
   if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
