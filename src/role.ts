@@ -5,8 +5,10 @@ import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { version } from './config/version.ts'
 import {
+  cancelLongStatements,
   type Database,
   type DatabaseOptions,
+  type Databases,
   logLosses,
   openDatabase,
 } from './database/database.ts'
@@ -45,6 +47,8 @@ const READS_MAY_FINISH_MS = 3_000
  * outcomes of the last calls.
  */
 const CALLS_MAY_FINISH_MS = 15_000
+/** After the calls, statements that may take long are ended too: one is begun again where its error may be temporary. */
+const END_EVERY_MS = 1_000
 
 type Service = { url: string; close(): Promise<void> }
 
@@ -89,8 +93,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   openProcessMetrics([metrics.registry], { role: config.ROLE, pools, ledger, slots, pauses })
   const housekeeping = openHousekeeping(config.DATABASE_URL, { name, onError: onQueueError })
   let app: FastifyInstance | undefined
-  const close = () =>
-    stopInOrder({ ...shared, app, worker, watching, housekeeping, pools: [patient, db] })
+  const close = () => stopInOrder({ ...shared, app, worker, watching, housekeeping, pools })
   try {
     app = await buildApi({ ...shared, health: readiness }, config, log)
     await prepareAll(patient, config)
@@ -124,26 +127,33 @@ type Parts = {
   watching: Job[]
   boss: PgBoss
   housekeeping: PgBoss
-  pools: Database[]
+  pools: Databases
   traces: Traces
 }
 
 async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Promise<void> {
+  const { db, patient } = parts.pools
+  let endStatements: NodeJS.Timeout | undefined
   const endReads = setTimeout(() => ledger.endReads(), READS_MAY_FINISH_MS)
   // The cut-off ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
   const cutOff = setTimeout(() => {
     void ledger.cutOff()
     // Every task still waiting for a slot gets one, and finds that nothing can be sent.
     slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
+    endStatements = setInterval(
+      () => void cancelLongStatements(patient, db).catch(() => undefined),
+      END_EVERY_MS,
+    )
   }, CALLS_MAY_FINISH_MS)
   await Promise.all([app?.close(), worker?.stop()])
   clearTimeout(endReads)
   clearTimeout(cutOff)
+  clearInterval(endStatements)
   await ledger.close()
   await Promise.all(parts.watching.map(job => job.stop()))
   const queues = [parts.boss, parts.housekeeping]
   await Promise.all(queues.map(queue => queue.stop({ graceful: false })))
-  await Promise.all([...parts.pools.map(pool => pool.destroy()), parts.traces.stop()])
+  await Promise.all([patient.destroy(), db.destroy(), parts.traces.stop()])
 }
 
 function openHealth(

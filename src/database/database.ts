@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Log } from '../log/log.ts'
 import type { DB } from './database.types.ts'
+import { sessionsOf } from './pool/dead-connection.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
 
 export type Database = Kysely<DB>
@@ -18,8 +19,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     // PostgreSQL may end with us.
     if (!pool.ending) options.onError(error)
   })
+  const clients = new Set<pg.ClientBase>()
+  pool.on('connect', client => clients.add(client))
+  pool.on('remove', client => clients.delete(client))
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) })
-  pools.set(db, pool)
+  pools.set(db, { pool, clients })
   return db
 }
 
@@ -27,9 +31,24 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 export const logLosses = (log: Pick<Log, 'error'>) => (error: Error) =>
   log.error({ err: error }, 'database connection error')
 
-const pools = new WeakMap<Database, pg.Pool>()
+const pools = new WeakMap<Database, { pool: pg.Pool; clients: Set<pg.ClientBase> }>()
 
 export function poolUse(db: Database): { busy: number; idle: number; waiting: number } {
-  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db) ?? {}
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db)?.pool ?? {}
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+}
+
+/**
+ * Ends the statements that have been under way for long. Those who wait for them see an error that may be temporary.
+ * @param by another pool of the same login
+ */
+export async function cancelLongStatements(db: Database, by: Database): Promise<void> {
+  const sessions = sessionsOf(pools.get(db)?.clients ?? [])
+  await sql`
+    select pg_cancel_backend(a.pid)
+      from json_to_recordset(${JSON.stringify(sessions)}) as s (pid integer, "startedAt" timestamptz)
+      join pg_stat_activity a on a.pid = s.pid and a.backend_start = s."startedAt"
+     where a.state = 'active' and a.query_start < clock_timestamp() - interval '1 second'`.execute(
+    by,
+  )
 }

@@ -4,6 +4,8 @@ import { suspendedWorker } from '../support/engine/heir.ts'
 import { attemptsOf, ending, enoughToTakeItForDown, submit } from '../support/engine/operations.ts'
 import { control, disbursal, ledgerLoan } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { allSaved } from '../support/payments/payments.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv } from '../support/portfolio/rows.ts'
 import { crashPointsIn, type Service, startProcess } from '../support/process.ts'
@@ -108,6 +110,42 @@ t.test('a worker suspended before its write does not write after its lease', asy
   const { calls } = await control(service, 'GET', '/counters')
   t.equal(calls['DISBURSE/LOAN'], 1)
   matchEach(t, await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
+})
+
+t.test('SIGTERM ends a batch’s statement that would take longer than a stop may', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { db, call } = service
+  await sql`select raw.make_store('LENDER_02', 'gateway_a'), raw.register('lender_02_gateway_a')`.execute(
+    db,
+  )
+  await sql`
+    create function base.slow() returns boolean language plpgsql as $$ begin perform pg_sleep(50); return true; end $$`.execute(
+    db,
+  )
+  const { rows } = await sql<{ text: string }>`
+    select rtrim(pg_get_viewdef('base.lender_02_gateway_a'::regclass), ';') as text`.execute(db)
+  await sql`
+    create or replace view base.lender_02_gateway_a as select * from (${sql.raw(rows[0]?.text ?? '')}) x where base.slow()`.execute(
+    db,
+  )
+  const worker = startProcess('worker', envOf(service))
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', capturedA())
+  await allSaved(db)
+  t.equal((await call('POST', '/api/payments/batch')).status, 202)
+  const slow = async () => {
+    const { rows: active } = await sql`
+      select from pg_stat_activity
+       where datname = current_database() and wait_event = 'PgSleep' and application_name = 'loanops-worker-patient'`.execute(
+      db,
+    )
+    return active.length > 0
+  }
+  await until(slow, 'the batch reads the slow view')
+  const from = Date.now()
+  await worker.kill('SIGTERM')
+  t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
+  t.equal(worker.child.exitCode, 0, 'in order')
+  t.notOk(await slow(), 'nothing is left that the next worker waits for')
 })
 
 const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>

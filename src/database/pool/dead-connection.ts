@@ -14,6 +14,8 @@ const ON_ITS_WAY_MS = 500
 type Session = { pid: number; startedAt: string }
 type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 
+const sessions = new WeakMap<pg.ClientBase, Session>()
+
 /** One session at a time is enough for all connections of this process. */
 let lastAsked: Promise<unknown> = Promise.resolve()
 
@@ -31,6 +33,7 @@ export async function closeOnceDead(
   const { rows } = await client.query<Session>(
     `select pid, backend_start::text as "startedAt" from pg_stat_get_activity(pg_backend_pid())`,
   )
+  sessions.set(client, rows[0] as Session)
   let heard = { bytes: stream.bytesRead, at: performance.now() }
   let isAsking = false
   const timer = setInterval(() => void look(), askAfterMs / LOOKS_UNTIL_THEN)
@@ -58,6 +61,11 @@ export async function closeOnceDead(
       heard = { bytes: stream.bytesRead, at: performance.now() }
     return performance.now() - heard.at > askAfterMs
   }
+}
+
+/** Of connections that `closeOnceDead` watches. */
+export function sessionsOf(clients: Iterable<pg.ClientBase>): Session[] {
+  return [...clients].flatMap(client => sessions.get(client) ?? [])
 }
 
 /** A session that cannot send its answer is not working either. */
