@@ -61,10 +61,7 @@ export function repayment(db: Database, config: Config): Operation {
       if (isProductAsked) await learnProduct(db, external_loan_id, loan)
       const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
       const payment = lessPayerFee(config, due, loan.loanProductName)
-      if (isNothingLeft(payment)) {
-        await savePayerFee(db, transaction_id, payment)
-        return whatLedgerHas(loan, payment)
-      }
+      if (isNothingLeft(payment)) return whatLedgerHas(db, transaction_id, loan, payment)
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
@@ -100,7 +97,8 @@ const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back befor
 const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
 
 /** What went back as a whole is not posted; but a person or a file may have booked it. */
-function whatLedgerHas(loan: PayableLoan, due: DuePayment): Refusal {
+async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: Posted) {
+  await savePayerFee(db, id, due)
   const day = due.events[0]?.day ?? ''
   const booked = bookedOn(loan, { ...due, day, loanExternalId: loan.externalId ?? '' })
   return booked !== undefined && 'outcome' in booked ? booked : nothingLeft

@@ -20,7 +20,7 @@ async function withReference(t: Test) {
 }
 
 t.test(
-  'what went back as a whole is looked for at its loan after its reference is gone',
+  'money that went back as a whole is looked for at its loan after its reference is gone',
   async t => {
     const service = await withReference(t)
     await service.bookByHand('pay_1', 1_000)
@@ -34,16 +34,19 @@ t.test(
   },
 )
 
-t.test('what went back as a whole is looked for at its loan, whatever strangers name', async t => {
-  const service = await reversing(t)
-  await service.bookByHand('pay_1', 1_000)
-  await service.signed(capturedA({ loan: 'L-1' }))
-  await service.signed(refund({ paise: 100_000 }))
-  await service.batch()
-  await service.webhook('gateway_a', eventA('order.paid', { id: 'pay_1', loan: 'ZZZ' }), OTHERS)
-  await service.batch()
-  t.same(await service.shown('pay_1'), DIFFERS)
-})
+t.test(
+  'money that went back as a whole is looked for at its loan, whatever strangers name',
+  async t => {
+    const service = await reversing(t)
+    await service.bookByHand('pay_1', 1_000)
+    await service.signed(capturedA({ loan: 'L-1' }))
+    await service.signed(refund({ paise: 100_000 }))
+    await service.batch()
+    await service.webhook('gateway_a', eventA('order.paid', { id: 'pay_1', loan: 'ZZZ' }), OTHERS)
+    await service.batch()
+    t.same(await service.shown('pay_1'), DIFFERS)
+  },
+)
 
 t.test(
   'a returned payment keeps its loan and amount, and is posted again by a restore',
@@ -75,7 +78,7 @@ t.test(
   },
 )
 
-t.test('what is left of a half reversed payment stays with its loan', async t => {
+t.test('the rest of a half reversed payment stays with its loan', async t => {
   const service = await withReference(t)
   await service.loan('L-2')
   await service.signed(ofOrder)
