@@ -59,8 +59,8 @@ const backlog: Measured = {
   query: sql`
     with unfinished as materialized (
       select subject, waits_for, seq, origin, waiting_for, unknown_since, claimed_by is not null as is_claimed,
-             claimed_by is null or unstarted_attempt = attempt as may_be_paused, accepted_at
-        from loanops.operation
+             loanops.is_paused(o) as is_paused, accepted_at
+        from loanops.operation o
        where status = 'processing'
        order by subject, seq limit ${MAX_COUNTED}
     ), reason as (
@@ -68,8 +68,7 @@ const backlog: Measured = {
              is_claimed, seq,
              -- As in loanops.operation_state.
              case when unknown_since is not null then 'outcome_unknown'
-                  when may_be_paused and waiting_for is distinct from 'ledger_approval'
-                       and exists (select from ops.ledger_pause) then 'paused'
+                  when is_paused then 'paused'
                   when row_number() over (partition by subject order by seq) > 1 then 'predecessor'
                   when exists (select from loanops.operation earlier
                                 where earlier.subject = unfinished.waits_for and earlier.status = 'processing'

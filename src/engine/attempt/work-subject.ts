@@ -5,7 +5,6 @@ import { type Claim, ClaimGone, handBack } from '../claim/claim.ts'
 import type { ClaimLimit } from '../claim/claim-limit.ts'
 import type { ClaimNext } from '../claim/claim-next.ts'
 import type { Leases } from '../claim/leases.ts'
-import { needsNoWrite } from '../claim/may-run.ts'
 import { brokenOff } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { RecordResult } from '../finish/record-result.ts'
@@ -48,7 +47,7 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
   try {
     const ended = await work.attemptSlots.run(lane, claim, async send => {
       work.claimLimit.slotTaken(lane)
-      const mustWait = work.isStopping() || (work.pauses.isPaused() && !needsNoWrite(claim))
+      const mustWait = work.isStopping() || (work.pauses.isPaused() && !claim.mayEndUnwritten)
       return mustWait
         ? undefined
         : attempted(work, claim, passedOn, send).catch(error => brokenAttempt(work, claim, error))

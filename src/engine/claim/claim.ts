@@ -6,7 +6,7 @@ import { TOO_EARLY } from '../../ledger/answers/answer.ts'
 import type { Data, Kept, Resolution, WaitingFor } from '../operation.ts'
 import { ORIGINS, type Origin, takingEqualAsDone } from '../origin.ts'
 import { clientsUnfinished, headsOf, isUnfinished, released } from './heads.ts'
-import { mayRun } from './may-run.ts'
+import { mayEndUnwritten, mayRun } from './may-run.ts'
 import { loansReadyAfter } from './ready-loans.ts'
 
 export type Claim = {
@@ -34,6 +34,8 @@ export type Claim = {
   seen: unknown
   kept: Kept | null
   resolution: Resolution | null
+  /** A pause of the ledger does not keep the operation from ending. */
+  mayEndUnwritten: boolean
   claimedAt: Date
   /** The ledger was paused when the operation was claimed: it may end without a write, but not write. */
   isPaused: boolean
@@ -99,7 +101,8 @@ export async function claimHeads(
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
            unknown_since as "unknownSince", waiting_for as "waitingFor",
-           key_generation as "keyGeneration", seen, kept, resolution, claimed_at as "claimedAt", accepted_at as "acceptedAt",
+           key_generation as "keyGeneration", seen, kept, resolution,
+           ${mayEndUnwritten('claimed')} as "mayEndUnwritten", claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
            ${tooEarlyKey} as "tooEarly",
            ready.subject as "readyLoan"
