@@ -31,6 +31,12 @@ export const Problem = Type.Object(
 export const MAX_FIELD_ERRORS = 100
 export type FieldError = { path: string; message: string }
 
+type Failure = {
+  status: number
+  code: string
+  detail: string
+  fields?: FieldError[] | undefined
+}
 type InvalidPart = 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_HEADER'
 
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {
@@ -57,25 +63,21 @@ export const PayloadTooLarge = createError('PAYLOAD_TOO_LARGE', '%s', 413)
 
 export function notFound(request: FastifyRequest, reply: FastifyReply) {
   refuseOtherMethod(request, reply)
-  return sendProblem(
-    request,
-    reply,
-    404,
-    'NOT_FOUND',
-    `No route for ${request.method} ${pathOf(request)}`,
-  )
+  const detail = `No route for ${request.method} ${pathOf(request)}`
+  return sendProblem(request, reply, { status: 404, code: 'NOT_FOUND', detail })
 }
 
 /** Answers an error; the details of a 5xx go only to the log. */
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { status, code, detail, fields } = problemOf(error)
+  const problem = problemOf(error)
+  const { status } = problem
   if (status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, status)
-  return sendProblem(request, reply, status, code, detail, fields)
+  return sendProblem(request, reply, problem)
 }
 
 /** @param error may name the invalid fields, as FieldErrors do */
-export function problemOf(error: FastifyError & { fields?: FieldError[] }) {
+export function problemOf(error: FastifyError & { fields?: FieldError[] }): Failure {
   const { status, code } = classified(error)
   const detail = status < 500 ? detailOf4xx(error) : detailOf5xx(error, code)
   return { status, code, detail, fields: error.fields }
@@ -91,10 +93,7 @@ const CHALLENGES: Record<string, string> = {
 function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
-  status: number,
-  code: string,
-  detail: string,
-  errors?: FieldError[],
+  { status, code, detail, fields: errors }: Failure,
 ) {
   if (status === 401) reply.header('www-authenticate', CHALLENGES[code])
   return reply
