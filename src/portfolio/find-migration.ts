@@ -17,7 +17,8 @@ type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?:
 export async function listMigrations(db: Database, query: MigrationsQuery) {
   const { type = null, status = null } = query
   const wanted = sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})`
-  const { page, next_cursor } = await pageOfView(db, query, 'migration_id', migrations, wanted)
+  const view = { key: 'migration_id', select: migrations, wanted } as const
+  const { page, next_cursor } = await pageOfView(db, query, view)
   return { migrations: page.map(asJson<MigrationRecord>), next_cursor }
 }
 

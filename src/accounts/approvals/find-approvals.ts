@@ -18,7 +18,8 @@ export async function findApprovals(db: Database, query: Query) {
   const { state = null, act = null } = query
   const wanted = sql`
     (${state}::text is null or v.state = ${state} and a.state in (${state}, 'proposed')) and (${act}::text is null or v.act = ${act})`
-  const { page, next_cursor } = await pageOfView(db, query, 'approval_id', items, wanted)
+  const view = { key: 'approval_id', select: items, wanted } as const
+  const { page, next_cursor } = await pageOfView(db, query, view)
   return { approvals: page.map(asJson<Item>), next_cursor }
 }
 

@@ -91,7 +91,8 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
       const { gateway = null } = query
       const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
-      const { page, next_cursor } = await pageOfView(db, query, 'backfill_id', backfills, wanted)
+      const view = { key: 'backfill_id', select: backfills, wanted } as const
+      const { page, next_cursor } = await pageOfView(db, query, view)
       return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
     })
 

@@ -35,7 +35,8 @@ type Query = { gateway?: string; limit: number; cursor?: string }
 export async function findStatements(db: Database, query: Query) {
   const { gateway = null } = query
   const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
-  const { page, next_cursor } = await pageOfView(db, query, 'statement_id', files, wanted)
+  const view = { key: 'statement_id', select: files, wanted } as const
+  const { page, next_cursor } = await pageOfView(db, query, view)
   return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }
 }
 

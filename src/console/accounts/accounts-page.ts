@@ -116,7 +116,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       },
     ],
     async load(range) {
-      const { page, next_cursor } = await pageOfView(db, range, 'id', accountRows)
+      const { page, next_cursor } = await pageOfView(db, range, { key: 'id', select: accountRows })
       return { rows: page, next_cursor }
     },
     below: registerForm,

@@ -25,12 +25,8 @@ export function viewList(
     filters: {},
     cursor: ['uuid'],
     async load(range: Range) {
-      const { page, next_cursor } = await pageOfView(
-        db,
-        range,
-        key,
-        sql<Row>`select * from ${from}`,
-      )
+      const select = sql<Row>`select * from ${from}`
+      const { page, next_cursor } = await pageOfView(db, range, { key, select })
       return { rows: page, next_cursor }
     },
     count: () => countUpTo(db, sql`select from ${from}`),

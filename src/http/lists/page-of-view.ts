@@ -3,14 +3,17 @@ import type { Database } from '../../database/database.ts'
 import { decodeCursor, pageOf } from './cursor.ts'
 
 type Range = { limit: number; cursor?: string }
+type View<Row> = {
+  key: keyof Row & string
+  select: RawBuilder<Row>
+  wanted?: RawBuilder<unknown>
+}
 
 /** A page of the rows of `select` that are `wanted`, newest first: the greatest UUIDv7 of the column `key`. */
 export async function pageOfView<Row extends object>(
   db: Database,
   { limit, cursor }: Range,
-  key: keyof Row & string,
-  select: RawBuilder<Row>,
-  wanted: RawBuilder<unknown> = sql`true`,
+  { key, select, wanted = sql`true` }: View<Row>,
 ) {
   const [last] = decodeCursor(cursor, ['uuid'])
   const before = last === undefined ? sql`true` : sql`${sql.ref(key)} < ${last}`

@@ -56,7 +56,8 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
     )
 
     app.get('/payments/batches', { schema: listSchema, config: read }, async ({ query }) => {
-      const { page, next_cursor } = await pageOfView(db, query, 'batch_id', batches)
+      const view = { key: 'batch_id', select: batches } as const
+      const { page, next_cursor } = await pageOfView(db, query, view)
       return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
     })
 
