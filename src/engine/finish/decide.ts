@@ -210,6 +210,13 @@ export const operatorsRefusal = refusal(
   'resolved_by_operator',
 )
 
+export const cancelledRefusal = refusal(
+  '409',
+  'loanops.cancelled',
+  'An operator has cancelled this operation',
+  'cancelled',
+)
+
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
   return outcome === 'awaits_approval' ? 'not_now' : outcome
 }

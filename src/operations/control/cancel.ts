@@ -2,19 +2,12 @@ import type { PgBoss } from 'pg-boss'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { cancelledRefusal } from '../../engine/finish/decide.ts'
 import { endUntried } from '../../engine/finish/end-untried.ts'
 import type { OnFinal } from '../../engine/finish/finish.ts'
 import { trackingId } from '../../engine/operation.ts'
-import { refusal } from '../../engine/refusal.ts'
 import { Conflict } from '../../http/problem.ts'
 import { UnknownTrackingId } from '../tracking-id.ts'
-
-const cancelled = refusal(
-  '409',
-  'loanops.cancelled',
-  'An operator has cancelled this operation',
-  'cancelled',
-)
 
 type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
@@ -25,7 +18,7 @@ export async function cancelOperation(
   asker: Asker,
 ): Promise<() => void> {
   return inTransaction(db, async trx => {
-    const end = await endUntried(trx, boss, tracked, cancelled, onFinal)
+    const end = await endUntried(trx, boss, tracked, cancelledRefusal, onFinal)
     if (end === 'unknown') throw new UnknownTrackingId()
     if (end === 'tried')
       throw new Conflict(

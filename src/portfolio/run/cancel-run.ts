@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { takeBackUnsent } from '../../engine/finish/take-back.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
 import { type RunState, stateOf } from './start-run.ts'
 
-/** Rows that are written or in progress stay. @throws NotFound, Conflict */
+/** Rows that are at the ledger, or may be, stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return inTransaction(db, async trx => {
     await lockRun(trx, id)
@@ -23,17 +24,15 @@ export async function cancelRun(db: Database, id: string, asker: Asker): Promise
   })
 }
 
-/** Removes operations that were not tried yet. Rows are locked before operations, as when an operation ends. */
+/** Rows are locked before operations, as when an operation ends. */
 async function takeBack(trx: Trx, id: string) {
   await sql`
     select from loanops.migration_row
      where migration_id = ${id} and state = 'running' order by line for update`.execute(trx)
-  await sql`
-    delete from loanops.operation where id = any(array(
-      select o.id
-        from loanops.migration_step s join loanops.operation o on o.id = s.operation_id
-       where s.migration_id = ${id} and o.status = 'processing' and o.attempt = 0
-       order by o.id for update of o))`.execute(trx)
+  await takeBackUnsent(
+    trx,
+    sql`select operation_id from loanops.migration_step where migration_id = ${id}`,
+  )
   await sql`
     update loanops.migration_row r set state = 'valid'
      where migration_id = ${id} and state = 'running'

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Final } from '../../engine/finish/finish.ts'
+import { isUnsent, takeBackUnsent } from '../../engine/finish/take-back.ts'
 import { lockRun } from './run-lock.ts'
 
 type RowState = 'done' | 'failed' | 'stopped'
@@ -118,11 +119,11 @@ export const behindClient = (error: RawBuilder<unknown>) => sql`'its client: ' |
 const isBegun = sql`exists (
   select from loanops.migration_step s
     join loanops.operation o on o.id = s.operation_id
-   where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing' and o.attempt > 0)`
+   where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing' and not ${isUnsent})`
 
 async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
   const rows = finished.filter(({ state }) => state !== 'done')
-  await sql`
+  const waiting = sql`
     with ended as (
       select row.migration_id, row.line, row.client_external_id
         from json_to_recordset(${JSON.stringify(rows)}) as r ("migrationId" uuid, line integer)
@@ -136,16 +137,14 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
         join loanops.operation o on o.subject = c.subject and o.status = 'processing'
         join loanops.migration_step s on s.operation_id = o.id and s.migration_id = c.migration_id
     )
-    delete from loanops.operation where id = any(array(
-      select o.id
-        from step s
-        join loanops.operation o on o.id = s.operation_id
-       where o.status = 'processing' and o.attempt = 0
-         -- All loans of a client share the operation that creates it.
-         and not exists (select from loanops.migration_row other
-                          where o.subject like 'client:%' and other.client_external_id = o.external_id
-                            and other.migration_id = s.migration_id and other.state = 'running')
-       order by o.id for update of o))`.execute(trx)
+    select o.id
+      from step s
+      join loanops.operation o on o.id = s.operation_id
+     -- All loans of a client share the operation that creates it.
+     where not exists (select from loanops.migration_row other
+                        where o.subject like 'client:%' and other.client_external_id = o.external_id
+                          and other.migration_id = s.migration_id and other.state = 'running')`
+  await takeBackUnsent(trx, waiting)
 }
 
 /** Counts rows. Call it last, because others wait for the lock on the migration's row until we commit. */

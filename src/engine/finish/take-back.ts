@@ -1,0 +1,34 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Trx } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
+import { released } from '../claim/heads.ts'
+import { cancelledRefusal, decideRefusal } from './decide.ts'
+
+/**
+ * Whether nothing of an unfinished operation is at the ledger, or can still come there once its row is ended: whatever was
+ * sent has ended without an effect, and a claim that has not recorded its sending finds no row to record it in.
+ */
+export const isUnsent = sql`(not o.look_first and not o.may_still_run and o.unknown_since is null
+  and (o.claimed_by is null or o.sent_attempt is distinct from o.attempt))`
+
+/** Of these operations, removes those that were never tried, and ends as cancelled those whose tries left nothing. */
+export async function takeBackUnsent(trx: Trx, ids: RawBuilder<unknown>): Promise<void> {
+  const { rows } = await sql<Row<'loanops.operation', 'id'>>`
+    select o.id from loanops.operation o
+     where o.id in (${ids}) and o.status = 'processing' and ${isUnsent}
+     order by o.id for update`.execute(trx)
+  const unsent = rows.map(({ id }) => id)
+  // A statement of its own, because the first one would not see attempts recorded while it waited for locks.
+  await sql`
+    delete from loanops.operation o
+     where id = any(${unsent})
+       and not exists (select from loanops.operation_attempt where operation_id = o.id)`.execute(
+    trx,
+  )
+  const { response, errorMessage } = decideRefusal(cancelledRefusal)
+  await sql`
+    update loanops.operation
+       set status = 'failed', response = ${JSON.stringify(response)}::json, error_message = ${errorMessage},
+           processed_at = clock_timestamp(), waiting_for = null, ${released}
+     where id = any(${unsent})`.execute(trx)
+}

@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
+import { withLedger } from '../support/payments/payments.ts'
+import { booksOf } from '../support/portfolio/books.ts'
+import { ended, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+t.test('a cancel takes back rows that wait for the ledger’s set-up after a refusal', async t => {
+  const service = await startTestService(t)
+  const { ledger } = service
+  await withLedger(service).loan('L-1')
+  await faults(ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
+  const id = await run(service, 'repayments', repaymentsCsv({}, { payment_reference: 'p-2' }))
+  await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
+  await cancel(service, id)
+  t.match(await rowsOf(service, id), [{ state: 'valid' }, { state: 'valid' }])
+  t.same(await waitingFor(service), [])
+  t.match(await tried(service), [
+    {
+      status: 'failed',
+      error_message: 'Refused with status 409: An operator has cancelled this operation',
+    },
+  ])
+  await faults(ledger, [])
+  await service.call('POST', `/api/migration/${id}/retry`)
+  t.match(await ended(service, id), { status: 'completed', done: 2, failed: 0 })
+  t.equal((await repayments(service)).length, 2)
+})
+
+t.test('a cancel takes back rows that a pause put off after their claim', async t => {
+  const service = await startTestService(t)
+  await withLedger(service).loan('L-1')
+  await service.call('POST', '/api/ledger/pause', { reason: 'close of business' })
+  const id = await run(service, 'repayments', repaymentsCsv({}))
+  await until(async () => (await waitingFor(service)).length === 1)
+  // As a worker leaves it that claimed it just before the pause.
+  await sql`
+    update loanops.operation set attempt = 1, sent_attempt = 1 where status = 'processing'`.execute(
+    service.db,
+  )
+  await cancel(service, id)
+  await service.call('POST', '/api/ledger/resume')
+  t.match(await rowsOf(service, id), [{ state: 'valid' }])
+  t.same(await waitingFor(service), [])
+})
+
+t.test('a cancel takes back rows that are claimed and wait for a slot', async t => {
+  const { service, proxy } = await throughProxy(t, { LEDGER_CONCURRENCY: '2' })
+  for (const loan of ['L-1', 'L-2']) await withLedger(service).loan(loan)
+  const answer = Promise.withResolvers<void>()
+  proxy.interferences = [{ of: 'p-1', on: 'writes', after: answer.promise }]
+  const other = { loan_external_id: 'L-2', payment_reference: 'p-2' }
+  const id = await run(service, 'repayments', repaymentsCsv({}, other))
+  await until(async () => proxy.held > 0 && (await claimed(service)) === 2)
+  await cancel(service, id)
+  answer.resolve()
+  await until(async () => (await claimed(service)) === 0)
+  t.match(await rowsOf(service, id), [{ state: 'done' }, { state: 'valid' }])
+  t.match(await repayments(service), [{ loanExternalId: 'L-1' }])
+})
+
+t.test('a client that waits for the ledger’s set-up goes with the last of its loans', async t => {
+  const service = await startTestService(t)
+  await faults(service.ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
+  const id = await run(service, 'loans', loansCsv({}))
+  await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
+  const { rows } = await sql<{ id: string }>`
+    select operation_type || '|' || id as id from loanops.operation
+     where operation_type = 'LOAN_CREATE'`.execute(service.db)
+  const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/cancel`
+  t.match(await service.call('POST', path), { status: 202 })
+  t.same(await waitingFor(service), [])
+  t.match(await ended(service, id), { status: 'completed', failed: 1 })
+})
+
+async function run(service: TestService, type: string, csv: string): Promise<string> {
+  const { migration_id } = (await uploadCsv(service, type, csv)).body
+  await service.call('POST', '/api/migration/run', { migration_id })
+  return migration_id
+}
+
+async function cancel({ call }: TestService, id: string) {
+  const { status } = await call('POST', `/api/migration/${id}/cancel`)
+  if (status !== 202) throw new Error(`not cancelled: ${status}`)
+}
+
+async function waitingFor({ db }: TestService): Promise<(string | null)[]> {
+  const { rows } = await sql<{ waiting_for: string | null }>`
+    select waiting_for from loanops.operation where status = 'processing'`.execute(db)
+  return rows.map(({ waiting_for }) => waiting_for)
+}
+
+async function claimed({ db }: TestService): Promise<number> {
+  const { rows } = await sql`
+    select from loanops.operation where claimed_by is not null`.execute(db)
+  return rows.length
+}
+
+async function tried({ db }: TestService): Promise<any[]> {
+  const { rows } = await sql<any>`
+    select status, error_message from loanops.operation where attempts > 0`.execute(db)
+  return rows
+}
+
+async function repayments({ ledger }: TestService): Promise<any[]> {
+  const { transactions } = await booksOf(ledger.controlUrl)
+  return transactions.filter(({ type }: { type: string }) => type === 'repayment')
+}
+
+async function faults({ controlUrl }: TestService['ledger'], rules: object[]) {
+  await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
+}
