@@ -11,9 +11,9 @@ export const itemAnswer = {
 }
 export type ItemAnswer = { status: number; code: string | null; detail: string | null }
 
-type ForItems = Pick<Log, 'error'>
-
 type How = {
+  log: Pick<Log, 'error'>
+  requestId: string | null
   /** The status of an item that succeeded. */
   status: number
   /** Whether a failure of ours at one item fails the call, which then does none of them. */
@@ -22,8 +22,6 @@ type How = {
 
 /** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */
 export async function answerEach<Item>(
-  log: ForItems,
-  { requestId }: { requestId: string | null },
   items: Item[],
   how: How,
   call: (item: Item) => Promise<unknown>,
@@ -31,16 +29,13 @@ export async function answerEach<Item>(
   const answers: ItemAnswer[] = []
   for (const item of items) {
     const last = answers.at(-1)
-    answers.push(
-      last?.status === 503 ? last : await answered({ log, requestId }, how, () => call(item)),
-    )
+    answers.push(last?.status === 503 ? last : await answerOne(how, () => call(item)))
   }
   return answers
 }
 
-async function answered(
-  { log, requestId }: { log: ForItems; requestId: string | null },
-  { status, isWhole }: How,
+async function answerOne(
+  { log, requestId, status, isWhole }: How,
   call: () => Promise<unknown>,
 ): Promise<ItemAnswer> {
   try {

@@ -44,14 +44,9 @@ export type ActCall<Request extends object, Looked, Result> = {
   factsOf(trx: Trx, request: Request): Promise<Facts>
   /** Does what must not hold locks, such as a call to the ledger; the act checks again what it saw. */
   look?(request: Request, asker: Asker, signal?: AbortSignal): Promise<Looked>
-  /** `isWhole`: a call with a list is done as a whole or not at all, as a second person approves it. */
-  act(
-    db: Database,
-    asker: Asker,
-    request: Request,
-    looked: Looked,
-    isWhole?: boolean,
-  ): Promise<Result>
+  act(db: Database, asker: Asker, request: Request, looked: Looked): Promise<Result>
+  /** Instead of `act` for what a second person approves: a list is done as a whole or not at all. */
+  actAsWhole?(trx: Trx, asker: Asker, request: Request, looked: Looked): Promise<Result>
   /** Runs after the commit; it may be repeated, or never run. */
   finish?(request: Request, result: Result): Promise<void>
   answer(request: Request, result: Result): Promise<Answer>

@@ -49,7 +49,8 @@ export async function approve(context: Context, decision: Decision): Promise<Ans
   const { request, result } = await unlessStale(db, call, decision, async (trx, open) => {
     await end(trx, open, 'approved', decision)
     crashPoint('approval.ended')
-    const result = await call.act(trx, open.proposer, open.request, looked, true)
+    const act = call.actAsWhole ?? call.act
+    const result = await act(trx, open.proposer, open.request, looked)
     crashPoint('approval.done')
     return { request: open.request, result }
   })

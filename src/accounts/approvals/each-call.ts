@@ -1,7 +1,9 @@
+import type { Database } from '../../database/database.ts'
 import { inSavepoint } from '../../database/in-savepoint.ts'
 import { answerEach, type ItemAnswer } from '../../http/answer-each.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { Log } from '../../log/log.ts'
+import type { Asker } from '../audit.ts'
 import type { ActCall } from './act-call.ts'
 import { listFacts } from './list-facts.ts'
 
@@ -33,11 +35,10 @@ export function eachCall<Request extends object, Item extends object>({
     acts: ['bulk', ...acts],
     ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
-    async act(db, asker, request, _, isWhole = false) {
-      const answers = await answerEach(log, asker, itemsOf(request), { status, isWhole }, item =>
-        inSavepoint(db, () => call.act(db, asker, item, undefined)),
-      )
-      if (isWhole && answers.every(({ code }) => code !== null))
+    act: (db, asker, request) => actEach(db, asker, request, false),
+    async actAsWhole(trx, asker, request) {
+      const answers = await actEach(trx, asker, request, true)
+      if (answers.every(({ code }) => code !== null))
         throw new Conflict(`Every item was refused; the first because: ${answers[0]?.detail}`)
       return answers
     },
@@ -45,5 +46,12 @@ export function eachCall<Request extends object, Item extends object>({
       const results = itemsOf(request).map((item, i) => ({ ...namesOf(item), ...answers[i] }))
       return { status: 200, body: { results } }
     },
+  }
+
+  function actEach(db: Database, asker: Asker, request: Request, isWhole: boolean) {
+    const how = { log, requestId: asker.requestId, status, isWhole }
+    return answerEach(itemsOf(request), how, item =>
+      inSavepoint(db, () => call.act(db, asker, item, undefined)),
+    )
   }
 }

@@ -16,15 +16,14 @@ export type ForApprovals = {
   db: Database
   config: Pick<Config, 'APPROVALS' | 'APPROVAL_TTL_HOURS'>
 }
+type Asked<Request> = { asker: Asker; request: Request; signal?: AbortSignal }
 type Performed<Result> = { result: Result } | { proposal: Proposed }
 
 /** Does what was asked for, or proposes it where a second person must approve it. */
 export async function perform<Request extends object, Looked, Result>(
   { db, config }: ForApprovals,
   call: ActCall<Request, Looked, Result>,
-  asker: Asker,
-  request: Request,
-  signal?: AbortSignal,
+  { asker, request, signal }: Asked<Request>,
 ): Promise<Performed<Result>> {
   const { APPROVALS: rules, APPROVAL_TTL_HOURS: hours } = config
   const own = call.db ?? db
@@ -44,7 +43,7 @@ export async function perform<Request extends object, Looked, Result>(
     await requirePerson(trx, asker, facts.act)
     // An act that would be refused now is not proposed: it is tried, and taken back.
     await sql`savepoint before_trying`.execute(trx)
-    await call.act(trx, asker, request, looked, true)
+    await (call.actAsWhole ?? call.act)(trx, asker, request, looked)
     await sql`rollback to savepoint before_trying`.execute(trx)
     return { proposal: await propose(trx, { call, request, facts, hours }, asker) }
   }
@@ -61,6 +60,17 @@ function isCovered(rules: ApprovalRule[], parts: Part[]): boolean {
   )
 }
 
+/** Does what a route or a form was asked for, while somebody still waits for its answer. */
+export function performAsked<Request extends object, Looked, Result>(
+  context: ForApprovals,
+  call: ActCall<Request, Looked, Result>,
+  request: Request,
+  reply: FastifyReply,
+): Promise<Performed<Result>> {
+  const asker = askerOf(reply.request)
+  return perform(context, call, { asker, request, signal: whileAsked(reply) })
+}
+
 /** The act's own answer, or 202 with the proposal. */
 export async function answerAct<Request extends object, Looked, Result>(
   context: ForApprovals,
@@ -68,7 +78,7 @@ export async function answerAct<Request extends object, Looked, Result>(
   asked: Request,
   reply: FastifyReply,
 ): Promise<never> {
-  const performed = await perform(context, call, askerOf(reply.request), asked, whileAsked(reply))
+  const performed = await performAsked(context, call, asked, reply)
   const { status, body } =
     'proposal' in performed
       ? { status: 202, body: performed.proposal }

@@ -47,8 +47,9 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     const register = { schema: registerSchema, config: toDo(calls.registerCall) }
     app.post('/accounts', register, async (request, reply) => {
-      const wanted = await accounts.wanted(request.body)
-      return performForm(context, calls.registerCall, wanted, reply, donePath(PATH, 'registered'))
+      const asked = await accounts.wanted(request.body)
+      const done = donePath(PATH, 'registered')
+      return performForm(context, calls.registerCall, { asked, reply, done })
     })
 
     app.get('/accounts/:username/disable', ofOne(), async (request, reply) => {
@@ -61,8 +62,10 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     app.post(
       '/accounts/:username/disable',
       ofOne(toDo(calls.disableCall)),
-      async (request, reply) =>
-        performForm(context, calls.disableCall, request.params, reply, donePath(PATH, 'disabled')),
+      async (request, reply) => {
+        const done = donePath(PATH, 'disabled')
+        return performForm(context, calls.disableCall, { asked: request.params, reply, done })
+      },
     )
 
     app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
@@ -71,15 +74,21 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Reset a password', body })
     })
 
-    app.post('/accounts/:username/reset', ofOne(toDo(calls.resetCall)), async (request, reply) =>
-      performForm(context, calls.resetCall, request.params, reply, password => {
+    app.post('/accounts/:username/reset', ofOne(toDo(calls.resetCall)), async (request, reply) => {
+      const done = (password: string) => {
         const body = resetDone(request.params.username, password)
         return answerPage(request, reply, { title: 'Password reset', body })
-      }),
-    )
+      }
+      return performForm(context, calls.resetCall, { asked: request.params, reply, done })
+    })
 
-    app.post('/accounts/:username/unlock', ofOne(toDo(calls.unlockCall)), async (request, reply) =>
-      performForm(context, calls.unlockCall, request.params, reply, donePath(PATH, 'unlocked')),
+    app.post(
+      '/accounts/:username/unlock',
+      ofOne(toDo(calls.unlockCall)),
+      async (request, reply) => {
+        const done = donePath(PATH, 'unlocked')
+        return performForm(context, calls.unlockCall, { asked: request.params, reply, done })
+      },
     )
   }
 }

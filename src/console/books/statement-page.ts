@@ -61,7 +61,7 @@ ${await actionsOn(db, id, formats)}
         const { statement_id, gateway } = await findStatement(db, request.params.id)
         const asked = { gateway, id: statement_id }
         const done = donePath(statementPath(statement_id), 'withdrawn')
-        return performForm(context, withdrawCall, asked, reply, done)
+        return performForm(context, withdrawCall, { asked, reply, done })
       },
     )
   }

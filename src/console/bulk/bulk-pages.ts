@@ -69,7 +69,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
         const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
         const bulk = { id, decision, filter, note, count: Number(count), digest }
         if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
-        return performForm(context, call, bulk, reply, bulkPath(id))
+        return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
       },
     )
 

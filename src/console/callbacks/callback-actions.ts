@@ -60,7 +60,7 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       { schema: { body: Replay }, config: toDo(replayCall) },
       async (request, reply) => {
         const done = donePath('/console/callbacks', 'replayed')
-        return performForm(context, replayCall, request.body, reply, done)
+        return performForm(context, replayCall, { asked: request.body, reply, done })
       },
     )
 

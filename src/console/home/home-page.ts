@@ -49,10 +49,11 @@ ${ledgerForms(state, request.user.role)}`
       const { reason, until } = request.body
       const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
       const asked = { reason, until: end?.toISOString() ?? null }
-      return performForm(context, pauseCall, asked, reply, async () => {
+      const done = async () => {
         loads.forget()
         return reply.redirect(donePath('/console', 'paused'), 303)
-      })
+      }
+      return performForm(context, pauseCall, { asked, reply, done })
     })
 
     app.post('/resume', { config: operate() }, async (request, reply) => {

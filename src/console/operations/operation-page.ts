@@ -58,7 +58,7 @@ ${operationForms(operation, request.user.role)}`
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
         const done = donePath(operationPath(tracking_id), 'resolved')
-        return performForm(context, resolveCall, asked, reply, done)
+        return performForm(context, resolveCall, { asked, reply, done })
       },
     )
 
@@ -68,7 +68,7 @@ ${operationForms(operation, request.user.role)}`
       async (request, reply) => {
         const { tracking_id } = request.params
         const done = donePath(operationPath(tracking_id), 'cancelled')
-        return performForm(context, cancelCall, { tracking_id }, reply, done)
+        return performForm(context, cancelCall, { asked: { tracking_id }, reply, done })
       },
     )
   }

@@ -63,7 +63,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: assignSchema, config: toDo(assignCall) },
       async (request, reply) => {
         const asked = { ...request.params, ...assignmentIn(request.body) }
-        return performForm(context, assignCall, asked, reply, back(request, 'assigned'))
+        const done = back(request, 'assigned')
+        return performForm(context, assignCall, { asked, reply, done })
       },
     )
 
@@ -74,7 +75,8 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
         const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
         const { if_match: seen } = request.body
         const asked = { ...request.params, ...request.query, if_match: seen, ...resolution }
-        return performForm(context, resolveCall, asked, reply, back(request, 'decided'))
+        const done = back(request, 'decided')
+        return performForm(context, resolveCall, { asked, reply, done })
       },
     )
 

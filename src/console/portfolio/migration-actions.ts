@@ -40,7 +40,11 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
       { schema: { params }, config: toDo(portfolio.calls.discardCall) },
       async (request, reply) => {
         const done = donePath('/console/portfolio', 'discarded')
-        return performForm(context, portfolio.calls.discardCall, request.params, reply, done)
+        return performForm(context, portfolio.calls.discardCall, {
+          asked: request.params,
+          reply,
+          done,
+        })
       },
     )
 
@@ -66,7 +70,7 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
           const skip_invalid = request.body?.skip_invalid !== undefined
           const asked = { migration_id: id, dry_run: isDryRun, skip_invalid, after: [] }
           const done = donePath(migrationPath(id), isDryRun ? 'dryRunStarted' : 'started')
-          return performForm(context, runCall, asked, reply, done)
+          return performForm(context, runCall, { asked, reply, done })
         },
       )
     start('/portfolio/:id/run', false)
@@ -75,7 +79,7 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
     const retry = { schema: { params }, ...longCall(context, toDo(retryCall)) }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const done = donePath(migrationPath(request.params.id), 'retried')
-      return performForm(context, retryCall, request.params, reply, done)
+      return performForm(context, retryCall, { asked: request.params, reply, done })
     })
 
     app.post(

@@ -63,15 +63,17 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
         const asked = { ...reference, replace: replace === 'true' }
         const loan = encodeURIComponent(reference.external_loan_id)
         const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
-        return performForm(context, putCall, asked, reply, done)
+        return performForm(context, putCall, { asked, reply, done })
       },
     )
 
     app.post(
       '/references/remove',
       { schema: removeSchema, config: toDo(deleteCall) },
-      async (request, reply) =>
-        performForm(context, deleteCall, request.body, reply, donePath(PATH, 'referenceRemoved')),
+      async (request, reply) => {
+        const done = donePath(PATH, 'referenceRemoved')
+        return performForm(context, deleteCall, { asked: request.body, reply, done })
+      },
     )
 
     app.post('/references/upload', long, async (request, reply) => {

@@ -160,8 +160,8 @@ async function propose(run: Run, { person, payment, outcome }: Of<'propose'>) {
   const named = { gateway: 'gateway_a', gateway_payment_id: idOf(run, payment) }
   const asker = askerOf(run, person)
   const made = await (outcome === 'assign'
-    ? perform({ db, config }, assignCall, asker, { ...named, external_loan_id: 'L-1' })
-    : perform({ db, config }, resolveCall, asker, { ...named, outcome, note: 'why' })
+    ? perform({ db, config }, assignCall, { asker, request: { ...named, external_loan_id: 'L-1' } })
+    : perform({ db, config }, resolveCall, { asker, request: { ...named, outcome, note: 'why' } })
   ).catch(expected)
   if (made === undefined) return
   if (!('proposal' in made)) throw new Error('done without a second person')

@@ -59,7 +59,7 @@ t.test('a payment that matches again meanwhile is not decided without a second p
   const request = { id: newId(), ...wanted, note: 'tests', ...seen }
   const back = between(call, () => set('suspense', 'no_loan_named'))
   const context = covering('payment.dismiss', '1000')
-  await t.rejects(perform(context, back, as('asha'), request), { code: 'CONFLICT' })
+  await t.rejects(perform(context, back, { asker: as('asha'), request }), { code: 'CONFLICT' })
   await Promise.all(changes)
   t.same((await sql`select from loanops.bulk`.execute(db)).rows, [])
 })
@@ -134,7 +134,7 @@ t.test('administrators who ask at once to disable each other both propose it', a
     },
   }
   const ask = (actor: string, username: string) =>
-    perform(covering('account.disable'), call, as(actor), { username })
+    perform(covering('account.disable'), call, { asker: as(actor), request: { username } })
   const made = await Promise.all([ask('meera', 'john'), ask('john', 'meera')])
   for (const one of made) t.ok('proposal' in one)
   t.equal(locked, 3, 'one of them was begun again')
@@ -155,7 +155,7 @@ t.test('a proposal does not come back with the role of its proposer', async t =>
 })
 
 async function proposed(call: ActCall<any, any, any>, act: Act, request: object, by = 'asha') {
-  const made = await perform(covering(act), call, as(by), request)
+  const made = await perform(covering(act), call, { asker: as(by), request })
   if (!('proposal' in made)) throw new Error('done without a second person')
   return made.proposal.approval_id
 }
