@@ -5,7 +5,7 @@ import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
 import { countForEndedRuns } from './record-postings.ts'
-import { REFUSED } from './repayment-reversal.ts'
+import { LEDGER_REFUSED, REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
 /** Records results in the transaction that ends the reversals, as their payments must change at the same moment. */
@@ -43,6 +43,11 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
 
 const idOf = ({ data }: Final['claim']) => (data as Reversal).transaction_id
 
+/** The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day. */
+async function forgetReadBack(trx: Trx, refund: string): Promise<void> {
+  await sql`update core.transaction set read_back_at = null where id = ${refund}`.execute(trx)
+}
+
 async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean): Promise<void> {
   const failed = decision.status === 'failed' ? decision : null
   const { resourceId = null, overpaid = false } = (
@@ -53,7 +58,8 @@ async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean)
   // After a deadline nothing was ever sent: the payment is as before.
   const isRefused = failed !== null && failed.reason !== 'deadline'
   // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
-  const isRetried = failed?.reason === REFUSED
+  const isRetried = failed?.reason === REFUSED || failed?.reason === LEDGER_REFUSED
+  if (isRefused && failed.reason !== LEDGER_REFUSED) await forgetReadBack(trx, idOf(claim))
   const { rows } = await sql<{ id: string | null }>`
     select core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted}, ${isHalfDone ? null : why}, ${isRefused},
                              ${isHalfDone ? why : null}, ${isRetried}) as id`.execute(trx)

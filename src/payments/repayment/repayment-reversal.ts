@@ -32,6 +32,8 @@ import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
 export const REFUSED = 'reversal_refused'
+/** The ledger refused a write: what it refused to undo still stands. */
+export const LEDGER_REFUSED = 'ledger_refused'
 
 const named = { external_id: Type.String(), amount: Type.String() }
 const ReversalData = Type.Object({
@@ -90,7 +92,9 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
 
   function outcomeOf(answer: Answer, { date }: LedgerTransaction): Answer & { reason?: string } {
     if (answer.outcome !== 'refused') return answer
-    return laggingClock(answer, dayText(date), LEDGER_TIMEZONE) ?? { ...answer, reason: REFUSED }
+    return (
+      laggingClock(answer, dayText(date), LEDGER_TIMEZONE) ?? { ...answer, reason: LEDGER_REFUSED }
+    )
   }
 }
 
