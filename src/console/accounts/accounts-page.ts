@@ -11,7 +11,7 @@ import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
-import { donePath } from '../frame/notice.ts'
+import { type DoneKey, donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -59,15 +59,6 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.post(
-      '/accounts/:username/disable',
-      ofOne(toDo(calls.disableCall)),
-      async (request, reply) => {
-        const done = donePath(PATH, 'disabled')
-        return performForm(context, calls.disableCall, { asked: request.params, reply, done })
-      },
-    )
-
     app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
       const account = await knownAccount(db, request.params.username)
       const body = resetConfirmation(account.username)
@@ -82,14 +73,13 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
       return performForm(context, calls.resetCall, { asked: request.params, reply, done })
     })
 
-    app.post(
-      '/accounts/:username/unlock',
-      ofOne(toDo(calls.unlockCall)),
-      async (request, reply) => {
-        const done = donePath(PATH, 'unlocked')
-        return performForm(context, calls.unlockCall, { asked: request.params, reply, done })
-      },
-    )
+    const change = (url: string, call: typeof calls.disableCall, notice: DoneKey) =>
+      app.post(url, ofOne(toDo(call)), async (request, reply) => {
+        const done = donePath(PATH, notice)
+        return performForm(context, call, { asked: request.params, reply, done })
+      })
+    change('/accounts/:username/disable', calls.disableCall, 'disabled')
+    change('/accounts/:username/unlock', calls.unlockCall, 'unlocked')
   }
 }
 
