@@ -20,7 +20,7 @@ type PayerFee = {
   kept: string | null
   /** The captured amount, less what went back. */
   captured: string
-  /** Whether order and fee add up to the payment. */
+  /** Whether order and fee add up to the payment, and the fee is not all of it. */
   addsUp: boolean
 }
 
@@ -59,7 +59,7 @@ export async function duePayment(
            trim_scale(core.posted_amount(t))::text as amount, t.currency,
            case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
              'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
-             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs') end as "payerFee",
+             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs' and base.number_of(t.hints -> 'payer_fee') < t.amount) end as "payerFee",
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,

@@ -149,3 +149,14 @@ t.test(
     t.same(filled(days[0]), { unchecked: '1 4584.00', handled: '1 108.18' })
   },
 )
+
+t.test('a payment whose payer’s fee is all of it waits for review', async t => {
+  for (const payerFee of ['deduct', 'credit']) {
+    const service = await withLoan(t, payerFee)
+    const paid = paidOrder('pay_1', { order: false, amount: 10_000, fee: 10_000, tax: 0 })
+    await service.webhook('gateway_a', paid, LENDER)
+    t.same(await service.posted(), [], payerFee)
+    const { payment } = await service.payment('pay_1')
+    t.match(payment, { state: 'suspense', reason: 'awaiting_review' }, payerFee)
+  }
+})
