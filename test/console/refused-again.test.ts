@@ -70,3 +70,14 @@ t.test('a bulk decision that lacks its note is asked for it on its list', async 
   t.match(text, /<h1>Payments.*<option value="payments.dismiss" selected.*id="note-refused"/s)
   t.match((await operator(wanted)).text, /<h1>The request was refused/, 'without its list')
 })
+
+t.test('two refused pages that name each other are each asked for once', async t => {
+  const other = '/console/operations?bad=1'
+  const page = `/console/payments?bad=1&form_page=${encodeURIComponent(other)}`
+  t.equal((await operator(other, undefined, { referer: url + page })).status, 400)
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  const asked = (route: string) =>
+    metrics.match(`http_request_seconds_count{.*route="${route}",status="400"} (\\d+)`)?.[1]
+  t.equal(asked('/console/operations'), '1')
+  t.equal(asked('/console/payments'), '1')
+})

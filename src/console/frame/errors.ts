@@ -15,7 +15,7 @@ import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
-import { pathOf, placeBefore } from './url.ts'
+import { FORM_PAGE, pathOf, placeBefore, urlWith } from './url.ts'
 
 type Problem = {
   status: number
@@ -96,9 +96,14 @@ async function pageOfForm(
   if (isSafe(request) && (status !== 400 || pathOf(url) === pathOf(request.url))) return undefined
   // A file is no page: strangers' texts in it are not escaped, and to read it is an export.
   if (request.user === null || /\.csv(\?|$)/.test(url)) return undefined
-  const { 'content-type': _, 'content-length': __, ...headers } = request.headers
+  const { 'content-type': _, 'content-length': __, referer: ___, ...headers } = request.headers
   const remoteAddress = request.raw.socket.remoteAddress ?? ''
-  const asked = request.server.inject({ url, headers, remoteAddress })
+  // It names no page before it: two refused pages that name each other would ask for each other for ever.
+  const asked = request.server.inject({
+    url: urlWith(url, { [FORM_PAGE]: null }),
+    headers,
+    remoteAddress,
+  })
   const page = await withinPatience(asked, request.startedAt).catch(() => undefined)
   const isPage = String(page?.headers['content-type']).startsWith('text/html')
   return page?.statusCode === 200 && isPage ? page.body : undefined
