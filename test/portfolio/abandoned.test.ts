@@ -95,10 +95,8 @@ t.test('an upload that is still arriving after a day is not swept', async t => {
     await sweepUploads(db)
     yield Buffer.from(`${row}\n`)
   }
-  t.equal(
-    await upload({ db, patient: db }, repaymentsOf(config), fileOf(slowFile()), asker, 50),
-    id,
-  )
+  const context = { db, patient: db, beatEveryMs: 50 }
+  t.equal(await upload(context, repaymentsOf(config), fileOf(slowFile()), asker), id)
   t.match((await service.call('GET', `/api/migration/${id}`)).body, { rows: 2_001 })
 })
 

@@ -48,8 +48,7 @@ export async function askAccount(
   context: Context,
   run: Run,
   account: GatewayAccount,
-  budget: Budget,
-  trace: Trace,
+  { budget, trace }: { budget: Budget; trace: Trace },
 ): Promise<number> {
   const { patient: db, config, metrics } = context
   const majorUnits = await readMinorUnits(db)

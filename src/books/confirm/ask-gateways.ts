@@ -24,11 +24,12 @@ export async function askGateways(context: WorkerContext, run: Run): Promise<num
   lastBudgets.set(context, ofRun)
   const results = await Promise.allSettled(
     accounts.map(account => {
+      const budget = ofRun.get(account) as Budget
       const attributes = { 'loanops.batch_id': run.claim.id, 'loanops.gateway': account.gateway }
       return traces
         .at(null)
         .span({ name: 'confirm', attributes }, trace =>
-          askAccount(context, run, account, ofRun.get(account) as Budget, trace),
+          askAccount(context, run, account, { budget, trace }),
         )
     }),
   )

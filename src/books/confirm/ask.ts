@@ -15,6 +15,7 @@ export const MAX_REFS = 5
 type Ref = { key: string; orderId: string | null; paymentId: string | null }
 /** `refs`: at most one more than one batch searches, those not yet `asked` first. */
 export type Question = { kind: PaymentKind; id: string; refs: Ref[]; asked: string[] }
+type QuestionByRef = Pick<Question, 'kind' | 'id'> & { ref: Ref }
 
 export type Confirmation = {
   outcome: 'confirmed' | 'denied'
@@ -33,11 +34,11 @@ export async function ask(
   const has_more = fresh.length > MAX_REFS
   let said = 'no event reports it any longer'
   for (const ref of chosen) {
-    const found = await look(inquiry, kind, id, ref)
+    const found = await look(inquiry, { kind, id, ref })
     if (typeof found === 'string') said = found
     else {
       const event = eventOf(inquiry, found.fetched)
-      const denial = await denialOf(inquiry, kind, id, ref, event)
+      const denial = await denialOf(inquiry, { kind, id, ref }, event)
       if (denial === null) {
         const events = [event, ...(await refundsOf(inquiry, found.payment))]
         return { outcome: 'confirmed', said: null, events, asked: [], has_more: false }
@@ -62,12 +63,9 @@ type Found = { fetched: Fetched; payment?: ApiPayment }
 
 async function look(
   inquiry: Inquiry,
-  kind: PaymentKind,
-  id: string,
-  ref: Ref,
+  { kind, id, ref: { orderId, paymentId } }: QuestionByRef,
 ): Promise<Found | string> {
   const { api, gateway } = inquiry
-  const { orderId, paymentId } = ref
   if (gateway.client.isQueriedByOrder && orderId === null && kind !== 'chargeback')
     return 'no event names its order, without which the gateway cannot be asked'
   if (kind === 'payment') return lookForPayment(inquiry, id, orderId)
@@ -108,9 +106,7 @@ const eventOf = (inquiry: Inquiry, fetched: Fetched) =>
 
 async function denialOf(
   { db, gateway }: Inquiry,
-  kind: PaymentKind,
-  id: string,
-  { orderId }: Ref,
+  { kind, id, ref: { orderId } }: QuestionByRef,
   { body }: PaymentEvent,
 ) {
   const { rows } = await sql<{ denial: string | null }>`

@@ -96,8 +96,8 @@ export const DECISIONS: Record<DecisionName, Decision> = decisions
 export const DECISION_NAMES = Object.keys(decisions) as DecisionName[]
 
 function resolveAs(outcome: Resolution) {
-  return ({ db, boss }: Context, { tracking_id }: OperationItem, { asker }: DecisionContext) =>
-    resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker)
+  return (context: Context, { tracking_id }: OperationItem, { asker }: DecisionContext) =>
+    resolveOperation(context, parseTrackingId(tracking_id), outcome, asker)
 }
 
 function settleAs(outcome: 'handled' | 'dismiss') {

@@ -10,9 +10,9 @@ export function migrationForms(migration: MigrationRecord, role: Role): Html {
   const wasRun = done + failed + stopped > 0
   return html`<h2>Actions</h2><div class="forms">
 ${status === 'uploaded' || status === 'cancelled' ? runForm(migration) : nothing}
-${status === 'running' ? form(id, 'cancel', 'Cancel', 'Starts nothing more. Rows that are in progress are completed.', 'Cancel run') : nothing}
-${status === 'completed' || status === 'cancelled' ? form(id, 'retry', 'Retry', 'Processes the rows that failed, were stopped or are left.', 'Retry') : nothing}
-${(status === 'uploaded' || status === 'cancelled') && !wasRun ? form(id, 'discard', 'Discard', 'Removes the file and its rows.', 'Discard') : nothing}
+${status === 'running' ? form(id, 'cancel', 'Starts nothing more. Rows that are in progress are completed.') : nothing}
+${status === 'completed' || status === 'cancelled' ? form(id, 'retry', 'Processes the rows that failed, were stopped or are left.') : nothing}
+${(status === 'uploaded' || status === 'cancelled') && !wasRun ? form(id, 'discard', 'Removes the file and its rows.') : nothing}
 </div>`
 }
 
@@ -25,7 +25,10 @@ function runForm({ migration_id: id, status, valid_rows, invalid_rows }: Migrati
 <button type="submit">Run</button></p></form>`
 }
 
-function form(id: string, verb: string, title: string, what: string, label: string): Html {
-  return html`<form method="post" action="${migrationPath(id)}/${verb}"><h3>${title}</h3>
-<p>${what}</p><button type="submit" class="secondary">${label}</button></form>`
+const TITLES = { cancel: 'Cancel', retry: 'Retry', discard: 'Discard' }
+const LABELS = { ...TITLES, cancel: 'Cancel run' }
+
+function form(id: string, verb: keyof typeof TITLES, what: string): Html {
+  return html`<form method="post" action="${migrationPath(id)}/${verb}"><h3>${TITLES[verb]}</h3>
+<p>${what}</p><button type="submit" class="secondary">${LABELS[verb]}</button></form>`
 }

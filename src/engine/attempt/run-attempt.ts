@@ -8,6 +8,7 @@ import { type Claim, ClaimGone } from '../claim/claim.ts'
 import {
   afterFailedLook,
   brokenOff,
+  brokenOffInDoubt,
   type Decision,
   deadlineRefusal,
   keepingKey,
@@ -33,7 +34,7 @@ export function runAttempt(
   passedOn: PassedOn,
 ): Promise<Ended> {
   return traceAttempt(context.traces, claim, trace =>
-    lookAndWrite(context, beginAttempt(context, operation, claim, passedOn, trace)),
+    lookAndWrite(context, beginAttempt(context, operation, claim, { passedOn, trace })),
   )
 }
 
@@ -132,14 +133,15 @@ function afterAnError({ log }: AttemptContext, attempt: RunningAttempt, error: u
   // The ledger may be unreachable for good, and the operator has the last word; a lost database comes back.
   if (claim.resolution === 'failed')
     return isTransient(error)
-      ? attempt.end(keepingResolution(brokenOff(claim, error as Error, false)), null)
+      ? attempt.end(keepingResolution(brokenOff(claim, error as Error)), null)
       : refuse(attempt, operatorsRefusal)
   if (error instanceof LedgerPaused) return attempt.end(stillPaused(claim), null)
   const left = (decision: Decision) => (attempt.isLooking() ? afterFailedLook(decision) : decision)
   const written = attempt.written()
   if (error instanceof LedgerTrouble)
     return attempt.end(left(attempt.decide(error.answer)), written ?? error.answer)
-  return attempt.end(left(brokenOff(claim, error as Error, attempt.mayHaveArrived())), written)
+  const decided = attempt.mayHaveArrived() ? brokenOffInDoubt : brokenOff
+  return attempt.end(left(decided(claim, error as Error)), written)
 }
 
 function refuse(

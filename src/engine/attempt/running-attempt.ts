@@ -50,8 +50,7 @@ export function beginAttempt(
   context: AttemptContext,
   operation: Operation,
   claim: Claim,
-  passedOn: PassedOn,
-  trace: Trace,
+  { passedOn, trace }: { passedOn: PassedOn; trace: Trace },
 ): RunningAttempt {
   const key = idOf(`${claim.id}:${claim.keyGeneration}`)
   const kept = { ...claim.kept }

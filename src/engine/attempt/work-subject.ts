@@ -5,7 +5,7 @@ import { type Claim, ClaimGone, handBack } from '../claim/claim.ts'
 import type { ClaimLimit } from '../claim/claim-limit.ts'
 import type { ClaimNext } from '../claim/claim-next.ts'
 import type { Leases } from '../claim/leases.ts'
-import { brokenOff } from '../finish/decide.ts'
+import { brokenOff, brokenOffInDoubt } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { RecordResult } from '../finish/record-result.ts'
 import type { Catalogue, Kept } from '../operation.ts'
@@ -50,7 +50,7 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
       const mustWait = work.isStopping() || (work.pauses.isPaused() && !claim.mayEndUnwritten)
       return mustWait
         ? undefined
-        : attempted(work, claim, passedOn, send).catch(error => brokenAttempt(work, claim, error))
+        : attempt(work, claim, passedOn, send).catch(error => brokenAttempt(work, claim, error))
     })
     if (ended !== undefined) return await work.recordResult(ended)
     crashPoint('stop.handing-back')
@@ -64,11 +64,11 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
 /** The end of an attempt that failed in our code: nobody knows how far it came. */
 function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
   log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
-  const decision = brokenOff(claim, error, true)
+  const decision = brokenOffInDoubt(claim, error)
   return { claim, key: '', answer: null, mayStillRun: true, decision }
 }
 
-async function attempted(
+async function attempt(
   work: SubjectWork,
   claim: Claim,
   passedOn: PassedOn,
@@ -78,7 +78,7 @@ async function attempted(
   if (operation === undefined) {
     // Another version of this program accepted the operation, and that version's workers know it.
     const error = new Error(`this version has no operation ${claim.operationType}`)
-    return { claim, key: '', answer: null, decision: brokenOff(claim, error, false) }
+    return { claim, key: '', answer: null, decision: brokenOff(claim, error) }
   }
   const requireNoPause = async () => {
     if (claim.isPaused || !(await work.pauses.mayWrite()))

@@ -134,13 +134,20 @@ export function keepingResolution(decision: Decision): Decision {
   return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
 }
 
-export function brokenOff(claim: Claim, error: Error, mayHaveArrived: boolean): Decision {
+export function brokenOff(claim: Claim, error: Error): Decision {
   return {
     ...retryLater(claim, { message: publicReason(error) }),
-    ...(mayHaveArrived
-      ? { waitingFor: 'outcome_unknown', isUnknown: true }
-      : keepWaitingForApproval(claim, 'ledger_unavailable')),
-    lookFirst: claim.lookFirst || mayHaveArrived,
+    ...keepWaitingForApproval(claim, 'ledger_unavailable'),
+  }
+}
+
+/** Its write may have arrived. */
+export function brokenOffInDoubt(claim: Claim, error: Error): Decision {
+  return {
+    ...retryLater(claim, { message: publicReason(error) }),
+    waitingFor: 'outcome_unknown',
+    isUnknown: true,
+    lookFirst: true,
   }
 }
 

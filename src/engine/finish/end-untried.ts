@@ -17,10 +17,9 @@ import type { Final, OnFinal } from './finish.ts'
  */
 export async function endUntried(
   trx: Trx,
-  boss: PgBoss,
+  { boss, onFinal }: { boss: PgBoss; onFinal: OnFinal },
   { operationType, id }: { operationType: string; id: string },
   reason: Refusal,
-  onFinal: OnFinal,
 ): Promise<(() => void) | 'tried' | 'unknown'> {
   const { rows } = await sql<Final['claim']>`
     select id, operation_type as "operationType", origin, subject, data from loanops.operation

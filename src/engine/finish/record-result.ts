@@ -9,7 +9,7 @@ import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
 import { publicReason } from '../../log/public-error.ts'
 import { laneOf } from '../origin.ts'
-import { brokenOff } from './decide.ts'
+import { brokenOff, brokenOffInDoubt } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 
 /** While the database is down, this process tries so long; then another worker takes over and reconciles. */
@@ -39,7 +39,7 @@ export function openRecordResult(
     } catch (error) {
       if (isOutage(error)) throw error
       log.error({ err: error, operation: ended.claim.id }, 'a result could not be recorded')
-      return untilRecorded(broken(ended, error as Error))
+      return untilRecorded(asBrokenOff(ended, error as Error))
     }
   }
 
@@ -66,7 +66,7 @@ export function openRecordResult(
 const isOutage = (error: unknown) => isTransient(error) || error instanceof Unavailable
 
 /** A result that cannot be recorded as it is: the operation shows why, and is tried again. */
-function broken(ended: Ended, cause: Error): Ended {
+function asBrokenOff(ended: Ended, cause: Error): Ended {
   const { claim, answer, decision } = ended
   const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
@@ -74,5 +74,5 @@ function broken(ended: Ended, cause: Error): Ended {
   const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, {
     cause,
   })
-  return { ...ended, decision: brokenOff(claim, error, mayHaveArrived) }
+  return { ...ended, decision: (mayHaveArrived ? brokenOffInDoubt : brokenOff)(claim, error) }
 }

@@ -13,12 +13,12 @@ type Context = { db: Database; boss: PgBoss; onFinal: OnFinal }
 
 /** @returns what counts it in metrics, to be called after the commit */
 export async function cancelOperation(
-  { db, boss, onFinal }: Context,
+  context: Context,
   tracked: { operationType: string; id: string },
   asker: Asker,
 ): Promise<() => void> {
-  return inTransaction(db, async trx => {
-    const end = await endUntried(trx, boss, tracked, cancelledRefusal, onFinal)
+  return inTransaction(context.db, async trx => {
+    const end = await endUntried(trx, context, tracked, cancelledRefusal)
     if (end === 'unknown') throw new UnknownTrackingId()
     if (end === 'tried')
       throw new Conflict(

@@ -22,7 +22,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     acts: ['operation.resolve'],
     factsOf: (trx, { tracking_id }) => operationFacts(trx, tracking_id, 'operation.resolve'),
     act: async (db, asker, { tracking_id, outcome }) =>
-      resolveOperation(db, boss, parseTrackingId(tracking_id), outcome, asker),
+      resolveOperation({ db, boss }, parseTrackingId(tracking_id), outcome, asker),
     answer: async ({ tracking_id: id }) => ({
       status: 202,
       body: { tracking_id: id, status: 'processing' },

@@ -22,8 +22,7 @@ export const ResolvedAs = oneOf(RESOLUTIONS)
 
 /** Saves a decision. The next attempt looks at the ledger first if something may have arrived; what it finds takes precedence. */
 export async function resolveOperation(
-  db: Database,
-  boss: PgBoss,
+  { db, boss }: { db: Database; boss: PgBoss },
   tracked: { operationType: string; id: string },
   outcome: Resolution,
   asker: Asker,

@@ -44,7 +44,7 @@ export function assign(
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])
-    if (kinds !== undefined) await remember(trx, payment.id, kinds, loan, asker)
+    if (kinds !== undefined) await remember(trx, payment.id, { kinds, loan }, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.assign',
@@ -67,8 +67,7 @@ export function assign(
 async function remember(
   trx: Trx,
   payment: string,
-  kinds: ReferenceKind[],
-  loan: string,
+  { kinds, loan }: { kinds: ReferenceKind[]; loan: string },
   asker: Asker,
 ) {
   const { rows } = await sql<ReferenceName>`

@@ -4,14 +4,13 @@ import type { GatewayRules } from '../gateways/gateway.ts'
 import type { Gateway } from '../gateways/gateways.ts'
 import { secretsKey } from '../secrets-key.ts'
 
+type Sent = { lender: string; body: Buffer; headers: IncomingHttpHeaders }
 type SignatureCheck = { isRefused: boolean; verifiedBy: string | null }
 
 export function checkSignature(
   lenders: ReadonlyMap<string, Lender>,
   gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
-  code: string,
-  body: Buffer,
-  headers: IncomingHttpHeaders,
+  { lender: code, body, headers }: Sent,
 ): SignatureCheck {
   const lender = lenders.get(code)
   const asked = lender === undefined ? [...lenders.values()] : [lender]

@@ -74,7 +74,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       accounts: gateway.accounts(event),
       inNotes: gateway.lenders(event),
     })
-    const { isRefused, verifiedBy } = checkSignature(lenders, gateway, lender, body, headers)
+    const { isRefused, verifiedBy } = checkSignature(lenders, gateway, { lender, body, headers })
     const labels = { gateway: gateway.name, lender }
     const known = { lender, eventType: shortText(gateway.eventType(event)) }
     calls.learn(request, known)

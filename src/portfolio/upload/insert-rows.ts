@@ -4,19 +4,24 @@ import type { CheckedRow } from '../kinds/kind.ts'
 
 export type NewRow = CheckedRow & { line: number; cells: string[] }
 
-/**
- * Inserts rows as one array per column, which PostgreSQL reads fastest.
- * @param isAgain whether rows may be there already
- */
-export async function insertRows(
+export async function insertRows(db: Database, migrationId: string, rows: NewRow[]): Promise<void> {
+  await insertion(migrationId, rows).execute(db)
+}
+
+/** Inserts again what was tried before: some of the rows may be there. */
+export async function insertMissingRows(
   db: Database,
   migrationId: string,
   rows: NewRow[],
-  isAgain: boolean,
 ): Promise<void> {
+  await sql`${insertion(migrationId, rows)} on conflict do nothing`.execute(db)
+}
+
+/** It has one array per column, which PostgreSQL reads fastest. */
+function insertion(migrationId: string, rows: NewRow[]) {
   const column = (value: (row: NewRow) => string | null | undefined) =>
     arrayLiteral(rows.map(value))
-  await sql`
+  return sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id, client_external_id,
       client_fields, payment_key, receipt_number, on_date, disbursed_on, reason)
     select ${migrationId}, line, case when reason is null then 'valid' else 'invalid' end, cells, loan, client,
@@ -27,8 +32,7 @@ export async function insertRows(
                   ${column(row => row.paymentKey)}::text[], ${column(row => row.receiptNumber)}::text[],
                   ${column(row => row.onDate)}::date[],
                   ${column(row => row.disbursedOn)}::date[], ${column(reasonOf)}::text[])
-        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)
-    ${isAgain ? sql`on conflict do nothing` : sql``}`.execute(db)
+        as t (line, cells, loan, client, client_fields, payment, receipt, on_date, disbursed_on, reason)`
 }
 
 const reasonOf = ({ errors }: NewRow) => (errors.length === 0 ? null : errors.join('; '))

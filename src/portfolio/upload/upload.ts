@@ -17,7 +17,7 @@ import { findMigration } from '../find-migration.ts'
 import { portfolioTypes, type ReadyKind } from '../kinds/kinds.ts'
 import { checkAcross } from './check-across.ts'
 import { findingsType } from './findings-csv.ts'
-import { insertRows, type NewRow } from './insert-rows.ts'
+import { insertMissingRows, insertRows, type NewRow } from './insert-rows.ts'
 
 /** The beats are so frequent that a live upload never looks abandoned. */
 const BEAT_EVERY_MS = 60_000
@@ -25,6 +25,7 @@ const BEAT_EVERY_MS = 60_000
 const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 
+type Context = { db: Database; patient: Database; beatEveryMs?: number }
 type Place = {
   kind: ReadyKind
   others: FileType[]
@@ -32,11 +33,10 @@ type Place = {
 }
 
 export async function upload(
-  { db, patient }: { db: Database; patient: Database },
+  { db, patient, beatEveryMs = BEAT_EVERY_MS }: Context,
   place: Place,
   file: UploadedFile,
   asker: Asker,
-  beatEveryMs = BEAT_EVERY_MS,
 ): Promise<string> {
   const id = newId()
   const heartbeat = keepRenewing(() => beat(db, id), undefined, beatEveryMs)
@@ -116,10 +116,10 @@ async function saveRows(
     },
     check: row => checked(kind, row),
     async save(batch) {
-      let isAgain = false
+      let insert = insertRows
       await throughOutage(() => {
-        const inserting = insertBatch(db, id, batch, isAgain)
-        isAgain = true
+        const inserting = insertBatch(db, id, batch, insert)
+        insert = insertMissingRows
         return inserting
       })
     },
@@ -146,11 +146,11 @@ function mistakenFor(kind: ReadyKind, others: FileType[]): FileType[] {
 }
 
 /** Inserts a batch in a transaction of its own, so that a slow caller does not hold a connection while it sends. */
-async function insertBatch(db: Database, id: string, rows: NewRow[], isAgain: boolean) {
+async function insertBatch(db: Database, id: string, rows: NewRow[], insert: typeof insertRows) {
   await db.transaction().execute(async trx => {
     // The final check notices rows that a crash of PostgreSQL has lost, and its commit makes all rows durable.
     await sql`set local synchronous_commit = off`.execute(trx)
-    await insertRows(trx, id, rows, isAgain)
+    await insert(trx, id, rows)
   })
 }
 
