@@ -12,32 +12,44 @@ export function tiles(state: State, formats: Formats): Html {
   const { backlog, suspense, objections, callbacks, receiver, behind, runs } = state
   return html`<div class="tiles">
 ${ledgerTile(state, formats)}
-${figures('Unfinished operations', backlog, 'Nothing is unfinished.', ({ name }) => [
-  name === null ? 'under way' : `waits for ${words(name)}`,
-  `/console/operations?${name === null ? 'status=processing' : `waiting_for=${name}`}`,
-])}
-${figures('Payments in suspense', suspense, 'No payment is in suspense.', ({ name }) => [
-  words(name),
-  `/console/payments?${new URLSearchParams(name === null ? { state: 'suspense' } : { state: 'suspense', reason: name })}`,
-])}
-${figures('Payments with an objection', objections, 'No payment has an objection.', ({ name }) => [
-  words(name),
-  `/console/payments?objection=${name}`,
-])}
-${figures('Events that no batch has read', behind, 'Every event has been read.', ({ name }) => [name ?? '', '/console/sources'], html`<p><a href="/console/sources">Sources and queues</a></p>`)}
-${figures('Callbacks', callbacks, '', ({ name }) => [name ?? '', `/console/callbacks?state=${name}`], html`<p>${receiverInWords(receiver)}</p>`)}
+${figures('Unfinished operations', backlog, {
+  empty: 'Nothing is unfinished.',
+  link: ({ name }) => [
+    name === null ? 'under way' : `waits for ${words(name)}`,
+    `/console/operations?${name === null ? 'status=processing' : `waiting_for=${name}`}`,
+  ],
+})}
+${figures('Payments in suspense', suspense, {
+  empty: 'No payment is in suspense.',
+  link: ({ name }) => [
+    words(name),
+    `/console/payments?${new URLSearchParams(name === null ? { state: 'suspense' } : { state: 'suspense', reason: name })}`,
+  ],
+})}
+${figures('Payments with an objection', objections, {
+  empty: 'No payment has an objection.',
+  link: ({ name }) => [words(name), `/console/payments?objection=${name}`],
+})}
+${figures('Events that no batch has read', behind, {
+  empty: 'Every event has been read.',
+  link: ({ name }) => [name ?? '', '/console/sources'],
+  more: html`<p><a href="/console/sources">Sources and queues</a></p>`,
+})}
+${figures('Callbacks', callbacks, {
+  link: ({ name }) => [name ?? '', `/console/callbacks?state=${name}`],
+  more: html`<p>${receiverInWords(receiver)}</p>`,
+})}
 ${runs === null ? unread('Last runs') : runsTile(runs, formats)}
 </div>`
 }
 
 type Link = [label: string, href: string]
+type Texts = { empty?: string; link: (group: Group) => Link; more?: Html }
 
 function figures(
   title: string,
   groups: Group[] | null,
-  empty: string,
-  link: (group: Group) => Link,
-  more: Html = nothing,
+  { empty = '', link, more = nothing }: Texts,
 ): Html {
   if (groups === null) return unread(title)
   return html`<section class="tile"><h2>${title}</h2>

@@ -29,8 +29,8 @@ export function runMigrations(context: WorkerContext): Job {
   const restsUntil = new Map<string, number>()
   // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
-    again(signal => inTurn(false, signal, id => feed(patient, feeding, id))),
-    again(signal => inTurn(true, signal, id => dryRun(patient, runner, id, signal))),
+    again(signal => inTurn({ isDryRun: false }, signal, id => feed(patient, feeding, id))),
+    again(signal => inTurn({ isDryRun: true }, signal, id => dryRun(patient, runner, id, signal))),
     again(async signal => {
       await sweepUploads(patient, signal)
       return SWEEP_EVERY_MS
@@ -46,7 +46,7 @@ export function runMigrations(context: WorkerContext): Job {
   }
 
   async function inTurn(
-    isDryRun: boolean,
+    { isDryRun }: { isDryRun: boolean },
     signal: AbortSignal,
     step: (id: string) => Promise<boolean>,
   ): Promise<number> {
