@@ -5,10 +5,10 @@ import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { version } from './config/version.ts'
 import {
-  cancelLongStatements,
   type Database,
   type DatabaseOptions,
   type Databases,
+  endLongStatements,
   logLosses,
   openDatabase,
 } from './database/database.ts'
@@ -141,7 +141,7 @@ async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Pro
     // Every task still waiting for a slot gets one, and finds that nothing can be sent.
     slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
     endStatements = setInterval(
-      () => void cancelLongStatements(patient, db).catch(() => undefined),
+      () => void endLongStatements(patient, db).catch(() => undefined),
       END_EVERY_MS,
     )
   }, CALLS_MAY_FINISH_MS)

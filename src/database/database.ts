@@ -39,13 +39,14 @@ export function poolUse(db: Database): { busy: number; idle: number; waiting: nu
 }
 
 /**
- * Ends the statements that have been under way for long. Those who wait for them see an error that may be temporary.
+ * Ends the connections whose statements have been under way for long. A cancelled statement would look as if it could
+ * never end in time, and its row as if it could not be read.
  * @param by another pool of the same login
  */
-export async function cancelLongStatements(db: Database, by: Database): Promise<void> {
+export async function endLongStatements(db: Database, by: Database): Promise<void> {
   const sessions = sessionsOf(pools.get(db)?.clients ?? [])
   await sql`
-    select pg_cancel_backend(a.pid)
+    select pg_terminate_backend(a.pid)
       from json_to_recordset(${JSON.stringify(sessions)}) as s (pid integer, "startedAt" timestamptz)
       join pg_stat_activity a on a.pid = s.pid and a.backend_start = s."startedAt"
      where a.state = 'active' and a.query_start < clock_timestamp() - interval '1 second'`.execute(

@@ -146,6 +146,8 @@ t.test('SIGTERM ends a batch’s statement that would take longer than a stop ma
   t.ok(Date.now() - from < STOP_WITHIN_MS, `it took ${Date.now() - from} ms`)
   t.equal(worker.child.exitCode, 0, 'in order')
   t.notOk(await slow(), 'nothing is left that the next worker waits for')
+  const { rows: left } = await sql`select source from core.pending_event`.execute(db)
+  t.same(left, [{ source: 'lender_02_gateway_a' }], 'the next batch reads the event')
 })
 
 const envOf = (service: TestService, changes: NodeJS.ProcessEnv = {}) =>
