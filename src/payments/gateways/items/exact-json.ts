@@ -1,3 +1,5 @@
+import { Decimal } from 'decimal.js'
+
 /** A number as written: a double would lose digits of ids and decimals of amounts. */
 type ExactNumber = { rawJSON: string }
 type Reviver = (name: string, value: unknown, context: { source?: string }) => unknown
@@ -9,10 +11,27 @@ export function parseExact(text: string): unknown {
   return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 }
 
+/** A text, or a number as base.text_of writes it, so that 7, 7.0 and 0.7e1 are the same id. */
 export function textOf(value: unknown): string | undefined {
-  const isNumber = typeof value === 'object' && value !== null && 'rawJSON' in value
-  const text = isNumber ? (value as ExactNumber).rawJSON : value
+  return writtenOf(isNumber(value) ? plain(value.rawJSON) : value)
+}
+
+/** A text, or a number as written, because the zeros of an amount are shown. */
+export function writtenOf(value: unknown): string | undefined {
+  const text = isNumber(value) ? value.rawJSON : value
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined
+}
+
+const isNumber = (value: unknown): value is ExactNumber =>
+  typeof value === 'object' && value !== null && 'rawJSON' in value
+
+/** Beyond this, a short number such as 1e130000 would be a long text. */
+const MAX_DIGITS = 60
+
+function plain(written: string): string {
+  const number = new Decimal(written)
+  const isShort = number.e < MAX_DIGITS && number.decimalPlaces() <= MAX_DIGITS
+  return isShort ? number.toFixed() : written
 }
 
 export function at(value: unknown, path: string): unknown {

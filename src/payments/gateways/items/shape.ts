@@ -1,6 +1,6 @@
 import { dayOfIso } from '../../../day.ts'
 import type { ApiPayment } from '../gateway-api.ts'
-import { at, textOf } from './exact-json.ts'
+import { at, textOf, writtenOf } from './exact-json.ts'
 import { UnexpectedAnswer } from './gateway-errors.ts'
 import { UnreadableItem } from './read-each.ts'
 
@@ -16,8 +16,8 @@ const YEAR_10000_SECONDS = 253_402_300_800
 
 /** Reads members of a response; the error names the member whose type is wrong. */
 export const shape = {
-  text(value: unknown, path: string): string {
-    const text = textOf(at(value, path))
+  text(value: unknown, path: string, read = textOf): string {
+    const text = read(at(value, path))
     if (text === undefined) throw new UnreadableItem(`${path} is missing`)
     // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status contains either.
     if (text.length > MAX_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
@@ -33,7 +33,7 @@ export const shape = {
     return list
   },
   amount(value: unknown, path: string): string {
-    const text = shape.text(value, path)
+    const text = shape.text(value, path, writtenOf)
     if (!/^-?\d{1,15}(\.\d{1,6})?$/.test(text)) throw new UnreadableItem(`${path} is not an amount`)
     return text
   },
