@@ -27,6 +27,20 @@ create or replace function core.match_references(wanted_gateway text, refs text[
          found (first_loan, last_loan, first_kind, first_suggested, last_suggested)
 $$;
 
+-- Whether a payment on its way would get another loan, or none, if it was settled now. Only events and references give a loan
+-- to a payment that nobody assigned or decided, and that was never at the ledger. One that names its loan and comes from
+-- outside gets a disagreement only from its events.
+create or replace function core.is_matched_elsewhere(t core.transaction) returns boolean language sql stable as $$
+  select coalesce((
+    select case when t.matched_by is not null then m.loan is distinct from t.named_loan_id
+                else (m.disagrees or m.loan <> t.named_loan_id)
+                     and exists (select from core.event e
+                                  where e.gateway_payment_id = t.gateway_payment_id and e.gateway = t.gateway and e.kind = t.kind
+                                    and e.status = 'captured' and e.set_aside is null and not e.is_outside) end
+      from core.match_references(t.gateway, t.refs, t.paid_at) m
+     where t.refs is not null and t.assigned_loan_id is null and t.decision is null and t.posting_number = 1), false)
+$$;
+
 -- How many payments in suspense this reference would give their loan, counted up to `most`.
 create or replace function core.released_by(wanted_gateway text, wanted_key text, loan text, most integer) returns bigint
   -- The planner always uses the index of references, whatever the statistics say: many more payments may be in suspense

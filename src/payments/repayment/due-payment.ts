@@ -41,6 +41,8 @@ export type DuePayment = {
   objection: string | null
   /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
   twin: string | null
+  /** References that changed since the payment was sent on its way no longer give it this loan, and no attempt may have arrived. */
+  isOfAnotherLoan: boolean
 }
 
 /** @param product its lender's networks decide which events come from outside; null to skip that check */
@@ -64,7 +66,8 @@ export async function duePayment(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
-           case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin
+           case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin,
+           o.unknown_since is null and core.is_matched_elsewhere(t) as "isOfAnotherLoan"
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (

@@ -135,6 +135,8 @@ function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: s
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
   }
+  if (payment.isOfAnotherLoan)
+    return refusedFor('withdrawn', '409', 'Stopped before it was sent: its references changed')
   const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
   if ('outcome' in due) return due
   if (isAboveCaptured(payment, loan)) {
