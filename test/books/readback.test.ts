@@ -157,6 +157,11 @@ t.test('only what was posted within RECONCILE_DAYS is read back', async t => {
   await age('pay_1', 47)
   await age('pay_2', 49)
   t.match(await service.readBack(), { payments: 1 })
+  const { rows } = await sql`
+    select gateway_payment_id from core.transaction where read_back_at is not null`.execute(
+    service.db,
+  )
+  t.same(rows, [{ gateway_payment_id: 'pay_1' }])
 })
 
 t.test('a loan is read once, however many payments it has', async t => {

@@ -148,9 +148,9 @@ t.test(
       `POST /api/migration/upload HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +
         'content-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\n',
     )
-    await until(async () => (await upload()).status === 503)
+    t.ok(await until(async () => (await upload()).status === 503, 'one is refused'))
     slow.destroy()
-    await until(async () => (await upload()).status === 400)
+    t.ok(await until(async () => (await upload()).status === 400, 'one is read again'))
   },
 )
 

@@ -272,16 +272,16 @@ t.test('the audit records who paused and resumed, and why', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   await pause(service.call)
   await resume(service.call)
-  const { rows } = await sql`select action, subject, detail from ops.audit order by at`.execute(
-    service.db,
-  )
+  const { rows } = await sql`
+    select action, actor, subject, detail from ops.audit order by at`.execute(service.db)
   matchEach(t, rows, [
     {
       action: 'ledger.pause',
+      actor: 'internal-token',
       subject: 'ledger',
       detail: { reason: 'close of books', until: null },
     },
-    { action: 'ledger.resume', subject: 'ledger' },
+    { action: 'ledger.resume', actor: 'internal-token', subject: 'ledger' },
   ])
 })
 

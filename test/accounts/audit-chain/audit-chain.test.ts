@@ -94,7 +94,11 @@ t.test('many workers at once seal each row once', async t => {
 
 t.test('a purge changes nothing that is sealed', async t => {
   const { db } = await sealedRows(t, 3)
-  await purgeOperations(db, 1)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
+    select core.first_id_at(at), 'LOAN_DELETE', 'api', 'loan:L', 'L', '{}', 'success', at
+      from (values (now() - interval '2 days')) a (at)`.execute(db)
+  t.equal(await purgeOperations(db, 1), 1)
   t.match(await verifyAudit(db), { sealed: 3, unsealed: 0 })
 })
 

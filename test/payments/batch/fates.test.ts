@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('a payment of gateway B is posted in rupees', async t => {
+t.test('a payment of gateway B is posted in rupees, and none whose amount has a comma', async t => {
   const one = await ownLoan(service)
   await service.webhook('gateway_b', successB({ id: 6, loan: one.loan, amount: '1,5' }), LENDER)
   await service.webhook('gateway_b', successB({ id: 7, loan: one.loan, amount: 999.5 }), LENDER)

@@ -162,7 +162,7 @@ t.test(
   },
 )
 
-t.test('a payment with more facts than are read is posted only by an operator', async t => {
+t.test('a payment with more facts than are read goes to suspense', async t => {
   const { receive, transform, fate } = await withSource(t)
   const event = capturedA({ loan: 'L-1' })
   await receive(event, { times: TOO_MANY, vary: varied('created_at') })
