@@ -1,8 +1,4 @@
-/**
- * The numbers of our advisory locks: any, as long as every process uses the same ones and nothing else does. The
- * views have 7405315 (payments-raw.sql), 7405316 (payments-core.sql), 7405318 (report-callbacks.sql), 7405319
- * (ledger-shares.sql) and 7405323 (accounts.sql).
- */
+/** The numbers of our advisory locks: any, as long as nothing else in the database uses them, the views included. */
 export const LOCKS = {
   migration: 7_405_313,
   /** The class of the locks by name. */
