@@ -211,8 +211,7 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
 
 export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): Static<T> {
   const env = trimmed(untrimmed)
-  // An empty setting counts as unset: compose files and shells cannot easily leave one out. Except where
-  // empty means off.
+  // An empty setting counts as unset, unless empty means off: compose files and shells cannot easily leave one out.
   const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
     Object.keys(schema.properties)

@@ -3,7 +3,6 @@ import type { FileKind } from './column.ts'
 import { InvalidRow } from './invalid-row.ts'
 import { describeColumns, template } from './template.ts'
 
-/** The schema of a call that returns the header row of such a file and one example row. */
 export const templateSchema = <Named extends object>(file: FileKind, named: Named) => ({
   ...named,
   description: describeColumns(file),
@@ -11,7 +10,6 @@ export const templateSchema = <Named extends object>(file: FileKind, named: Name
   response: { 200: Type.String() },
 })
 
-/** The schema of a call that takes such a file. */
 export const fileSchema = (file: FileKind, limit: string, title: string) => ({
   description: describeColumns(file),
   consumes: ['multipart/form-data'],

@@ -1,6 +1,5 @@
 import { inSteps } from './in-steps.ts'
 
-/** @returns how much all steps purged */
 export async function purgeInSteps<Place>(
   first: Place,
   step: (after: Place) => Promise<{ purged: number; last: Place | null }>,

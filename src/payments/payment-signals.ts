@@ -60,7 +60,7 @@ export function paymentCounters(registers: Registry[]) {
   }
 }
 
-/** Of each source and state. */
+/** Enough rows of each source and state to have the oldest one among them. */
 const MAX_READ = 1_000
 
 const lag: Measured = {

@@ -8,9 +8,9 @@ import { DAY_MS } from '../day.ts'
 import { newId } from '../ids.ts'
 import { pauseLedger } from '../operations/pause/pause-ledger.ts'
 
-/** More callbacks than any loan or client can have had since the back-up. */
+/** The receiver of callbacks has seen fewer numbers of any loan or client than this since the back-up. */
 const SEQUENCES_SKIPPED = 1_000
-/** More often than the tokens of any account can have been ended since the back-up. */
+/** The tokens of no account have been ended this often since the back-up. */
 const GENERATIONS_SKIPPED = 1_000
 
 export const RESTORE_MAX_DAYS = 60

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** A webhook that has arrived since may be counted as missed, which does no other harm. */
+/** A webhook that arrives between two readings may be counted as missed, which does no other harm. */
 const READ_EVERY_MS = 2_000
 /** The rest is a multiple of the reading's own duration, so that a large backlog takes at most a tenth of a fetch. */
 const REST_PER_READING = 10

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { isTimeout } from '../../database/transient.ts'
 import { count as inDigits } from '../frame/formats.ts'
 
-/** Beyond this, nobody needs the number. */
+/** Beyond this nobody needs the number, and counting would take as long as there are rows. */
 export const MAX_COUNTED = 1_000
 const PATIENCE_MS = 800
 

@@ -56,7 +56,7 @@ export function refuseOtherFormats(start: Buffer): void {
   refuse(characters.replace(CONTROL, pictureOf), BINARY)
 }
 
-/** @throws UnreadableFile that says what the file is and what to do */
+/** @throws UnreadableFile, as refuseOtherFormats */
 export function refuseOtherTexts(start: string): void {
   refuse(start.trimStart(), TEXTS)
 }

@@ -5,7 +5,7 @@ import { applyFile, type Waiting } from './apply-file.ts'
 import { tableFiles } from './sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
 
-/** Files from here on changed the tables after the others had replaced SQUASHED_FILES. */
+/** The files with lower numbers make the tables; a database may have recorded them under the names in SQUASHED_FILES. */
 const FIRST_CHANGE = '100'
 
 /** @returns the files that it ran */

@@ -17,9 +17,7 @@ import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 const LOOK_EVERY_MS = 1_000
 /** A claim that a look cannot see yet began at most a statement's 4 s before it, so it is valid for longer than this. */
 const LOOK_AT_LEAST_EVERY_MS = 5_000
-/**
- * One page holds what a few dead processes had claimed. The next look, which follows at once, finds the rest.
- */
+/** One page holds what a few dead processes had claimed. The next look, which follows at once, finds the rest. */
 const MAX_SUBJECTS_PER_PAGE = 200
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 

@@ -3,9 +3,8 @@ import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/** The payments of one batch are limited, because each may need several calls to the ledger. */
+/** One batch has limits, because each loan needs a call to the ledger, and a payment may name several loans. */
 const MAX_PAYMENTS = 200
-/** The loans of one batch are limited, because each needs a call to the ledger. */
 const MAX_LOANS = 200
 
 export type LoanReads = {

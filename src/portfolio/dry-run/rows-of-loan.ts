@@ -32,7 +32,7 @@ export async function rowsOfLoan(
   return rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.line - b.line))
 }
 
-/** The texts are copied for the reason in csv/day-cell.ts. */
+/** A trimmed text shares the memory of its row’s cells, and would keep them all alive. */
 function copied(steps: NewOperation[]): NewOperation[] {
   return JSON.parse(JSON.stringify(steps)) as NewOperation[]
 }

@@ -42,7 +42,6 @@ export const gatewayAPayments: Format = {
   },
 }
 
-/** This report has one row for each payment, refund, transfer, adjustment and so on. */
 export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
   isIndian: true,

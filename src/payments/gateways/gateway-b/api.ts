@@ -114,7 +114,7 @@ function isBegun(row: unknown, { to }: Window): boolean {
   return begun === null || begun <= to
 }
 
-/** Every row says what it is about. */
+/** A row that does not say what it is about is unreadable: it may be a payment. */
 function paymentIn(row: unknown): ApiPayment[] {
   return shape.text(eventOf(row), 'event_type') === 'PAYMENT' ? [paymentOf(row)] : []
 }
