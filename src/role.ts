@@ -19,6 +19,7 @@ import { whenUp } from './database/when-up.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
 import { watchPauses } from './engine/pause.ts'
 import { openProcessMetrics } from './engine/process-metrics.ts'
+import { namingSetting } from './http/connections/listen-error.ts'
 import { backlog } from './http/limits.ts'
 import { type Ledger, openLedger } from './ledger/calls/client.ts'
 import { warnOfRefusals } from './ledger/calls/warn-of-refusals.ts'
@@ -115,8 +116,12 @@ async function listen(
   app: FastifyInstance,
   { HOST: host, PORT: port, OPS_PORT: opsPort }: Config,
 ): Promise<string> {
-  if (opsPort !== undefined) await listenForOps(app, { host, port: opsPort })
-  return app.listen({ host, port, backlog })
+  if (opsPort !== undefined)
+    await namingSetting(
+      { setting: 'OPS_PORT', host, port: opsPort },
+      listenForOps(app, { host, port: opsPort }),
+    )
+  return namingSetting({ setting: 'PORT', host, port }, app.listen({ host, port, backlog }))
 }
 
 type Parts = {

@@ -136,6 +136,12 @@ t.test('an invisible character stops the start, with the setting’s name alone'
     )
 })
 
+t.test('a # in the database’s password is refused before its rest is taken for a host', async t => {
+  const lines = complaints({ DATABASE_URL: 'postgres://u:p@ss#word@127.0.0.1/loanops' })
+  matchEach(t, lines, [/^DATABASE_URL is invalid: .*percent-encoded/])
+  t.notMatch(lines.join(), 'p@ss')
+})
+
 t.test('a setting that becomes a header has only characters that headers may have', async t => {
   const api = { GATEWAY_B_API_URL: 'https://gateway-b.example.com/pg', GATEWAY_B_API_SECRET: 's' }
   t.match(complaints({ ...api, GATEWAY_B_API_KEY: 'kéy' }), [/^GATEWAY_B_API_KEY is invalid/])

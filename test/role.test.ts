@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { type Config, readConfig } from '../src/config/config.ts'
+import { type Config, ConfigError, readConfig } from '../src/config/config.ts'
 import type { Database } from '../src/database/database.ts'
 import { freePort } from '../src/embedded/free-port.ts'
 import { logger } from '../src/log/log.ts'
@@ -46,6 +47,23 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
     await refusesToStart(t, readConfig(testEnv(url, LEDGER)))
   })
 }
+
+t.test('a role that cannot listen names the setting that is wrong', async t => {
+  const { url } = await freshDatabase(t)
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const taken = String((other.address() as AddressInfo).port)
+  for (const [settings, message] of [
+    [{ PORT: taken }, `PORT is invalid: port ${taken} is in use. Example: PORT=`],
+    [{ OPS_PORT: taken }, `OPS_PORT is invalid: port ${taken} is in use. Example: OPS_PORT=`],
+    // Reserved for documentation: no machine has it.
+    [{ HOST: '192.0.2.1' }, 'HOST is invalid: this machine has no address 192.0.2.1'],
+  ] as const) {
+    const config = readConfig(testEnv(url, LEDGER, { ROLE: 'api', ...settings }))
+    await t.rejects(startRole(config, logger('silent')), { constructor: ConfigError, message })
+  }
+})
 
 t.test('a role that starts warns of settings that are not safe', async t => {
   const { url } = await freshDatabase(t)

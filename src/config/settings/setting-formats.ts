@@ -8,7 +8,11 @@ import { includeEverybody } from '../everybody.ts'
 const WIDEST_PREFIX = { ipv4: 32, ipv6: 128 } as const
 
 FormatRegistry.Set('time-zone', isTimeZone)
-FormatRegistry.Set('database-url', url => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url))
+// What follows a # in a password would end the URL, and its beginning would be taken for the host.
+FormatRegistry.Set(
+  'database-url',
+  url => /^postgres(ql)?:\/\/[^#]*$/.test(url) && URL.canParse(url),
+)
 // The credentials are settings of their own: those in the URL would never be sent.
 FormatRegistry.Set(
   'ledger-url',
