@@ -49,6 +49,7 @@ const files = sourcesIn(root)
 /** The imported names and their file, in static and dynamic imports. */
 const IMPORTED = /\{([^{}]*)\}\s*(?:from|= await import\()\s*'(\.[^']+)'/g
 const EXPORTED = /^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm
+const EXPORTED_TYPE = /^export (?:class|type|interface) (\w+)/gm
 const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
 t.test(
@@ -180,6 +181,17 @@ t.test('everything that is exported is imported by another file, types included'
     if (file === 'database/database.types.ts') continue
     for (const [, name] of text.matchAll(EXPORTED))
       t.ok(imported.has(`${resolve(root, file)} ${name}`), `${file} exports ${name}`)
+  }
+})
+
+t.test('no two exported types have one name', async t => {
+  const places = new Map<string, string>()
+  for (const [file, text] of texts) {
+    if (placeOf(file) === 'sandbox') continue
+    for (const [, name = ''] of text.matchAll(EXPORTED_TYPE)) {
+      t.equal(places.get(name), undefined, `${file} exports ${name}`)
+      places.set(name, file)
+    }
   }
 })
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Gateway } from '../payments/gateways/gateways.ts'
+import type { GatewayName } from '../payments/gateways/gateways.ts'
 import { includeEverybody } from './everybody.ts'
 import './settings/setting-formats.ts'
 
@@ -31,9 +31,9 @@ const OfLender = Type.Object({
   productTerms: Type.Optional(Type.Union([Type.Literal('copy'), Type.Literal('request')])),
   copyToPortfolio: Type.Optional(Type.Boolean()),
 })
-type GatewaysOfLender = { [G in Gateway]?: Static<typeof GatewayOfLender> }
+type GatewaysOfLender = { [G in GatewayName]?: Static<typeof GatewayOfLender> }
 
-export type SharedSecrets = { name: Gateway; secretSetting?: string; secrets: string[] }
+export type SharedSecrets = { name: GatewayName; secretSetting?: string; secrets: string[] }
 
 export type GatewayTrust = {
   accounts: string[]
@@ -64,7 +64,7 @@ export type Lender = {
   isNamed: boolean
   /** Whether a new loan gets what its product prescribes beside what the request says, and one of a portfolio too. */
   terms: { copied: boolean; toPortfolio: boolean }
-} & Record<Gateway, GatewayTrust>
+} & Record<GatewayName, GatewayTrust>
 
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
@@ -187,12 +187,16 @@ const isValidatedByDefault = ({ secrets }: SharedSecrets) => secrets.length > 0
 
 function lenderWith(
   gateways: SharedSecrets[],
-  lender: Omit<Lender, Gateway | 'product'>,
+  lender: Omit<Lender, GatewayName | 'product'>,
   trust: (gateway: SharedSecrets) => GatewayTrust,
 ): Lender {
   const trusts = gateways.map(gateway => [gateway.name, trust(gateway)])
   const [product = lender.code] = lender.products
-  return { ...lender, product, ...(Object.fromEntries(trusts) as Record<Gateway, GatewayTrust>) }
+  return {
+    ...lender,
+    product,
+    ...(Object.fromEntries(trusts) as Record<GatewayName, GatewayTrust>),
+  }
 }
 
 function credentials(env: SecretReader, path: string, keyEnv?: string, secretEnv?: string) {

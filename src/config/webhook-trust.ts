@@ -1,9 +1,9 @@
-import type { Gateway } from '../payments/gateways/gateways.ts'
+import type { GatewayName } from '../payments/gateways/gateways.ts'
 import type { GatewayAccount } from './gateway-accounts.ts'
 import type { GatewayTrust, Lender, SharedSecrets } from './lenders.ts'
 
 type Known = { gateways: readonly SharedSecrets[]; lenders: ReadonlyMap<string, Lender> }
-type Pair = { lender: string; gateway: Gateway }
+type Pair = { lender: string; gateway: GatewayName }
 
 /** Pairs that accept webhook events without any proof of their sender, although no setting says that they may. */
 export function unprovenPairs({ gateways, lenders }: Known): Pair[] {

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Database, Databases, Trx } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/calls/client.ts'
-import type { Reference } from '../ledger/reference/reference.ts'
+import type { ReferenceData } from '../ledger/reference/reference.ts'
 import type { Slots } from '../ledger/slots/slots.ts'
 import type { Ask } from '../ops/health.ts'
 import type { Metrics, OpenCounters } from '../ops/metrics.ts'
@@ -24,7 +24,7 @@ export type WorkerContext = Databases & {
   traces: Traces
   log: FastifyBaseLogger
   ledger: Ledger
-  reference: Reference
+  reference: ReferenceData
   slots: Slots
   pauses: Pauses
   catalogue: Catalogue

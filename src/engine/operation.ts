@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { Answer } from '../ledger/answers/answer.ts'
 import type { Ledger } from '../ledger/calls/client.ts'
 import type { Effect } from '../ledger/effect.ts'
-import type { Reference } from '../ledger/reference/reference.ts'
+import type { ReferenceData } from '../ledger/reference/reference.ts'
 import type { Origin } from './origin.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -14,7 +14,7 @@ export type Kept = Record<string, unknown>
 
 export type Attempt = {
   ledger: Ledger
-  reference: Reference
+  reference: ReferenceData
   id: string
   origin: Origin
   key: string

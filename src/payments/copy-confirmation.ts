@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Config } from '../config/config.ts'
 import type { GatewayTrust, Lender } from '../config/lenders.ts'
 import type { Database } from '../database/database.ts'
-import type { Gateway } from './gateways/gateways.ts'
+import type { GatewayName } from './gateways/gateways.ts'
 import { secretsKey } from './secrets-key.ts'
 
 /** Copies to the database which lenders' events are to be confirmed, and whose refunds are booked automatically. */
@@ -33,7 +33,7 @@ export async function copyConfirmation(
   }
 }
 
-function sharers(all: Lender[], lender: Lender, gateway: Gateway): string[] {
+function sharers(all: Lender[], lender: Lender, gateway: GatewayName): string[] {
   const key = secretsKey(lender, gateway)
   return all.filter(one => secretsKey(one, gateway) === key).map(({ code }) => code)
 }

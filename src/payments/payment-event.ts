@@ -1,11 +1,11 @@
-import type { Gateway } from './gateways/gateways.ts'
+import type { GatewayName } from './gateways/gateways.ts'
 
 export const UNKNOWN = 'UNKNOWN'
 /** The `verifiedBy` of an event that was fetched from the gateway itself. */
 export const GATEWAY_API = 'gateway_api'
 
 export type PaymentEvent = {
-  gateway: Gateway
+  gateway: GatewayName
   lender: string
   receivedAt: string
   eventId: string | null

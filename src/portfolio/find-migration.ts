@@ -5,7 +5,7 @@ import { asJson } from '../http/as-json.ts'
 import { pageOfView } from '../http/lists/page-of-view.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
 import type { MigrationRecord } from './migration-record.ts'
-import type { Layout } from './uploaded-rows.ts'
+import type { FileLayout } from './uploaded-rows.ts'
 
 export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
   const one = sql<object>`${migrations} where v.migration_id = ${id}`
@@ -45,8 +45,8 @@ const migrations = sql<{ migration_id: string }>`
      select (e.ended - mark.ended)
               / greatest(extract(epoch from coalesce(m.ended_at, now()) - mark.since), 0.001) as per_second) speed`
 
-export async function findLayout(db: Database, id: string): Promise<Layout> {
-  const layout = sql<Row<'loanops.migration', keyof Layout>>`
+export async function findLayout(db: Database, id: string): Promise<FileLayout> {
+  const layout = sql<Row<'loanops.migration', keyof FileLayout>>`
     select id, columns, delimiter from loanops.migration where id = ${id} and status <> 'uploading'`
   return rowById(db, id, `No migration ${id}`, layout)
 }

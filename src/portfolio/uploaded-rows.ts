@@ -9,7 +9,7 @@ const ROWS_AT_ONCE = 1_000
 /** Rows are read by a range of lines, because a plan without one may read the whole table for each page of rows. */
 const LINES_AT_ONCE = 10_000
 
-export type Layout = { id: string; columns: string[]; delimiter: string }
+export type FileLayout = { id: string; columns: string[]; delimiter: string }
 export type UploadedRow = Row<
   'loanops.migration_row',
   'line' | 'cells' | 'state' | 'reason' | 'finding' | 'finding_reason'
@@ -40,7 +40,7 @@ async function lastLine(db: Database, id: string): Promise<number> {
 }
 
 /** The cells as they were uploaded, without the column of reasons, which an errors file has when it is uploaded again. */
-export function cellsAsUploaded({ columns }: Layout) {
+export function cellsAsUploaded({ columns }: FileLayout) {
   const reasonAt = columns.indexOf(REASON)
   const ofData = reasonAt === -1 ? columns : columns.toSpliced(reasonAt, 1)
 

@@ -29,7 +29,7 @@ export function factsAbout(
   return { act, subject, parts, amount: null, currency: null, shown, state }
 }
 
-export type Answer = { status: number; body: unknown }
+export type CallAnswer = { status: number; body: unknown }
 
 /** A call whose act a second person may have to approve. It runs in the same way with and without an approval. */
 export type ActCall<Request extends object, Looked, Result> = {
@@ -49,7 +49,7 @@ export type ActCall<Request extends object, Looked, Result> = {
   actAsWhole?(trx: Trx, asker: Asker, request: Request, looked: Looked): Promise<Result>
   /** Runs after the commit; it may be repeated, or never run. */
   finish?(request: Request, result: Result): Promise<void>
-  answer(request: Request, result: Result): Promise<Answer>
+  answer(request: Request, result: Result): Promise<CallAnswer>
 }
 
 export type AnyActCall = ActCall<object, unknown, unknown>

@@ -9,7 +9,7 @@ import { Conflict } from '../../http/problem.ts'
 import { refuseToken } from '../access/access.ts'
 import { needsOf } from '../access/needs.ts'
 import { type Asker, audit } from '../audit.ts'
-import type { Answer, AnyActCall } from './act-call.ts'
+import type { AnyActCall, CallAnswer } from './act-call.ts'
 import { findApproval } from './find-approvals.ts'
 import { isSame, requirePerson } from './person.ts'
 import { fingerprintOf } from './propose.ts'
@@ -38,7 +38,7 @@ type Decision = {
 type Context = { db: Database; calls: AnyActCall[] }
 
 /** Does the act in the transaction that ends the approval: both happen, or neither. @returns the act's own answer */
-export async function approve(context: Context, decision: Decision): Promise<Answer> {
+export async function approve(context: Context, decision: Decision): Promise<CallAnswer> {
   const { id, signal } = decision
   const { call: name } = await proposal(context.db, id)
   const call = context.calls.find(one => one.name === name)

@@ -11,13 +11,13 @@ import { readRepayments } from './read-repayments.ts'
 import { countFound } from './readback-feature.ts'
 import { recordFindings } from './record-findings.ts'
 
-export type CheckContext = ForCaller & {
+export type PaymentCheckContext = ForCaller & {
   db: Database
   config: Pick<Config, 'LEDGER_TIMEZONE'>
   metrics: Metrics
 }
 
-export async function checkPayment(context: CheckContext, name: PaymentName, asker: Asker) {
+export async function checkPayment(context: PaymentCheckContext, name: PaymentName, asker: Asker) {
   const { db, config, metrics } = context
   const { id, payment } = await foundPayment(db, name)
   const subject = `${name.gateway}/${name.paymentId}`

@@ -5,11 +5,11 @@ import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Slots } from '../../ledger/slots/slots.ts'
 import type { Run } from '../../queue/run-job.ts'
 import type { PostedPayment } from './posted-payments.ts'
-import { type Finding, readRepayments } from './read-repayments.ts'
+import { type ReadbackFinding, readRepayments } from './read-repayments.ts'
 
 const MAX_PAUSE_MS = 5_000
 
-export type LoanRead = { loan: string; findings: Finding[]; error: string | null }
+export type LoanRead = { loan: string; findings: ReadbackFinding[]; error: string | null }
 
 type LoanReader = {
   read(loan: string, payments: PostedPayment[]): Promise<LoanRead>

@@ -3,7 +3,7 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { operate } from '../../accounts/access/needs.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../../payments/payment-record.ts'
-import { type CheckContext, checkPayment } from './check-payment.ts'
+import { checkPayment, type PaymentCheckContext } from './check-payment.ts'
 
 const checkSchema = {
   operationId: 'checkPayment',
@@ -14,7 +14,7 @@ const checkSchema = {
   response: { 200: Payment },
 }
 
-export function paymentCheckRoutes(context: CheckContext): FastifyPluginAsyncTypebox {
+export function paymentCheckRoutes(context: PaymentCheckContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',

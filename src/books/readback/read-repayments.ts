@@ -12,7 +12,7 @@ import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transa
 import { isOfAnotherPayment } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
-export type Finding = {
+export type ReadbackFinding = {
   payment: PostedPayment
   reason: 'reversed_at_ledger' | 'missing_at_ledger' | null
   difference: string | null
@@ -27,9 +27,9 @@ export async function readRepayments(
   ledger: Reader,
   loan: string,
   payments: PostedPayment[],
-): Promise<Finding[]> {
+): Promise<ReadbackFinding[]> {
   const transactions = await transactionsOf(ledger, loan)
-  const findings: Finding[] = []
+  const findings: ReadbackFinding[] = []
   for (const payment of payments) {
     const repayment = await repaymentAtLedger(ledger, payment, transactions)
     findings.push({ payment, ...found(payment, repayment, transactions) })
@@ -89,7 +89,7 @@ function found(
   payment: PostedPayment,
   repayment: LedgerTransaction | undefined,
   transactions: LedgerTransaction[],
-): Omit<Finding, 'payment'> {
+): Omit<ReadbackFinding, 'payment'> {
   if (repayment === undefined) {
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }

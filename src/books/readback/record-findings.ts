@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
 import { settle } from '../../payments/settle.ts'
-import type { Finding } from './read-repayments.ts'
+import type { ReadbackFinding } from './read-repayments.ts'
 
 export type FindingCounts = {
   payments: number
@@ -12,7 +12,10 @@ export type FindingCounts = {
 }
 
 /** Records findings, except about a payment that changed since it was read: they say nothing about it. */
-export async function recordFindings(trx: Trx, findings: Finding[]): Promise<FindingCounts> {
+export async function recordFindings(
+  trx: Trx,
+  findings: ReadbackFinding[],
+): Promise<FindingCounts> {
   await lockSettling(trx)
   const posted = findings.filter(({ reason }) => reason === null)
   const gone = findings.filter(({ reason }) => reason !== null)
@@ -32,7 +35,7 @@ export async function recordFindings(trx: Trx, findings: Finding[]): Promise<Fin
 type Recorded = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 
 /** A difference that an operator cleared is not new. */
-async function recordPosted(trx: Trx, findings: Finding[]): Promise<Recorded[]> {
+async function recordPosted(trx: Trx, findings: ReadbackFinding[]): Promise<Recorded[]> {
   const { rows } = await sql<Recorded>`
     with locked as (${locked(findings)}), compared as (
       select *, recorded is distinct from difference as is_changed,
@@ -53,7 +56,10 @@ async function recordPosted(trx: Trx, findings: Finding[]): Promise<Recorded[]> 
  * Puts payments in suspense, from where only an operator posts them again. A decision to leave the booked payment as
  * it is ends with that booking.
  */
-async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; reason: string }[]> {
+async function suspend(
+  trx: Trx,
+  findings: ReadbackFinding[],
+): Promise<{ id: string; reason: string }[]> {
   const { rows } = await sql<{ id: string; reason: string }>`
     with locked as (${locked(findings)})
     update core.transaction t
@@ -67,7 +73,7 @@ async function suspend(trx: Trx, findings: Finding[]): Promise<{ id: string; rea
 }
 
 /** Locks the payments that are still posted by the same operation, each beside what was found about it. */
-function locked(findings: Finding[]) {
+function locked(findings: ReadbackFinding[]) {
   const rows = findings.map(({ payment: { id, operationId: operation_id }, ...finding }) => ({
     ...finding,
     id,

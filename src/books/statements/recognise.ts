@@ -28,7 +28,7 @@ export const statementTypes = (gateways: Reporting[]): FileType[] => [
   ...reportsOf(gateways, gateway => `upload it as a report of ${gateway}`),
 ]
 
-export type Layout = {
+export type ReportLayout = {
   format: Format
   /** Our field in each column; empty for a column that is ignored. */
   fields: string[]
@@ -38,7 +38,7 @@ export type Layout = {
 }
 
 /** @returns undefined for cells that are no header */
-export function recognise(cells: string[], { gateway, gateways }: Place): Layout | undefined {
+export function recognise(cells: string[], { gateway, gateways }: Place): ReportLayout | undefined {
   const header = withoutEmptyEnd(cells).map(plainName)
   const { reports = [] } = gateways.find(({ name }) => name === gateway) ?? {}
   const format = [ofTemplate, ...reports].find(({ signature }) =>
@@ -68,7 +68,7 @@ export type Place = {
 }
 
 /** @throws UnreadableFile that says what the file is, or what is missing of the template */
-export function recogniseHeader(header: CsvRow, place: Place): Layout {
+export function recogniseHeader(header: CsvRow, place: Place): ReportLayout {
   const { gateway, gateways, others, templateUrl } = place
   const { cells } = header
   const layout = recognise(cells, place)
@@ -86,7 +86,7 @@ export function recogniseHeader(header: CsvRow, place: Place): Layout {
 }
 
 /** If a column appears twice, nobody can tell which amount is meant. */
-function refuseRepeated({ line, cells }: CsvRow, { fields }: Layout) {
+function refuseRepeated({ line, cells }: CsvRow, { fields }: ReportLayout) {
   const columns = withoutEmptyEnd(cells).map(plainName)
   const at = columns.findIndex((name, at) => {
     const first = columns.indexOf(name)

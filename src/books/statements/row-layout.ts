@@ -5,7 +5,7 @@ import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
-import { type Layout, type Place, recognise, recogniseHeader } from './recognise.ts'
+import { type Place, type ReportLayout, recognise, recogniseHeader } from './recognise.ts'
 import { plainTime } from './time-cell.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
@@ -13,7 +13,7 @@ const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_ou
 
 /** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
-  let layout: Layout
+  let layout: ReportLayout
   const settlements = new Map<string, string>()
   const ignored: string[] = []
   const numbered = partNumbers()
@@ -46,7 +46,7 @@ export function rowLayout(place: Place) {
     },
   }
 
-  function use(found: Layout) {
+  function use(found: ReportLayout) {
     layout = found
     ignored.push(...found.ignored)
   }
@@ -70,7 +70,7 @@ function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>): Read
 }
 
 /** A payment without its kind would be missing in its day, as if it were a fee. */
-function kindErrors({ format, labels }: Layout, fields: CsvFields): string[] {
+function kindErrors({ format, labels }: ReportLayout, fields: CsvFields): string[] {
   const { kindField, columns } = format
   const isNamed = (fields.gateway_payment_id ?? fields.event_id) !== undefined
   if (kindField === undefined || fields[kindField] !== undefined || !isNamed) return []

@@ -23,13 +23,17 @@ export type Bulk = {
   reasons: { reason: string; count: number }[]
 }
 
-export type Counted = { count: number; digest: string }
+export type CountedItems = { count: number; digest: string }
 /** `greatest` is null if an item has no amount, or none that is known; `sum` also where currencies differ. */
-type Measured = Counted & { greatest: string | null; sum: string | null; currency: string | null }
+type Measured = CountedItems & {
+  greatest: string | null
+  sum: string | null
+  currency: string | null
+}
 
 /** Above MAX_BULK_ITEMS, counting stops at one more. */
-export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<Counted> {
-  const { rows } = await sql<Counted>`
+export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<CountedItems> {
+  const { rows } = await sql<CountedItems>`
     select count(*)::integer as count, ${digest} as digest from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
     db,
   )
@@ -94,7 +98,7 @@ export function createBulk(
       select ${id}, row_number() over (), item from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
       trx,
     )
-    const { rows } = await sql<Counted>`
+    const { rows } = await sql<CountedItems>`
       select count(*)::integer as count, ${digest} as digest from loanops.bulk_item where bulk_id = ${id}`.execute(
       trx,
     )

@@ -3,12 +3,12 @@ import { newId } from '../../ids.ts'
 import { count as inDigits } from '../frame/formats.ts'
 import { hiddenFields } from '../frame/forms/hidden-fields.ts'
 import type { Html } from '../frame/html.ts'
-import { type Counted, MAX_BULK_ITEMS } from './bulk-store.ts'
+import { type CountedItems, MAX_BULK_ITEMS } from './bulk-store.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
 
 export function confirmation(
   wanted: { decision: DecisionName; note?: string },
-  { count, digest }: Counted,
+  { count, digest }: CountedItems,
 ): Html {
   const { decision, note, ...filter } = wanted
   const { about, effect } = DECISIONS[decision]

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { countText } from '../lists/count.ts'
-import type { Bucket, History } from './history.ts'
+import type { History, TimeBucket } from './history.ts'
 
 const WIDTH = 370
 const HEIGHT = 60
@@ -26,7 +26,7 @@ function tile(title: string, figure: number | null, href: string, picture: Html)
 
 type Series = 'accepted' | 'finished' | 'failed'
 
-function chart(buckets: Bucket[], series: Series): Html {
+function chart(buckets: TimeBucket[], series: Series): Html {
   const highest = Math.max(1, ...buckets.map(bucket => bucket[series]))
   const step = WIDTH / Math.max(1, buckets.length)
   const label = `${series} in steps of ten minutes over six hours: ${count(sumOf(buckets, series))}, at most ${count(highest)} in one step`
@@ -39,6 +39,6 @@ ${buckets.map((bucket, i) => {
 </svg>`
 }
 
-function sumOf(buckets: Bucket[], series: Series): number {
+function sumOf(buckets: TimeBucket[], series: Series): number {
   return buckets.reduce((sum, bucket) => sum + bucket[series], 0)
 }

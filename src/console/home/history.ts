@@ -9,9 +9,9 @@ const BUCKET_MINUTES = 10
 /** Only this many of the newest operations are counted: more would take too long for a page. */
 const MAX_ENDED = 100_000
 
-export type Bucket = { at: Date; accepted: number; finished: number; failed: number }
+export type TimeBucket = { at: Date; accepted: number; finished: number; failed: number }
 export type History = {
-  buckets: Bucket[]
+  buckets: TimeBucket[]
   acceptedLastMinute: number
   finishedLastMinute: number
   /** The day in the ledger's time zone, and how many operations failed on it; null if counting takes too long. */
@@ -21,7 +21,7 @@ export type History = {
 
 /** The history in steps of ten minutes. Ids begin with their time, so an index finds the steps. */
 export async function loadHistory(db: Database, timeZone: string): Promise<History> {
-  const { rows } = await sql<Bucket>`
+  const { rows } = await sql<TimeBucket>`
     with step as (
       select at, at + make_interval(mins => ${BUCKET_MINUTES}) as until
         from generate_series(date_bin('${sql.raw(String(BUCKET_MINUTES))} minutes', now(), timestamptz 'epoch')

@@ -7,9 +7,9 @@ import { operationPath, subjectPath } from '../frame/paths.ts'
 import { statusOf, utc } from './operations-page.ts'
 import { WAYS_OUT } from './ways-out.ts'
 
-export type Operation = Awaited<ReturnType<typeof operationWithAttempts>>
+export type ShownOperation = Awaited<ReturnType<typeof operationWithAttempts>>
 
-export function operationFacts(operation: Operation, formats: Formats): Html {
+export function operationFacts(operation: ShownOperation, formats: Formats): Html {
   const { tracking_id, operation_type, external_id, predecessor, waiting_for } = operation
   const wayOut = waiting_for === null ? undefined : WAYS_OUT[waiting_for]
   return html`${facts([

@@ -3,9 +3,9 @@ import type { Role } from '../../accounts/account.ts'
 import { RESOLVABLE } from '../../engine/operation.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { operationPath } from '../frame/paths.ts'
-import type { Operation } from './operation-facts.ts'
+import type { ShownOperation } from './operation-facts.ts'
 
-export function operationForms(operation: Operation, role: Role): Html {
+export function operationForms(operation: ShownOperation, role: Role): Html {
   const { status, tracking_id, attempts, waiting_for } = operation
   if (status !== 'processing' || role === 'viewer') return nothing
   const path = operationPath(tracking_id)

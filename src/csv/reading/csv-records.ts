@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises'
 import { CsvError, type Info, parse } from 'csv-parse'
 import { isEmpty, withoutEmptyEnd } from '../fields.ts'
-import { type Counted, lineCounter } from './line-counter.ts'
+import { type LineCounts, lineCounter } from './line-counter.ts'
 import type { CsvRow } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -77,7 +77,10 @@ function atMostMaxCells(cells: string[], line: number): string[] {
 const tooManyCells = (line: number) =>
   new UnreadableFile(`Line ${line}: the row has more than ${MAX_CELLS} cells`)
 
-function openParser(delimiter: string, take: (cells: string[], counted: Info & Counted) => void) {
+function openParser(
+  delimiter: string,
+  take: (cells: string[], counted: Info & LineCounts) => void,
+) {
   return parse({
     bom: true,
     delimiter,
@@ -86,7 +89,7 @@ function openParser(delimiter: string, take: (cells: string[], counted: Info & C
     skip_empty_lines: true,
     relax_column_count: true,
     max_record_size: MAX_RECORD_CHARACTERS,
-    on_record(cells: string[], counted: Info & Counted) {
+    on_record(cells: string[], counted: Info & LineCounts) {
       take(cells, counted)
       // No record is passed on, so none can pile up in the stream.
       return null

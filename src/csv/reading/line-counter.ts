@@ -1,6 +1,6 @@
 import type { Info } from 'csv-parse'
 
-export type Counted = Pick<Info, 'empty_lines'> & { lines: number }
+export type LineCounts = Pick<Info, 'empty_lines'> & { lines: number }
 
 /** Counts lines as an editor does: csv-parse gives the line where a record ends, and counts a CRLF inside quotes twice. */
 export function lineCounter() {
@@ -9,7 +9,7 @@ export function lineCounter() {
   let countedTwice = 0
 
   return {
-    startOf(cells: string[], { lines, empty_lines }: Counted): number {
+    startOf(cells: string[], { lines, empty_lines }: LineCounts): number {
       let start = lines - countedTwice
       if (lines - endOfLast > 1) {
         const text = cells.join(' ')

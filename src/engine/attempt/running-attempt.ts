@@ -4,7 +4,7 @@ import type { Answer } from '../../ledger/answers/answer.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { type Effect, there } from '../../ledger/effect.ts'
-import type { Reference } from '../../ledger/reference/reference.ts'
+import type { ReferenceData } from '../../ledger/reference/reference.ts'
 import type { Log } from '../../log/log.ts'
 import type { Trace, Traces } from '../../ops/traces/traces.ts'
 import type { Claim } from '../claim/claim.ts'
@@ -19,7 +19,7 @@ import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
 
 export type AttemptContext = {
   ledger: Ledger
-  reference: Reference
+  reference: ReferenceData
   deadlineSeconds: number
   pauses: Pauses
   mayWrite(kept: Kept | null): Promise<boolean>

@@ -13,7 +13,7 @@ const PAYMENT_TYPES = ledgerPath(['paymenttypes'])
 const PRODUCTS = ledgerPath(['loanproducts'])
 
 /** The ledger's lists cannot be queried by name and rarely change, so each is read as a whole and cached. */
-export type Reference = Calendar & {
+export type ReferenceData = Calendar & {
   officeId: number
   findProduct(name: string): Promise<LoanProduct | undefined>
   /** @throws LedgerTrouble if the ledger lacks it */
@@ -33,7 +33,7 @@ const READ_AGAIN_MS = 30_000
 export function openReference(
   ledger: Ledger,
   settings: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>,
-): Reference {
+): ReferenceData {
   const products = cachedList<LoanProduct>(ledger, PRODUCTS)
   const paymentTypes = cachedList<PaymentType>(ledger, PAYMENT_TYPES)
   const paymentType = () => paymentTypes(settings.LEDGER_PAYMENT_TYPE)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Lender } from '../../config/lenders.ts'
 import { textOfIso } from '../../day.ts'
 import type { LoanProduct } from '../../ledger/loans/product.ts'
-import type { Reference } from '../../ledger/reference/reference.ts'
+import type { ReferenceData } from '../../ledger/reference/reference.ts'
 
 const PRINCIPAL = 10_000
 const REPAYMENTS = 12
@@ -15,7 +15,7 @@ export const THROW_AWAY = 'loanops-check-'
 export const throwAwayName = () => `${THROW_AWAY}${randomBytes(4).toString('hex')}`
 
 /** The data of each operation, within the limits of the lender's product. */
-export async function throwAwayData(reference: Reference, lender: Lender, name: string) {
+export async function throwAwayData(reference: ReferenceData, lender: Lender, name: string) {
   const product = await reference.product(lender.product, lender.code)
   const day = textOfIso(await reference.businessDate())
   const numberOfRepayments = within(

@@ -16,7 +16,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { within } from '../../database/within.ts'
 import type { Log } from '../../log/log.ts'
 import { callersTraceparent, parseTraceparent, traceparentOf } from './traceparent.ts'
-import type { Part, Trace, Traces } from './traces.ts'
+import type { SpanPart, Trace, Traces } from './traces.ts'
 
 /** While the collector hangs, at most this much tracing is lost; requests never wait. */
 const EXPORT_TIMEOUT_MS = 5_000
@@ -67,7 +67,7 @@ function contextOf(traceparent: string | null): Context {
 
 function traceIn(tracer: Tracer, context: Context, links: Link[] = []): Trace {
   const place = spans.getSpanContext(context)
-  const options = ({ isCall = false, attributes }: Part) => ({
+  const options = ({ isCall = false, attributes }: SpanPart) => ({
     kind: isCall ? SpanKind.CLIENT : SpanKind.INTERNAL,
     attributes,
     links,

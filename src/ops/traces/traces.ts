@@ -6,12 +6,12 @@ type Attributes = Record<string, string | number>
 export type Trace = {
   traceparent: string | null
   span<T>(
-    part: Part,
+    part: SpanPart,
     task: (inside: Trace, note: (more: Attributes) => void) => Promise<T>,
   ): Promise<T>
-  past(part: Part, from: Date, to: Date): void
+  past(part: SpanPart, from: Date, to: Date): void
 }
-export type Part = {
+export type SpanPart = {
   name: string
   isCall?: boolean
   attributes: Attributes

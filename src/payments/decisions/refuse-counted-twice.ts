@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { PaymentStanding } from '../locked-payment.ts'
-import type { Decision } from './resolution.ts'
+import type { FinalResolution } from './resolution.ts'
 
 type Name = { gateway: string; id: string }
 
@@ -10,7 +10,7 @@ type Name = { gateway: string; id: string }
 export async function refuseCountedTwice(
   trx: Trx,
   payment: PaymentStanding,
-  resolution: Decision,
+  resolution: FinalResolution,
 ): Promise<void> {
   if (resolution.outcome === 'dismiss') return
   const twin = await readableTwin(trx, payment)

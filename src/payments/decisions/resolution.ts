@@ -82,7 +82,10 @@ export const PaymentResolution = Type.Union(Object.values(OUTCOMES), {
   discriminator: { propertyName: 'outcome' },
 })
 export type PaymentResolution = Static<typeof PaymentResolution>
-export type Decision = Exclude<PaymentResolution, { outcome: 'reopen' | 'reverse' | 'restore' }>
+export type FinalResolution = Exclude<
+  PaymentResolution,
+  { outcome: 'reopen' | 'reverse' | 'restore' }
+>
 
 /** The members of a body with this outcome; of an unknown one, only the outcome itself. */
 export function membersOf(outcome = ''): string[] {

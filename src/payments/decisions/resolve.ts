@@ -19,7 +19,7 @@ import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-res
 import { saveNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import { reopen } from './reopen.ts'
-import type { Decision, PaymentResolution } from './resolution.ts'
+import type { FinalResolution, PaymentResolution } from './resolution.ts'
 import { restore, reverse } from './reverse.ts'
 
 type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
@@ -81,7 +81,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   if (!isSame) throw new Conflict('The payment has changed in the meantime; reload it')
 }
 
-async function decideAbout(trx: Trx, payment: PaymentStanding, decision: Decision) {
+async function decideAbout(trx: Trx, payment: PaymentStanding, decision: FinalResolution) {
   if (payment.state === 'suspense') {
     await refuseCountedTwice(trx, payment, decision)
     await decide(trx, payment, decision)
@@ -105,7 +105,7 @@ async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: 
   return rows
 }
 
-async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Decision) {
+async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: FinalResolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
   // The external id of an undone repayment stays reserved.
@@ -129,7 +129,7 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Dec
      where id = ${id}`.execute(trx)
 }
 
-function decisionOf(resolution: Decision) {
+function decisionOf(resolution: FinalResolution) {
   const nothing = { loan: null, amount: null, day: null, transaction: null }
   switch (resolution.outcome) {
     case 'post': {

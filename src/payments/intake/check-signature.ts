@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Lender } from '../../config/lenders.ts'
 import type { GatewayRules } from '../gateways/gateway.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 import { secretsKey } from '../secrets-key.ts'
 
 type Sent = { lender: string; body: Buffer; headers: IncomingHttpHeaders }
@@ -9,7 +9,7 @@ type SignatureCheck = { isRefused: boolean; verifiedBy: string | null }
 
 export function checkSignature(
   lenders: ReadonlyMap<string, Lender>,
-  gateway: Pick<GatewayRules, 'isSigned'> & { name: Gateway },
+  gateway: Pick<GatewayRules, 'isSigned'> & { name: GatewayName },
   { lender: code, body, headers }: Sent,
 ): SignatureCheck {
   const lender = lenders.get(code)

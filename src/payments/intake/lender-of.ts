@@ -1,5 +1,5 @@
 import type { Lender } from '../../config/lenders.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 import { UNKNOWN } from '../payment-event.ts'
 
 type Named = {
@@ -11,7 +11,7 @@ type Named = {
 /** The lender of an event, UNKNOWN if the event names none, one that is not configured, or two. */
 export function lenderOf(
   lenders: ReadonlyMap<string, Lender>,
-  gateway: Gateway,
+  gateway: GatewayName,
   { inUrl, accounts, inNotes }: Named,
 ): string {
   const byUrl = inUrl.filter(isNamed)

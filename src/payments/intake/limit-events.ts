@@ -3,11 +3,11 @@ import { TooManyAttempts } from '../../accounts/throttling/too-many-attempts.ts'
 import type { Config } from '../../config/config.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import { inNetworks } from '../../http/connections/networks.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 
 const WINDOW_SECONDS = 60
 
-type From = { address: string | null; gateway: Gateway; lender: string }
+type From = { address: string | null; gateway: GatewayName; lender: string }
 
 /** Limits events that no signature proves. @returns a function that throws 429 once an address has sent too many */
 export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
@@ -23,7 +23,7 @@ export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
   }
 
   /** An event that names no lender may be any lender's. */
-  function isAllowed(address: string, gateway: Gateway, lender: string): boolean {
+  function isAllowed(address: string, gateway: GatewayName, lender: string): boolean {
     const named = lenders.get(lender)
     const asked = named === undefined ? [...lenders.values()] : [named]
     return asked.some(one => inNetworks(one[gateway].allowedCidrs)(address))

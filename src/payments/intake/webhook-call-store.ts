@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 
 /** How many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */
 export const KEPT_CALLS = 20
 
 export type WebhookCall = {
-  gateway: Gateway
+  gateway: GatewayName
   at: Date
   address: string | null
   status: number
@@ -35,7 +35,7 @@ export async function saveCalls(db: Database, calls: WebhookCall[]) {
 /** The last calls, the newest first. @param gateway null for those of all gateways */
 export async function lastWebhookCalls(
   db: Database,
-  gateway: Gateway | null,
+  gateway: GatewayName | null,
 ): Promise<Omit<WebhookCall, 'gateway'>[]> {
   const { rows } = await sql<Omit<WebhookCall, 'gateway'>>`
     select at, host(address) as address, status, event_type, lender, reason

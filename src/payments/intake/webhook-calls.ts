@@ -3,7 +3,7 @@ import { addressOf } from '../../accounts/address.ts'
 import type { Database } from '../../database/database.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import type { Log } from '../../log/log.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 import { UNKNOWN } from '../payment-event.ts'
 import { KEPT_CALLS, saveCalls, type WebhookCall } from './webhook-call-store.ts'
 
@@ -34,7 +34,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   return {
     learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
     /** An onResponse hook. */
-    note: (gateway: Gateway) => async (request: FastifyRequest, reply: FastifyReply) => {
+    note: (gateway: GatewayName) => async (request: FastifyRequest, reply: FastifyReply) => {
       waiting.add(callOf(gateway, request, reply))
       timer ??= setTimeout(save, SAVE_AFTER_MS).unref()
     },
@@ -46,7 +46,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   }
 
   function callOf(
-    gateway: Gateway,
+    gateway: GatewayName,
     request: FastifyRequest,
     { statusCode: status }: FastifyReply,
   ): WebhookCall {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Lender } from '../../config/lenders.ts'
 import type { GatewayRules } from '../gateways/gateway.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 
 const MAX_NAMED = 3
 /** No gateway's header has a longer name. */
@@ -10,7 +10,7 @@ const MAX_NAME_CHARACTERS = 60
 /** The correction to make where no signature fits, for the person who sets the webhook up. */
 export function whyUnsigned(
   lenders: ReadonlyMap<string, Lender>,
-  { name: gateway, signedBy }: Pick<GatewayRules, 'signedBy'> & { name: Gateway },
+  { name: gateway, signedBy }: Pick<GatewayRules, 'signedBy'> & { name: GatewayName },
   code: string,
   headers: IncomingHttpHeaders,
 ): string {

@@ -40,7 +40,7 @@ const Row = TypeCompiler.Compile(
 /** The place before a year of two digits, as in 31-Dec-28. Days of references may lie ahead, but none before 2000. */
 const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 
-export type CheckedRow = ReturnType<typeof checkRow>
+export type CheckedReference = ReturnType<typeof checkRow>
 
 /** @returns the reference, and the errors that keep the row from being one */
 export function checkRow({ line, fields, misfit }: UploadRow) {

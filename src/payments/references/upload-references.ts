@@ -11,7 +11,12 @@ import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
-import { type CheckedRow, checkRow, REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
+import {
+  type CheckedReference,
+  checkRow,
+  REFERENCE_LIMIT,
+  referenceFile,
+} from './reference-file.ts'
 import { lockAllReferences, saveReferences } from './save-references.ts'
 
 type Context = {
@@ -71,7 +76,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
 }
 
 /** Saves the valid rows. Other changes of references wait for this, some 50 ms. @returns the other rows, in their order */
-async function saveValid(trx: Trx, checked: CheckedRow[], actor: string) {
+async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)
   await lockAllReferences(trx)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { prepared } from '../../database/pool/prepared.ts'
-import { GATEWAYS, type Gateway } from '../gateways/gateways.ts'
+import { GATEWAYS, type GatewayName } from '../gateways/gateways.ts'
 
 /** `isOutside`: sent from outside the lender's networks. */
 export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
@@ -25,7 +25,7 @@ type PayerFee = {
 }
 
 export type DuePayment = {
-  gateway: Gateway
+  gateway: GatewayName
   /** The amount in the currency's units, with every digit. */
   amount: string
   currency: string | null

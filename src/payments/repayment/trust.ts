@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { type Lender, unconfiguredLender } from '../../config/lenders.ts'
-import type { Gateway } from '../gateways/gateways.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
 import { secretsKey } from '../secrets-key.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
@@ -66,7 +66,7 @@ const distrust = (reason: Distrust['reason']): Distrust => ({ reason, message: M
 function* reasonsToDistrust(
   lenders: Config['lenders'],
   lender: Lender,
-  gateway: Gateway,
+  gateway: GatewayName,
   { lender: named, verifiedBy, isOutside }: Sender,
 ): Iterable<Distrust['reason']> {
   const isFetched = verifiedBy === GATEWAY_API
@@ -81,7 +81,7 @@ function* reasonsToDistrust(
   if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
 }
 
-function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean {
+function isFetchedFor(lender: Lender, gateway: GatewayName, named: string): boolean {
   return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
 }
 
@@ -89,7 +89,7 @@ function isFetchedFor(lender: Lender, gateway: Gateway, named: string): boolean 
 function isVerifiedBy(
   lenders: Config['lenders'],
   lender: Lender,
-  gateway: Gateway,
+  gateway: GatewayName,
   verifiedBy: string | null,
 ): boolean {
   const key = secretsKey(lender, gateway)

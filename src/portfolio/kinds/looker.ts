@@ -3,12 +3,12 @@ import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue } from '../../engine/operation.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
-import type { Reference } from '../../ledger/reference/reference.ts'
+import type { ReferenceData } from '../../ledger/reference/reference.ts'
 
 export type Looker = {
   db: Database
   ledger: Ledger
-  reference: Reference
+  reference: ReferenceData
   catalogue: Catalogue
   lenders: ReadonlyMap<string, Lender>
 }
@@ -30,13 +30,13 @@ export type ComingLoan = {
 }
 
 /** `refused`: as far as reads can tell. `unknown`: the row's loan could not be read. */
-export type Finding = {
+export type DryRunFinding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null
 }
-export type RowFinding = Finding & { line: number }
+export type RowFinding = DryRunFinding & { line: number }
 
-export const refused = (reasons: string[]): Finding => ({
+export const refused = (reasons: string[]): DryRunFinding => ({
   finding: 'refused',
   reason: reasons.join('; '),
 })

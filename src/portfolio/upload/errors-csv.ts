@@ -3,12 +3,12 @@ import { asCsv, BOM } from '../../csv/as-csv.ts'
 import { REASON } from '../../csv/column.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
-import { cellsAsUploaded, type Layout, uploadedRows } from '../uploaded-rows.ts'
+import { cellsAsUploaded, type FileLayout, uploadedRows } from '../uploaded-rows.ts'
 
 const isBad = sql`state in ('invalid', 'failed', 'stopped')`
 
 /** The invalid rows of a file, to be corrected and uploaded again. */
-export async function* errorsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
+export async function* errorsCsv(db: Database, layout: FileLayout): AsyncGenerator<string> {
   const { id, delimiter } = layout
   const { columns, cellsOf } = cellsAsUploaded(layout)
   yield (await hasMoreThanAscii(db, id)) ? BOM : ''

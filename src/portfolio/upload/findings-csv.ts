@@ -4,7 +4,12 @@ import { REASON } from '../../csv/column.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import type { Database } from '../../database/database.ts'
-import { cellsAsUploaded, type Layout, type UploadedRow, uploadedRows } from '../uploaded-rows.ts'
+import {
+  cellsAsUploaded,
+  type FileLayout,
+  type UploadedRow,
+  uploadedRows,
+} from '../uploaded-rows.ts'
 
 const COLUMNS = ['line', 'stage', 'finding', REASON]
 const STAGES: Record<string, string> = { invalid: 'upload', failed: 'run', stopped: 'run' }
@@ -21,7 +26,7 @@ export const findingsType: FileType = {
 }
 
 /** Everything that is wrong with the rows, whichever stage found it. */
-export async function* findingsCsv(db: Database, layout: Layout): AsyncGenerator<string> {
+export async function* findingsCsv(db: Database, layout: FileLayout): AsyncGenerator<string> {
   const { id, delimiter } = layout
   const { columns, cellsOf } = cellsAsUploaded(layout)
   yield BOM + asCsv([[...COLUMNS, ...columns]], delimiter)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import type { Gateway } from '../../../src/payments/gateways/gateways.ts'
+import type { GatewayName } from '../../../src/payments/gateways/gateways.ts'
 import { freshDatabase } from '../database/fresh-database.ts'
 
 /** Reads events with the gateway's base function. Nothing is stored, so all tests of a file share one database. */
-export async function factReader(t: Test, gateway: Gateway) {
+export async function factReader(t: Test, gateway: GatewayName) {
   const { db } = await freshDatabase(t)
   return async (event: unknown): Promise<Record<string, unknown>[]> => {
     const text = typeof event === 'string' ? event : JSON.stringify(event)

@@ -7,7 +7,13 @@ import { chargesOf } from '../../../ledger/loans/charges.ts'
 import { findLoan } from '../../../ledger/loans/loan-calls.ts'
 import type { LoanProduct } from '../../../ledger/loans/product.ts'
 import { findEffect } from '../find-effect.ts'
-import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
+import {
+  type DryRunFinding,
+  type Looker,
+  type RowFinding,
+  type RowToLookAt,
+  refused,
+} from '../looker.ts'
 import { noPaymentType } from '../no-payment-type.ts'
 import { remembering } from '../remembering.ts'
 import { numberTaken } from './number-taken.ts'
@@ -15,7 +21,7 @@ import {
   approvalRefusals,
   clientRefusals,
   disbursalRefusals,
-  type Facts,
+  type LoanFacts,
   loanRefusals,
 } from './refusals.ts'
 
@@ -30,7 +36,7 @@ export function lookAtLoans(looker: Looker, rows: RowToLookAt[]): Promise<RowFin
 
 type Steps = [client: NewOperation, loan: NewOperation, ...later: NewOperation[]]
 
-async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
+async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<DryRunFinding> {
   const [client, ...ofLoan] = row.steps as Steps
   const found = await productOf(looker, ofLoan[0])
   if ('reason' in found) return refused([found.reason])
@@ -52,9 +58,9 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<Finding> {
 async function lookAtSteps(
   looker: Looker,
   steps: NewOperation[],
-  facts: Facts,
+  facts: LoanFacts,
   isClientThere: boolean,
-): Promise<Finding> {
+): Promise<DryRunFinding> {
   const [loan] = steps as [NewOperation]
   for (const [i, step] of steps.entries()) {
     const effect = await findEffect(looker, step)
@@ -74,7 +80,7 @@ async function lookAtSteps(
   return { finding: 'in_ledger', reason: null }
 }
 
-function refusalsOf(steps: NewOperation[], toWrite: NewOperation[], facts: Facts): string[] {
+function refusalsOf(steps: NewOperation[], toWrite: NewOperation[], facts: LoanFacts): string[] {
   const [loan] = steps as [NewOperation]
   const approval = toWrite.find(({ operationType }) => operationType === 'LOAN_APPROVE')
   const reasons = toWrite.flatMap(({ operationType, data }) => {
@@ -114,7 +120,7 @@ async function factsOf(
   found: Found,
   [client, ...ofLoan]: Steps,
   isClientThere: boolean,
-): Promise<Facts> {
+): Promise<LoanFacts> {
   const hasReceipt = ofLoan.some(({ data }) => data.utr_payment_id !== undefined)
   return {
     ...found,
@@ -152,7 +158,7 @@ async function lineOfClient(
   return rows[0]?.line
 }
 
-const differs = ({ operationType }: NewOperation, how: string): Finding => ({
+const differs = ({ operationType }: NewOperation, how: string): DryRunFinding => ({
   finding: 'differs',
   reason: `${operationType}: ${how}`,
 })

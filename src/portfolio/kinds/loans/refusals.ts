@@ -8,7 +8,7 @@ import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
 
 /** Refusals that reads show before the first write of a row. */
-export type Facts = {
+export type LoanFacts = {
   businessDate: string
   openingDate: string | undefined
   product: LoanProduct
@@ -37,7 +37,7 @@ type Disbursal = {
   utr_payment_id?: string
 }
 
-export function clientRefusals(data: Data, { businessDate, openingDate }: Facts): string[] {
+export function clientRefusals(data: Data, { businessDate, openingDate }: LoanFacts): string[] {
   const { activationDate } = data as Client
   const isBefore = openingDate !== undefined && sortable(activationDate) < openingDate
   return [
@@ -50,7 +50,7 @@ export function clientRefusals(data: Data, { businessDate, openingDate }: Facts)
   ]
 }
 
-export function loanRefusals(data: Data, facts: Facts): string[] {
+export function loanRefusals(data: Data, facts: LoanFacts): string[] {
   const wanted = data as Application
   const { product, businessDate } = facts
   return [
@@ -64,7 +64,7 @@ export function loanRefusals(data: Data, facts: Facts): string[] {
   ]
 }
 
-export function approvalRefusals(data: Data, facts: Facts): string[] {
+export function approvalRefusals(data: Data, facts: LoanFacts): string[] {
   const { approvedOnDate } = data as Approval
   return [
     ...inactiveClient(facts),
@@ -75,7 +75,7 @@ export function approvalRefusals(data: Data, facts: Facts): string[] {
 /** @param approval undefined if the loan is approved already */
 export function disbursalRefusals(
   data: Data,
-  facts: Facts,
+  facts: LoanFacts,
   application: Data,
   approval: Data | undefined,
 ): string[] {
@@ -97,7 +97,7 @@ export function disbursalRefusals(
   ]
 }
 
-const inactiveClient = ({ isClientInactive }: Facts) =>
+const inactiveClient = ({ isClientInactive }: LoanFacts) =>
   isClientInactive ? ['its client is not active at the ledger'] : []
 
 function outsideSale({ name, startDate, closeDate }: LoanProduct, submitted: string): string[] {
@@ -153,7 +153,7 @@ function otherRhythm(product: LoanProduct, wanted: Application): string[] {
       ]
 }
 
-function longerGrace({ product, isCopied }: Facts, repayments: number): string[] {
+function longerGrace({ product, isCopied }: LoanFacts, repayments: number): string[] {
   const isPrescribed =
     isCopied || product.allowAttributeOverrides?.graceOnPrincipalAndInterestPayment === false
   const grace = Math.max(

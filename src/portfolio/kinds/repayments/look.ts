@@ -1,6 +1,12 @@
 import { findLoan, type LoanWithTransactions } from '../../../ledger/loans/loan-calls.ts'
 import { repaymentAmong } from '../../../ledger/loans/repayment.ts'
-import { type Finding, type Looker, type RowFinding, type RowToLookAt, refused } from '../looker.ts'
+import {
+  type DryRunFinding,
+  type Looker,
+  type RowFinding,
+  type RowToLookAt,
+  refused,
+} from '../looker.ts'
 import { remembering } from '../remembering.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 import { comingLoanRefusals, repaymentRefusals } from './refusals.ts'
@@ -28,7 +34,7 @@ async function lookAtRow(
   looker: Looker,
   loan: LoanWithTransactions | undefined,
   { comingLoan, steps }: RowToLookAt,
-): Promise<Finding> {
+): Promise<DryRunFinding> {
   const repayment = repaymentOf(steps[0]?.data as MigratedRepayment)
   const effect = repaymentAmong(loan?.transactions ?? [], repayment)
   if (effect.state === 'there') return { finding: 'in_ledger', reason: null }
@@ -40,9 +46,9 @@ async function lookAtRow(
   return reasons.length > 0 ? refused(reasons) : { finding: 'new', reason: null }
 }
 
-const fails = ({ finding }: Finding) => finding === 'refused' || finding === 'differs'
+const fails = ({ finding }: DryRunFinding) => finding === 'refused' || finding === 'differs'
 
-function notTried(found: Finding, failing: number): Finding {
+function notTried(found: DryRunFinding, failing: number): DryRunFinding {
   const behind = `would not be tried, because line ${failing} of the same loan would be refused`
   return refused([behind, ...(fails(found) ? [found.reason ?? ''] : [])])
 }
