@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   type FastifyServerOptions,
   fastify,
   LogController,
@@ -58,8 +61,19 @@ export function openServer(
   app.setSerializerCompiler(serializer)
   app.setErrorHandler(errorHandler)
   app.setNotFoundHandler(notFound)
+  app.addHook('onSend', readNothingForHead)
   refuseWhileStopping(app)
   return app
+}
+
+/**
+ * Fastify answers a HEAD at once and reads the GET's stream to its end all the same: a whole export, which nobody waits
+ * for and no limit counts.
+ */
+async function readNothingForHead({ method }: FastifyRequest, _: FastifyReply, payload: unknown) {
+  if (method !== 'HEAD' || !(payload instanceof Readable)) return payload
+  payload.destroy()
+  return Readable.from([])
 }
 
 function refuseWhileStopping(app: FastifyInstance): void {

@@ -4,6 +4,9 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { endUnread } from '../../src/http/csv-download.ts'
+import { httpLimits } from '../../src/http/limits.ts'
+import { openServer } from '../../src/http/server.ts'
+import { logger } from '../../src/log/log.ts'
 import { serve } from '../support/http/serve.ts'
 
 const UNREAD_MS = 200
@@ -24,6 +27,26 @@ t.test('a download whose caller waits for us is not ended, however long that tak
   await ended(another.response)
   response.end('the rest')
   t.equal(await text(received), 'begun, the rest')
+})
+
+t.test('a HEAD reads nothing of the list that a GET streams', async t => {
+  const log = logger('silent')
+  const app = openServer({ log, trustProxy: [], connectionsPerAddress: 0 }, httpLimits)
+  let read = 0
+  function* rows() {
+    for (; read < MANY_PIECES; read++) yield 'row\n'
+  }
+  const stream = Readable.from(rows())
+  app.get('/list.csv', async (_, reply) => reply.type('text/csv').send(stream))
+  t.teardown(() => app.close())
+  const closed = once(stream, 'close')
+  t.match(await app.inject({ method: 'HEAD', url: '/list.csv' }), {
+    statusCode: 200,
+    headers: { 'content-type': 'text/csv', 'content-length': undefined },
+    body: '',
+  })
+  await closed
+  t.equal(read, 0)
 })
 
 /** Sends more than the caller reads, until the download is ended. */
