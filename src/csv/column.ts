@@ -1,11 +1,16 @@
-export type CsvColumn = {
+type CsvColumn = {
   name: string
   isRequired: boolean
   description: string
   example: string
 }
 
-export type FileKind = { type: string; columns: CsvColumn[] }
+export type FileKind = {
+  type: string
+  columns: CsvColumn[]
+  /** The columns with ids of any kind. */
+  ids: string[]
+}
 
 export const required = (name: string, example: string, description: string): CsvColumn => ({
   name,

@@ -12,7 +12,7 @@ type IdColumns = {
 type Damage = { of(cell: string): boolean; what: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
-const SOUND = /^([A-Za-z_][A-Za-z0-9_.:/-]*|\+?\d+)$/
+const SOUND = /^([A-Za-z_][A-Za-z0-9_.:/-]*|\+?\d{1,16})$/
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
 /** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
@@ -22,6 +22,11 @@ const AROUND = /[\s\p{Cf}'"‘’]/gu
 const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
 /** A number with commas, with at least two dots or with apostrophes, and perhaps with decimals. */
 const GROUPED = /^[+-]?(\d+(,\d*)+(\.\d*)?|\d{1,3}(\.\d{3}){2,}(,\d*)?|\d{1,3}(['’]\d{3})+)$/
+/** Spreadsheets keep 15 digits of a number. Of genuine ids, one in a hundred or fewer have only zeros after them. */
+const ROUNDED = /^[1-9]\d{14}0{2,}$/
+/** One in ten genuine ids ends so. */
+const PERHAPS_ROUNDED = /^[1-9]\d{14}0$/
+const LONG = /^\d{16,}$/
 /** `1.5` may be a reference; no number that was whole has another fraction. */
 const DECIMAL = /^[+-]?\d+\.0*$/
 /** Quotes: programs that correct what is typed make curly ones, programs that quote in their own way straight ones. */
@@ -36,6 +41,10 @@ const shortened: Damage = {
   of: cell => SHORTENED.test(plain(cell).replace(AROUND, '')),
   what: 'is in scientific notation, which loses digits',
 }
+const rounded: Damage = {
+  of: cell => ROUNDED.test(cell),
+  what: 'has only zeros after the 15 digits that a spreadsheet keeps',
+}
 const asNumber: Damage[] = [
   { of: cell => APOSTROPHE.test(cell), what: 'begins with an apostrophe' },
   { of: cell => GROUPED.test(bare(cell)), what: 'has separators between its digits' },
@@ -48,9 +57,9 @@ const spaced: Damage[] = [
 ]
 
 const DAMAGES: Record<keyof IdColumns, Damage[]> = {
-  externalIds: [shortened],
+  externalIds: [shortened, rounded],
   telephones: [shortened, ...asNumber],
-  ids: [shortened, ...asNumber, ...spaced],
+  ids: [shortened, rounded, ...asNumber, ...spaced],
 }
 
 /** The errors of ids that a spreadsheet damaged. Under a damaged id, a payment that is already booked would be booked again. */
@@ -68,6 +77,35 @@ export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
 export function damageOf(id: string, kind: keyof IdColumns): string | undefined {
   const damage = SOUND.test(id) ? undefined : DAMAGES[kind].find(({ of }) => of(id))
   return damage && `${damage.what}: ${REMEDY}`
+}
+
+/** Whether the id ends as a spreadsheet would leave it, if it did not end so from the beginning. */
+export const mayBeRounded = (id: string | undefined) => id !== undefined && PERHAPS_ROUNDED.test(id)
+
+/** @param evidence the reason to think so of an id that may be rounded */
+export const roundedBy = (evidence: string) =>
+  `ends in 0, which a spreadsheet writes in place of the 16th digit, and ${evidence}: ${REMEDY}, or upload an id that was issued so in a file of its own`
+
+/** Judges the ids of a file's columns, batch by batch, by all ids so far. @returns the rows with the errors of their ids */
+export function roundedIds(names: string[]) {
+  const columns = names.map(name => ({ name, rounded: new Set<string>(), isKept: false }))
+  return <Row extends { fields: CsvFields }>(rows: Row[]) => {
+    for (const column of columns) for (const { fields } of rows) note(column, fields[column.name])
+    const suspect = columns.filter(({ rounded, isKept }) => !isKept && rounded.size > 1)
+    return rows.map(row => ({
+      ...row,
+      rounded: suspect
+        .filter(({ name }) => mayBeRounded(row.fields[name]))
+        .map(({ name }) => `${name} ${roundedBy('so do all in this column')}`),
+    }))
+  }
+}
+
+/** A single id that was not rounded shows that the spreadsheet kept the column as text. */
+function note(column: { rounded: Set<string>; isKept: boolean }, id = '') {
+  if (column.isKept || !LONG.test(id)) return
+  column.isKept = !ROUNDED.test(id) && !mayBeRounded(id)
+  if (column.rounded.size < 2) column.rounded.add(id)
 }
 
 /** Turns full-width characters and other blanks into ordinary ones. */

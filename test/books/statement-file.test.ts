@@ -126,6 +126,7 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
     `'1453500002,${rest}setl_1,,402345678901`,
     `pay_1,${rest}setl_1,,402345678901.0`,
     `pay_2,${rest}1 234,,402345678901`,
+    `14535000012345600,${rest}setl_1,,402345678901`,
   ]
   const path = 'gateway_b/statement?lender=LENDER_02'
   const { body } = await upload(service.url, path, [HEADER, ...rows, `9,${rest},,`].join('\n'))
@@ -135,6 +136,23 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
     { line: 4, reason: /^gateway_payment_id begins with an apostrophe/ },
     { line: 5, reason: /^utr has a decimal point/ },
     { line: 6, reason: /^settlement_id has blanks/ },
+    { line: 7, reason: /^gateway_payment_id has only zeros after the 15 digits/ },
+  ])
+})
+
+t.test('ids or UTRs of 16 digits that all end in 0 are errors of their rows', async t => {
+  const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,'
+  const rows = [
+    `1453500001234560,${rest},,,4023456789012340`,
+    `1453500001234570,${rest},,,4023456789012340`,
+    `1453500001234,${rest},,,4023456789012340`,
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
+  t.match(body, { valid_rows: 1 }, 'one UTR of a whole settlement is no evidence')
+  t.match(body.errors, [
+    { line: 2, reason: /^gateway_payment_id ends in 0, .* and so do all in this column/ },
+    { line: 3, reason: /^gateway_payment_id ends in 0, .* and so do all in this column/ },
   ])
 })
 

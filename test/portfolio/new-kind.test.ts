@@ -19,6 +19,7 @@ const approvals: RowKind = {
     required('approved_loan', 'L-1001', 'the loan'),
     required('day', '05 March 2026', 'the day of the approval'),
   ],
+  ids: ['approved_loan'],
   isHeader: columns => columns.includes('approved_loan'),
   buildsOn: ['loans'],
   rules: [twice(sql`loan_external_id`, 'approved_loan: this loan')],

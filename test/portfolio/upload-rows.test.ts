@@ -223,6 +223,29 @@ t.test('blanks at the ends of a value, and those of a telephone number, are no d
   ])
 })
 
+t.test('ids of loans and payments that a spreadsheet rounded are errors', async t => {
+  const loans = ['1234567890123450', '1234567890123460'].map(id => ({
+    loan_external_id: id,
+    client_external_id: `${id}00`,
+  }))
+  const { body } = await uploadCsv(service, 'loans', loansCsv(...loans))
+  t.equal(body.invalid_rows, 2)
+  for (const { reason } of body.errors) {
+    t.match(reason, /loan_external_id ends in 0, .* and so do all in this column: format/)
+    t.match(
+      reason,
+      `client_external_id has only zeros after the 15 digits that a spreadsheet keeps: ${REMEDY}`,
+    )
+  }
+  const paid = repaymentsCsv(
+    { loan_external_id: '1234567890123450', payment_reference: '12345678901234600' },
+    { loan_external_id: '1234567890123450', payment_reference: '12345678901234567' },
+  )
+  t.match((await uploadCsv(service, 'repayments', paid)).body.errors, [
+    { line: 2, reason: /^payment_reference has only zeros after the 15 digits/ },
+  ])
+})
+
 t.test('an id that only resembles scientific notation is valid', async t => {
   const ids = ['LOAN-1E5', '1E5', '12E3', '４ E 5', '4.01235E11-A', '1.5', '-E+1', "'-E+1'"]
   const csv = repaymentsCsv(...ids.map(id => ({ payment_reference: id, note: '1.5E+11' })))

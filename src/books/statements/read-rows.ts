@@ -1,3 +1,4 @@
+import { roundedIds } from '../../csv/damaged-ids.ts'
 import { timeOf } from '../../csv/day-cell.ts'
 import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
@@ -10,6 +11,7 @@ import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
 import type { Place } from './recognise.ts'
 import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
+import { statementFile } from './statement-file.ts'
 
 type Count = { rows: number; valid: number }
 /** A row of payments; one that does not fit its columns has no fields. */
@@ -19,14 +21,19 @@ type Placed = {
   fields: CsvFields
   statusFields: StatusFields
 }
+type Judged = Placed & {
+  /** The errors of ids that only the other rows show to be rounded. */
+  rounded: string[]
+}
 type Use = {
-  withStatuses(rows: Placed[]): Promise<WithStatus<Placed>[]>
+  withStatuses(rows: Judged[]): Promise<WithStatus<Judged>[]>
   save(valid: ReadRow[], count: Count): Promise<string[]>
 }
 
 export function statementReader(place: Place, { withStatuses, save }: Use) {
   const layout = rowLayout(place)
   const repeats = repeatFinder()
+  const roundedIn = roundedIds(statementFile.ids)
   const refused: Refused = { times: new Set(), isUndated: false }
   const errors: { line: number; reason: string }[] = []
   const { ignored } = layout
@@ -37,9 +44,9 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     async header(header: CsvRow) {
       layout.header(header)
     },
-    read: (row: CsvRow) => row,
+    read: (batch: CsvRow[]) => batch,
     async save(batch: CsvRow[]) {
-      const placed = batch.flatMap(row => placedRow(row))
+      const placed = roundedIn(batch.flatMap(row => placedRow(row)))
       const valid = (await withStatuses(placed)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
@@ -56,10 +63,10 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     return [{ line, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
 
-  function validRow({ line, misfit, fields, status }: WithStatus<Placed>): ReadRow[] {
+  function validRow({ line, misfit, fields, status, rounded }: WithStatus<Judged>): ReadRow[] {
     if (misfit !== null) return refuse(line, [misfit], undefined)
     const row = layout.read(fields, status)
-    const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields)]
+    const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields, rounded)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
     if (reasons.length === 0) return [repeats.kept(row)]
     return refuse(line, reasons.map(layout.labelled), layout.timeIn(fields))
@@ -74,9 +81,10 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   }
 }
 
-function errorsOf({ said, settled }: ReadRow, fields: CsvFields): string[] {
+function errorsOf({ said, settled }: ReadRow, fields: CsvFields, rounded: string[]): string[] {
   if (said === null && settled === null) return []
-  const errors = [...madeUpValues(fields), ...(said === null ? [] : errorsOfSaid(said))]
+  const ofSaid = said === null ? [] : errorsOfSaid(said)
+  const errors = [...madeUpValues(fields), ...rounded, ...ofSaid]
   return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
 }
 

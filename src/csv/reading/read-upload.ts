@@ -1,4 +1,5 @@
 import type { FileKind } from '../column.ts'
+import { roundedIds } from '../damaged-ids.ts'
 import { type CsvFields, fieldsOf, misfitOf, withoutEmptyEnd } from '../fields.ts'
 import { unescapeFormula } from '../formula.ts'
 import { decode } from './decode.ts'
@@ -21,6 +22,8 @@ export type UploadRow = {
   /** Empty in a row that does not fit its header. */
   fields: CsvFields
   misfit: string | null
+  /** The errors of ids that only the other rows show to be rounded. */
+  rounded: string[]
 }
 
 type Reader<Row> = {
@@ -41,15 +44,17 @@ export async function readUpload<Row>(
 ): Promise<number> {
   let columns: string[] = []
   let count = 0
+  const roundedIn = roundedIds(kind.ids)
   await readCsv(decode(bytes), {
     async header(header, delimiter) {
       refuseOtherTypes(header.cells, `a file of ${kind.type}`, others)
       columns = columnsOf(header, kind, templateUrl)
       await reader.header?.(columns, delimiter)
     },
-    read({ line, cells }) {
-      count++
-      return reader.check({ line, ...fitted(cells, columns) })
+    read(batch) {
+      count += batch.length
+      const rows = batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns) }))
+      return roundedIn(rows).map(reader.check)
     },
     save: reader.save,
   })

@@ -4,8 +4,8 @@ export type CsvRow = { line: number; cells: string[] }
 
 export type CsvReader<Row> = {
   header(header: CsvRow, delimiter: string): Promise<void>
-  /** Reads the next batch's rows while a batch is being saved. */
-  read(row: CsvRow): Row
+  /** Reads the next batch while a batch is being saved. */
+  read(batch: CsvRow[]): Row[]
   save(batch: Row[]): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
       await reader.header(header, delimiter)
     }
     bytesOfBatch = 0
-    const batch = rows.map(reader.read)
+    const batch = reader.read(rows)
     rows = []
     await saving
     if (batch.length === 0) return

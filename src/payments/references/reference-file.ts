@@ -17,6 +17,7 @@ export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 M
 
 export const referenceFile: FileKind = {
   type: 'references',
+  ids: ['value', 'external_loan_id'],
   columns: [
     required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
     required(
@@ -43,7 +44,7 @@ const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 export type CheckedReference = ReturnType<typeof checkRow>
 
 /** @returns the reference, and the errors that keep the row from being one */
-export function checkRow({ line, fields, misfit }: UploadRow) {
+export function checkRow({ line, fields, misfit, rounded }: UploadRow) {
   const { reason: _, ...row } = fields
   for (const name of ['valid_from', 'valid_until']) {
     const day = dayOf((row[name] ?? '').replace(SHORT_YEAR, '20'))
@@ -56,6 +57,7 @@ export function checkRow({ line, fields, misfit }: UploadRow) {
     ...(Row.Check(row) ? [] : columnErrors(Row.Errors(row))),
     ...madeUpValues(fields),
     ...damagedIds(fields, { externalIds: ['external_loan_id'] }),
+    ...rounded,
   ])
   if (errors.size === 0 && isEmptyPeriod(reference)) errors.add(`valid_until ${PERIOD_RULE}`)
   return { line, reference, errors: [...errors] }

@@ -4,6 +4,7 @@ import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
+import { mayBeRounded, roundedBy } from '../../csv/damaged-ids.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadPlace } from '../../csv/reading/read-upload.ts'
@@ -17,6 +18,7 @@ import {
   REFERENCE_LIMIT,
   referenceFile,
 } from './reference-file.ts'
+import type { NewReference } from './reference-record.ts'
 import { lockAllReferences, saveReferences } from './save-references.ts'
 
 type Context = {
@@ -77,6 +79,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
 
 /** Saves the valid rows. Other changes of references wait for this, some 50 ms. @returns the other rows, in their order */
 async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
+  refuseShared(checked.filter(({ errors }) => errors.length === 0))
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)
   await lockAllReferences(trx)
@@ -87,3 +90,20 @@ async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
     errors.length === 0 ? [] : [{ line, reason: errors.join('; ') }],
   )
 }
+
+/** Two ids that a spreadsheet rounded become one, and saving the first would give it to a loan that may have neither. */
+function refuseShared(rows: CheckedReference[]) {
+  const suspect = rows.filter(({ reference }) => mayBeRounded(reference.value))
+  const named = Map.groupBy(suspect, ({ reference: { gateway, kind, value } }) =>
+    [gateway, kind, value].join(),
+  )
+  for (const same of named.values())
+    for (const { reference, errors } of same)
+      if (same.some(other => contradicts(other.reference, reference)))
+        errors.push(`value ${roundedBy('another loan has it in this file, too')}`)
+}
+
+const contradicts = (a: NewReference, b: NewReference) =>
+  a.external_loan_id !== b.external_loan_id && begins(a) <= ends(b) && begins(b) <= ends(a)
+const begins = ({ valid_from = '' }: NewReference) => valid_from
+const ends = ({ valid_until = '9' }: NewReference) => valid_until

@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely'
-import type { CsvColumn } from '../../csv/column.ts'
+import type { FileKind } from '../../csv/column.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
@@ -24,9 +24,7 @@ export type RowReader = {
   steps(fields: CsvFields): NewOperation[]
 }
 
-export type RowKind = {
-  type: string
-  columns: CsvColumn[]
+export type RowKind = FileKind & {
   isHeader(columns: string[]): boolean
   /** The types that this one depends on: they run first, and never at the same time on the same loan. */
   buildsOn: string[]

@@ -126,10 +126,10 @@ async function saveRows(
   })
 }
 
-function checked(kind: ReadyKind, { line, cells, fields, misfit }: UploadRow): NewRow {
+function checked(kind: ReadyKind, { line, cells, fields, misfit, rounded }: UploadRow): NewRow {
   if (misfit !== null) return { line, cells: cells.map(storableText), errors: [misfit] }
   const row = kind.check(fields)
-  row.errors.push(...madeUpValues(fields))
+  row.errors.push(...madeUpValues(fields), ...rounded)
   return { line, cells, ...row }
 }
 

@@ -110,6 +110,40 @@ t.test(
   },
 )
 
+t.test('virtual accounts that a spreadsheet rounded to 15 digits are given to no loan', async t => {
+  const { upload, stored } = await withUpload(t)
+  const row = (value: string, loan: string, days = ',') =>
+    `gateway_a,virtual_account,${value},${loan},${days}`
+  const all = await upload(row('2223330029215300', 'L-1'), row('2223330029215310', 'L-2'))
+  t.match(all.body, { valid_rows: 0, errors: [{ line: 2 }, { line: 3 }] })
+  for (const { reason } of all.body.errors)
+    t.match(reason, /^value ends in 0, .*so do all in this column: format the column as text/)
+  const some = await upload(
+    row('2223330029215301', 'L-1'),
+    row('2223330029215300', 'L-2'),
+    row('2223330029215300', 'L-3'),
+    row('2223330029215310', 'L-4', '2026-01-01,2026-01-31'),
+    row('2223330029215310', 'L-5', '2026-02-01,'),
+    row('2223330029215320', 'L-6'),
+    row('2223330029215320', 'L-6'),
+    row('22233300292153000', 'L-7'),
+  )
+  t.match(some.body.errors, [
+    { line: 3, reason: /^value ends in 0, .*another loan has it in this file, too: format/ },
+    { line: 4, reason: /^value ends in 0, .*another loan has it in this file, too: format/ },
+    {
+      line: 9,
+      reason: /^value has only zeros after the 15 digits that a spreadsheet keeps: format/,
+    },
+  ])
+  t.same(await stored(), [
+    'virtual_account 2223330029215301 L-1',
+    'virtual_account 2223330029215310 L-4 2026-01-01 2026-01-31',
+    'virtual_account 2223330029215310 L-5 2026-02-01',
+    'virtual_account 2223330029215320 L-6',
+  ])
+})
+
 t.test('an uploaded reference releases what waits for it', async t => {
   const service = await withUpload(t)
   await service.loan('L-1')

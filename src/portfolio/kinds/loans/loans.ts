@@ -10,6 +10,7 @@ import { loanSteps } from './steps.ts'
 export const loans: RowKind = {
   type: 'loans',
   columns: loanColumns,
+  ids: ['client_external_id', 'loan_external_id', 'utr_payment_id'],
   isHeader: columns => columns.includes('client_external_id'),
   buildsOn: [],
   rules: loanRules,

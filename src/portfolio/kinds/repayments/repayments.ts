@@ -15,6 +15,7 @@ const HASH_DIGITS = 32
 export const repayments: RowKind = {
   type: 'repayments',
   columns: repaymentColumns,
+  ids: ['loan_external_id', 'payment_reference'],
   isHeader: columns => columns.includes('payment_reference'),
   buildsOn: ['loans'],
   rules: repaymentRules,
