@@ -57,18 +57,18 @@ try {
   await armCrash(env.LOANOPS_CRASH_AT)
   await COMMANDS[name]?.()
 } catch (error) {
-  ended(error)
+  exitWith(error)
 }
 
 function commandLine() {
   try {
     return readCommandLine()
   } catch (error) {
-    return ended(error)
+    return exitWith(error)
   }
 }
 
-function ended(error: unknown): never {
+function exitWith(error: unknown): never {
   // biome-ignore lint/suspicious/noConsole: there is no logger yet, and this is for a person
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)

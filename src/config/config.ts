@@ -85,7 +85,7 @@ export function readConfig(
   // Every part is checked before any error stops the start, so that all wrong settings are reported together.
   const checks = [checkPorts, checkTokens, checkAdmin, checkGroups]
   const [settings, [lenders, accounts]] = allOf([
-    () => checked(schema, env),
+    () => checkSettings(schema, env),
     () => {
       const lenders = lendersOf(env, withSecrets, secretReader(env, named))
       const accounts = accountsOf(env, schema, withSecrets, lenders)
@@ -115,19 +115,19 @@ export function readConfig(
 }
 
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
-  return checked(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
+  return checkSettings(Type.Pick(Settings, ['DATABASE_URL']), env).DATABASE_URL
 }
 
 export function readSandboxPort(env: NodeJS.ProcessEnv): number {
-  return checked(Type.Pick(Settings, ['SANDBOX_PORT']), env).SANDBOX_PORT
+  return checkSettings(Type.Pick(Settings, ['SANDBOX_PORT']), env).SANDBOX_PORT
 }
 
 export function readCallbackSecret(env: NodeJS.ProcessEnv): string | undefined {
-  return checked(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
+  return checkSettings(Type.Pick(Settings, ['CALLBACK_SECRET']), env).CALLBACK_SECRET
 }
 
 export function readClientSettings(env: NodeJS.ProcessEnv): ClientSettings {
-  const { HOST, PORT, LOANOPS_URL } = checked(CALLED, env)
+  const { HOST, PORT, LOANOPS_URL } = checkSettings(CALLED, env)
   const may = internalTokens(env.INTERNAL_TOKEN).filter(
     ({ role }) => role === null || role === 'operate',
   )
@@ -199,7 +199,7 @@ const NUMBERS: Record<string, RegExp> = {
   number: /^\s*\d{1,15}(\.\d{1,15})?\s*$/,
 }
 
-function converted<T extends TSchema>(schema: T, given: Record<string, string | undefined>) {
+function convertTypes<T extends TSchema>(schema: T, given: Record<string, string | undefined>) {
   return Object.fromEntries(
     Object.entries(given).map(([name, text = '']) => {
       const property: TSchema = schema.properties[name]
@@ -209,7 +209,10 @@ function converted<T extends TSchema>(schema: T, given: Record<string, string | 
   )
 }
 
-export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessEnv): Static<T> {
+export function checkSettings<T extends TSchema>(
+  schema: T,
+  untrimmed: NodeJS.ProcessEnv,
+): Static<T> {
   const env = trimmed(untrimmed)
   // An empty setting counts as unset, unless empty means off: compose files and shells cannot easily leave one out.
   const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
@@ -218,7 +221,7 @@ export function checked<T extends TSchema>(schema: T, untrimmed: NodeJS.ProcessE
       .filter(name => env[name] !== undefined && isSet(name))
       .map(name => [name, env[name]]),
   )
-  const value = Value.Default(schema, converted(schema, given)) as Record<string, unknown>
+  const value = Value.Default(schema, convertTypes(schema, given)) as Record<string, unknown>
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
   for (const [name, text = ''] of Object.entries(given))
     if (

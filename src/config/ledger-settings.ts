@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Gateway } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
-import { checked, lendersOf } from './config.ts'
+import { checkSettings, lendersOf } from './config.ts'
 import type { SharedSecrets } from './lenders.ts'
 import { trimmed } from './settings/setting-formats.ts'
 import { Settings } from './settings/settings.ts'
@@ -26,7 +26,7 @@ export function readLedgerSettings(env: NodeJS.ProcessEnv) {
   const gateways = allGateways.map(one => ({ name: name(one), secrets: [NOT_READ] }))
   const secrets = { secretsIn: () => [NOT_READ], valueIn: () => NOT_READ }
   return {
-    settings: checked(LEDGER, env),
+    settings: checkSettings(LEDGER, env),
     lenders: lendersOf(trimmed(env), gateways, secrets),
   }
 }

@@ -1,5 +1,5 @@
 import type { Database, Trx } from './database.ts'
-import { retried } from './retried.ts'
+import { retry } from './retry.ts'
 import { isDeadlock } from './transient.ts'
 
 /** A page of the console must be loaded within four seconds. */
@@ -11,5 +11,5 @@ const WITHIN_MS = 2_500
 export function inTransaction<T>(db: Database, work: (trx: Trx) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db as Trx)
   const retries = { withinMs: WITHIN_MS, everyMs: 0, mayPass: isDeadlock }
-  return retried(() => db.transaction().execute(work), retries)
+  return retry(() => db.transaction().execute(work), retries)
 }

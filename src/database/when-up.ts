@@ -1,5 +1,5 @@
 import type { Log } from '../log/log.ts'
-import { retried } from './retried.ts'
+import { retry } from './retry.ts'
 
 const RETRY_EVERY_MS = 250
 /** Crash recovery takes less than this for a database of this size; after that it is an outage, not a start. */
@@ -15,7 +15,7 @@ export function whenUp<T>(
   stopping?: AbortSignal,
 ): Promise<T> {
   let reported: string | undefined
-  return retried(start, {
+  return retry(start, {
     withinMs: UP_WITHIN_MS,
     everyMs: RETRY_EVERY_MS,
     onRetry({ message: reason }) {

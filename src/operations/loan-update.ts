@@ -50,7 +50,7 @@ export const loanUpdate = operation({
     if (found.outcome === 'refused') return found
     const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
-    const body = merged(found.body, takenChanges(found.body, changes))
+    const body = mergeChanges(found.body, takenChanges(found.body, changes))
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(
@@ -92,7 +92,7 @@ function takenChanges(loan: LedgerLoan, changes: Changes): Changes {
 }
 
 /** Fineract rebuilds the schedule from the body alone, drops missing charges and replaces those without id. */
-function merged(loan: LedgerLoan, changes: Changes) {
+function mergeChanges(loan: LedgerLoan, changes: Changes) {
   const submittedOnDate = changes.submittedOnDate ?? dayText(loan.timeline.submittedOnDate)
   const expected = loan.timeline.expectedDisbursementDate
   const loanTermFrequency = changes.loanTermFrequency ?? loan.termFrequency
@@ -120,7 +120,7 @@ function merged(loan: LedgerLoan, changes: Changes) {
     // Fineract refuses a loan that is submitted after its expected disbursement.
     expectedDisbursementDate:
       expected === undefined ? submittedOnDate : laterDay(dayText(expected), submittedOnDate),
-    charges: (loan.charges ?? []).map(resent),
+    charges: (loan.charges ?? []).map(chargeToSend),
     ...ownTerms(loan),
     ...startDates(loan),
     ...dayFormat,
@@ -138,7 +138,7 @@ function startDates({ expectedFirstRepaymentOnDate, interestChargedFromDate }: L
   }
 }
 
-function resent({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCharge) {
+function chargeToSend({ id, chargeId, amount, amountOrPercentage, dueDate }: LedgerCharge) {
   return {
     id,
     chargeId,
@@ -169,13 +169,13 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
     ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
       ? { expectedDisbursementDate: submittedOnDate }
       : {}),
-    charges: (loan.charges ?? []).map(resubmitted),
+    charges: (loan.charges ?? []).map(chargeInAnswer),
     locale: dayFormat.locale,
   }
 }
 
-/** A charge that the loan already has, as the ledger wants it again: with the amount that it worked out. */
-function resubmitted(charge: LedgerCharge) {
+/** The ledger answers the amount that it worked out, where a request has a percentage. */
+function chargeInAnswer(charge: LedgerCharge) {
   const { id, chargeId, amount, dueDate } = charge
   return {
     id,

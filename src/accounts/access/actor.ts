@@ -33,14 +33,14 @@ export async function refuseFalseCredentials(request: FastifyRequest): Promise<v
   // Node would keep the first of two headers.
   const { authorization: all } = request.raw.headersDistinct
   if (!/^bearer\b/i.test(authorization) || all?.length !== 1) throw new Unauthenticated()
-  if (request.routeOptions.config.needs !== 'nothing') await verified(request)
+  if (request.routeOptions.config.needs !== 'nothing') await verifyToken(request)
 }
 
 export function askerAs(actor: string, request: FastifyRequest): Asker {
   return { actor, caller: callerOf(request), address: addressOf(request), requestId: request.id }
 }
 
-export async function verified(
+export async function verifyToken(
   request: FastifyRequest,
   options?: Partial<VerifyOptions>,
 ): Promise<Claims> {

@@ -28,7 +28,7 @@ type Page = Place & { loans: string[]; payments: PostedPayment[] }
 
 export async function runReadback(context: ReadbackContext, run: Run): Promise<void> {
   crashPoint('readback.claimed')
-  const { span, place } = await begun(context, run)
+  const { span, place } = await readSpan(context, run)
   const reads = startReads(context, run)
   const underWay: { loans: Set<string>; recorded: Promise<void> }[] = []
   // Otherwise a loan that cannot be read would be tried again for each of its payments.
@@ -99,7 +99,7 @@ function startReads({ slots, ledger }: ReadbackContext, run: Run) {
   }
 }
 
-async function begun({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
+async function readSpan({ db, RECONCILE_DAYS }: ReadbackContext, { claim }: Run) {
   type Row = Span & { readTo: string | null; readToId: string | null }
   const { rows } = await sql<Row>`
     select (started_at - make_interval(days => ${RECONCILE_DAYS}))::text as since, started_at::text as until,

@@ -48,17 +48,17 @@ export function runBulks(context: WorkerContext): Job {
 async function workOnNext(
   context: WorkerContext,
   after: Place | undefined,
-  begun: (at: Place) => void,
+  onBegin: (at: Place) => void,
 ): Promise<boolean> {
   const afterwards: (() => void)[] = []
   const isDone = await context.db.transaction().execute(async trx => {
     const next = await nextItem(trx, after)
     if (next === undefined) return false
-    begun(next)
+    onBegin(next)
     const reason =
       next.standing === null
-        ? await decided({ ...context, db: trx }, next, work => afterwards.push(work))
-        : await stopped(trx, next)
+        ? await decideItem({ ...context, db: trx }, next, work => afterwards.push(work))
+        : await stopBulkOf(trx, next)
     crashPoint('bulk.decided')
     await sql`
       update loanops.bulk_item set outcome = ${reason === null ? 'done' : 'refused'}, reason = ${reason}
@@ -86,13 +86,13 @@ async function nextItem(trx: Trx, after: Place | undefined): Promise<Next | unde
 }
 
 /** An account that is disabled or becomes a viewer decides no further. @returns why the item is refused */
-async function stopped(trx: Trx, { id, actor, standing }: Next): Promise<string> {
+async function stopBulkOf(trx: Trx, { id, actor, standing }: Next): Promise<string> {
   await markStopped(trx, id)
   return `Stopped: the account ${actor} is ${standing}`
 }
 
 /** @returns why the item was refused; null if it was decided @throws errors that may be temporary */
-async function decided(
+async function decideItem(
   context: WorkerContext & { db: Trx },
   next: Next,
   afterCommit: (work: () => void) => void,

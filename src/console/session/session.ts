@@ -3,7 +3,7 @@ import { fastifyCookie } from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { refuseAccount } from '../../accounts/access/access.ts'
-import { Unauthenticated, verified } from '../../accounts/access/actor.ts'
+import { Unauthenticated, verifyToken } from '../../accounts/access/actor.ts'
 import type { Account } from '../../accounts/account.ts'
 import { accessTokens, type Claims } from '../../accounts/tokens/access-token.ts'
 import type { Config } from '../../config/config.ts'
@@ -49,7 +49,7 @@ export function beginSession(request: FastifyRequest, reply: FastifyReply, accou
  */
 export async function sessionIn(request: FastifyRequest): Promise<Claims | undefined> {
   try {
-    return await verified(request, { ignoreExpiration: true })
+    return await verifyToken(request, { ignoreExpiration: true })
   } catch (error) {
     if (error instanceof Unauthenticated) return undefined
     throw error
@@ -62,7 +62,7 @@ export async function requireSession(
   reply: FastifyReply,
   config: Config,
 ): Promise<void> {
-  const claims = await verified(request)
+  const claims = await verifyToken(request)
   const { needs } = request.routeOptions.config
   if (needs !== undefined) refuseAccount(needs, claims.role)
   if (isRefresh(request)) return

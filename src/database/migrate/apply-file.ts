@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { logger } from '../../log/log.ts'
 import { type Database, openDatabase, type Trx } from '../database.ts'
-import { retried } from '../retried.ts'
+import { retry } from '../retry.ts'
 import { isDeadlock, isLocked } from '../transient.ts'
 import type { SqlFile } from './sql-files.ts'
 
@@ -41,7 +41,7 @@ export async function applyFile(
     if (tries % TRIES_UNTIL_SAID > 0) return apply()
     await whileSaying(name, { db, url }, apply)
   }
-  await retried(attempt, {
+  await retry(attempt, {
     withinMs: Number.POSITIVE_INFINITY,
     everyMs: RETRY_EVERY_MS,
     mayPass: error => isLocked(error) || isDeadlock(error),
@@ -64,7 +64,7 @@ async function whileSaying(
   const working = work().finally(() => {
     isOver = true
   })
-  const saying = retried(
+  const saying = retry(
     async () => {
       const holders = await holdersOf(other, pid)
       if (holders.length > 0) log.warn({ file, holders }, 'waiting for other sessions to end')

@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit/group-commit.ts'
-import { retried } from '../../database/retried.ts'
+import { retry } from '../../database/retry.ts'
 import { isTransient } from '../../database/transient.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
@@ -47,7 +47,7 @@ export function openRecordResult(
     const lane = laneOf(ended.claim.origin)
     // The ledger may have been written to: the result must not be lost while the database is down.
     const retries = { withinMs: KEEP_TRYING_MS, everyMs: RETRY_MS, mayPass: isOutage }
-    const isRecorded = await retried(() => finish[lane].submit(ended), retries)
+    const isRecorded = await retry(() => finish[lane].submit(ended), retries)
     return isRecorded && ended.decision.status !== 'processing'
   }
 

@@ -38,14 +38,18 @@ export async function atExternalId<Answered>(
   const last = lastFound.get(ledger)
   // A write follows what its attempt has just read. A look must see what became of the number.
   const isKnown = isWrite && last?.kind === kind && last.externalId === externalId
-  const id = isKnown ? last.id : await listed(ledger, kind, externalId)
+  const id = isKnown ? last.id : await findListed(ledger, kind, externalId)
   if (typeof id !== 'number') return id
   lastFound.set(ledger, { kind, externalId, id })
   return call(ledgerPath([kind, id, ...below], query))
 }
 
 /** The ledger takes some texts in a query for an attack, and refuses them. */
-async function listed(ledger: Reader, kind: Kind, externalId: string): Promise<number | Refused> {
+async function findListed(
+  ledger: Reader,
+  kind: Kind,
+  externalId: string,
+): Promise<number | Refused> {
   const path = ledgerPath([kind], {
     // For loans, the query is exact.
     externalId: kind === 'clients' ? escapeLike(externalId) : externalId,

@@ -37,13 +37,13 @@ export async function checkLedger(
   ])
   const reads = openReads(settings, { pauseMs, signal })
   try {
-    const connection = await connected({ reads, settings, lenders })
+    const connection = await checkConnection({ reads, settings, lenders })
     const broken = connection.find(({ state }) => state !== 'ok')?.check
     const findings = [...connection]
     for (const check of checksFor(needed).filter(({ check }) => check !== broken))
       findings.push(
         ...(broken === undefined
-          ? await ran(check, { reads, settings, lenders })
+          ? await runCheck(check, { reads, settings, lenders })
           : [after(broken, check)]),
       )
     return findings
@@ -53,7 +53,7 @@ export async function checkLedger(
 }
 
 /** The findings up to the step that the first call did not pass. */
-async function connected({ reads, settings }: Checked): Promise<Finding[]> {
+async function checkConnection({ reads, settings }: Checked): Promise<Finding[]> {
   const trouble = troubleIn(await reads.probe(), settings)
   const at = STEPS.indexOf(trouble?.step ?? 'password_expiry')
   const passed = STEPS.slice(0, at).map(step =>
@@ -69,7 +69,7 @@ async function connected({ reads, settings }: Checked): Promise<Finding[]> {
   ]
 }
 
-async function ran({ check, expects, run }: Check, checked: Checked): Promise<Finding[]> {
+async function runCheck({ check, expects, run }: Check, checked: Checked): Promise<Finding[]> {
   try {
     return [await run(checked)].flat().map(found => findingOf(check, expects, found))
   } catch (error) {

@@ -49,7 +49,7 @@ export async function tryWrites(
 ): Promise<Tried> {
   const ledger = openLedger(settings)
   try {
-    const findings = await written(ledger, settings, lender, name).catch(error => {
+    const findings = await writeEach(ledger, settings, lender, name).catch(error => {
       if (error instanceof LedgerTrouble) return [notTried(error.message)]
       throw error
     })
@@ -62,7 +62,7 @@ export async function tryWrites(
 }
 
 /** Stops at the first write that does not do what it should. */
-async function written(ledger: Ledger, settings: Settings, lender: Lender, name: string) {
+async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, name: string) {
   const reference = openReference(ledger, settings)
   const data = await throwAwayData(reference, lender, name)
   const catalogue = operationCatalogue(new Map([[lender.code, lender]]))

@@ -47,7 +47,7 @@ async function countPending({ db }: Batch, source: string): Promise<number> {
 async function transformChunk(batch: Batch, source: Source, max: number): Promise<number> {
   if (max === 1) return transformOldest(batch, source)
   try {
-    return await counted(
+    return await runCounted(
       batch,
       sql`core.transform(${source.name}, ${max}, ${source.stuck}::uuid[])`,
     )
@@ -68,13 +68,13 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
      order by raw_id limit 1`.execute(batch.db)
   const id = rows[0]?.id
   if (id === undefined) return 0
-  const take = () => counted(batch, sql`core.take(${name}, array[${id}::uuid])`)
+  const take = () => runCounted(batch, sql`core.take(${name}, array[${id}::uuid])`)
   try {
     // A database that stalled may be back: its time-out must not make a good row unreadable.
     return await take().catch(error => (isTimeout(error) ? take() : Promise.reject(error)))
   } catch (error) {
     if (isDataError(error) || isTimeout(error))
-      return counted(batch, sql`core.save_unread(${name}, ${id}, ${publicReason(error)})`)
+      return runCounted(batch, sql`core.save_unread(${name}, ${id}, ${publicReason(error)})`)
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
     batch.log.error(
       { err: error, source: name, rawId: id },
@@ -86,7 +86,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
   }
 }
 
-async function counted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
+async function runCounted({ db, claim }: Batch, step: RawBuilder<unknown>): Promise<number> {
   const taken = await db.transaction().execute(async trx => {
     // The lock is a statement of its own, so that waiting for it never looks like a row that cannot be read in time.
     await lockSettling(trx)

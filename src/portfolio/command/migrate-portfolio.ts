@@ -10,7 +10,7 @@ import { decode } from '../../csv/reading/decode.ts'
 import { plainName } from '../../csv/reading/header.ts'
 import { readHeader } from '../../csv/reading/read-csv.ts'
 import { UnreadableFile } from '../../csv/reading/unreadable-file.ts'
-import { retried } from '../../database/retried.ts'
+import { retry } from '../../database/retry.ts'
 import type { RowKind } from '../kinds/kind.ts'
 import { kinds, rankOf } from '../kinds/kinds.ts'
 import type { MigrationRecord } from '../migration-record.ts'
@@ -82,7 +82,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   if (invalid_rows > 0)
     say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
   const ended = await showProgress(() =>
-    retried(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
+    retry(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
       withinMs: OUTAGE_MS,
       everyMs: ASK_AGAIN_MS,
       mayPass: error => error instanceof TryAgainLater,

@@ -6,7 +6,7 @@ import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadRow } from '../../csv/reading/read-upload.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { keepRenewing } from '../../database/lease.ts'
-import { retried } from '../../database/retried.ts'
+import { retry } from '../../database/retry.ts'
 import type { Row } from '../../database/row.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
@@ -57,7 +57,7 @@ export async function upload(
 }
 
 const throughOutage = <T>(work: () => Promise<T>): Promise<T> =>
-  retried(work, { withinMs: OUTAGE_MS, everyMs: TRY_AGAIN_MS })
+  retry(work, { withinMs: OUTAGE_MS, everyMs: TRY_AGAIN_MS })
 
 /** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {

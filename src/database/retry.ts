@@ -12,7 +12,7 @@ type Retries = {
   stopping?: AbortSignal | undefined
 }
 
-export async function retried<T>(work: () => Promise<T>, retries: Retries): Promise<T> {
+export async function retry<T>(work: () => Promise<T>, retries: Retries): Promise<T> {
   const { withinMs, everyMs, mayPass = isTransient, onRetry, stopping } = retries
   const until = performance.now() + withinMs
   for (;;) {
