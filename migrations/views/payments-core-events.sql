@@ -68,6 +68,16 @@ begin
 end
 $$;
 
+-- The id under which a refund is stored. Earlier versions kept the prefix that old events of gateway B have, which newer
+-- ones lack.
+create or replace function core.stored_refund(wanted_gateway text, id text) returns text language sql stable as $$
+  select coalesce(case when wanted_gateway = 'gateway_b' and id ~ '^\d+$' then (
+    select e.gateway_payment_id from core.event e
+     where e.gateway_payment_id = 'refund_' || id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
+       and (e.hints ? 'is_of_row') is not true
+     limit 1) end, id)
+$$;
+
 -- Saves what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their
 -- types. Returns the ids of those payments, refunds and chargebacks; null if there are none.
 create or replace function core.note_events(source core.source, ids uuid[]) returns text[] language plpgsql volatile as $$
@@ -92,7 +102,8 @@ begin
     ), noted as (
       insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
         paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text else payment_id end,
+      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text
+                           when kind = 'refund' then core.stored_refund($2, payment_id) else payment_id end,
              of_payment_id, case when found_problem = 'unknown_event' then 'unknown' else status end, amount, currency,
              paid_at, external_loan_id, found_problem, $3, verified_by, address, received_at, hints
         from read where kind <> 'link'

@@ -31,7 +31,7 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
 $$;
 
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do, and for a dispute perhaps another amount.
+-- different id than its webhooks do, and for a dispute perhaps another amount. The lender gives each refund an id of its own.
 create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
   select min(o.gateway_payment_id)
     from (
@@ -40,7 +40,8 @@ create or replace function core.same_money_as(r core.transaction) returns text l
       union all
       -- Anybody may send refunds where they are not signed: those are not read for each of them. A row is verified.
       select o.* from core.transaction o
-       where (r.hints ? 'is_of_row') is not true and o.hints ? 'is_of_row' and o.is_verified and o.kind <> 'payment'
+       where (r.hints ? 'is_of_row') is not true and (o.hints ? 'is_of_row' or o.hints ->> 'refund_id' = r.hints ->> 'refund_id')
+         and o.is_verified and o.kind <> 'payment'
          and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
    where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'
      and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))

@@ -152,19 +152,26 @@ begin
 end
 $$;
 
+-- A refund's id. Until version 2022-09-01 the gateway wrote refund_41805719 for what is 41805719 today. A row of its
+-- reconciliation has the id that the lender gave the refund, which may be any text.
+create or replace function base.gateway_b_refund_id(refund jsonb) returns text language sql stable parallel safe as $$
+  select case when refund ? 'is_of_row' then given else regexp_replace(given, '^refund_(?=\d+$)', '') end
+    from base.text_of(refund -> 'cf_refund_id') given
+$$;
+
 -- The facts of a refund's event. One that is under way changes nothing; one that was made may come back from the bank.
 create or replace function base.gateway_b_refund(name text, event jsonb, refund jsonb)
   returns base.fact language sql stable parallel safe as $$
   select case when base.text_of(refund -> 'cf_refund_id') is null then base.unreadable(null)
     when base.text_of(refund -> 'refund_status') in ('SUCCESS', 'CANCELLED', 'FAILED')
-      then row('refund', base.text_of(refund -> 'cf_refund_id'), base.text_of(refund -> 'cf_payment_id'),
+      then row('refund', base.gateway_b_refund_id(refund), base.text_of(refund -> 'cf_payment_id'),
         case when base.text_of(refund -> 'refund_status') <> 'SUCCESS' then 'undone'
              when name like 'AUTO%' or base.text_of(refund -> 'refund_type') = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
         base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
-          'refund_note', base.text_of(refund -> 'refund_note'), 'refund_reason', base.text_of(refund -> 'refund_reason'),
+          'refund_id', base.text_of(refund -> 'refund_id'), 'refund_note', base.text_of(refund -> 'refund_note'), 'refund_reason', base.text_of(refund -> 'refund_reason'),
           'arn', base.text_of(refund -> 'refund_arn'), 'is_of_row', refund -> 'is_of_row')))::base.fact end
 $$;
 

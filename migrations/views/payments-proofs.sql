@@ -142,8 +142,9 @@ declare
   said base.fact;
 begin
   execute format('select * from base.%I($1) f
-                   where f.kind = $2 and f.payment_id = $3 and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
-    wanted_gateway) into said using answer, wanted_kind, id;
+                   where f.kind = $2 and $3 = case when $2 = ''refund'' then core.stored_refund($4, f.payment_id) else f.payment_id end
+                     and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
+    wanted_gateway) into said using answer, wanted_kind, id, wanted_gateway;
   if said.payment_id is null then
     return 'the gateway says that it has not happened';
   end if;

@@ -12,7 +12,7 @@ import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { isZero, namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
 import { reversalsIn } from './reversals.ts'
-import { collectionOf, eventOf, orderPath, part, refundPart } from './row.ts'
+import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
 import { kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
@@ -27,9 +27,9 @@ export function readsOfB(call: CallGateway): GatewayReads {
   const find = (path: string) => found(get(path), isAbsent)
   const itemIn = async (path: string, name: string, id: string) => {
     const list = await find(path)
-    return list === undefined
-      ? undefined
-      : shape.list(list).find(item => ifReadable(() => shape.text(item, name)) === id)
+    const isIt = (item: unknown) =>
+      ifReadable(() => refundIdOf(shape.text(item, name))) === refundIdOf(id)
+    return list === undefined ? undefined : shape.list(list).find(isIt)
   }
 
   return {

@@ -16,4 +16,7 @@ export const collectionOf = (payment: unknown): StatusFields => ({
   authorization: { action: textOf(at(payment, 'authorization.action')) },
 })
 
+/** A refund's id without the prefix that it has up to version 2022-09-01, as in base.gateway_b_refund_id. */
+export const refundIdOf = (id: string) => id.replace(/^refund_(?=\d+$)/, '')
+
 export const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`

@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { withConfirm } from '../../support/books/confirm.ts'
+import { refundB, successB } from '../../support/payments/gateway-events.ts'
+import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
+
+const B = 'gateway_b'
+/** One refund’s id as the gateway has written it since version 2023-08-01, and as it did before. */
+const NEW = 402_935_015
+const OLD = `refund_${NEW}`
+const BOOKED = [{ '1-r2': 700 }, ['posted', null, null, null]]
+
+/** A posted payment of 1000 rupees. */
+async function posted(t: Test, trust: object = AUTOMATIC) {
+  const service = await reversing(t, trust)
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  return {
+    ...service,
+    refund: (id: unknown, status = 'SUCCESS') =>
+      service.signed(refundOfB(300, { id, of: 1, status })),
+    refundIds: async () => {
+      const { body } = await service.call('GET', '/api/payments?kind=refund')
+      return body.payments.map((one: any) => one.gateway_payment_id)
+    },
+  }
+}
+
+for (const [first, second] of [
+  [NEW, OLD],
+  [OLD, NEW],
+]) {
+  t.test(`a refund sent as ${first} and as ${second} is taken out once`, async t => {
+    const together = await posted(t)
+    await together.refund(first)
+    await together.refund(second)
+    await together.batch()
+    t.same([await together.standing(), await together.shown(NEW, B)], BOOKED)
+    t.same(await together.refundIds(), [String(NEW)])
+
+    const apart = await posted(t)
+    await apart.refund(first)
+    await apart.batch()
+    await apart.refund(second)
+    await apart.batch()
+    t.same([await apart.standing(), await apart.shown(NEW, B)], BOOKED)
+    t.same(await apart.refundIds(), [String(NEW)])
+  })
+
+  t.test(`a person finds one row of a refund sent as ${first} and as ${second}`, async t => {
+    const service = await posted(t, MANUAL)
+    await service.refund(first)
+    await service.batch()
+    await service.refund(second)
+    await service.batch()
+    t.same(await service.refundIds(), [String(NEW)])
+    t.same(await service.shown(NEW, B), ['suspense', 'refund', null, null])
+  })
+
+  t.test(`a refund made as ${first} and cancelled as ${second} is taken back`, async t => {
+    const service = await posted(t)
+    await service.refund(first)
+    await service.batch()
+    await service.refund(second, 'CANCELLED')
+    await service.batch()
+    t.same((await service.shown(NEW, B))[2], 'taken_back')
+  })
+}
+
+t.test('a refund stored under its old id keeps it, and gets its new events', async t => {
+  const service = await posted(t)
+  await service.refund(NEW)
+  await service.batch()
+  // As an earlier version stored it.
+  for (const table of ['core.event', 'core.transaction'])
+    await sql`
+      update ${sql.raw(table)} set gateway_payment_id = ${OLD} where gateway_payment_id = ${String(NEW)}`.execute(
+      service.db,
+    )
+  await service.refund(OLD)
+  await service.signed({
+    ...refundOfB(300, { id: NEW, of: 1 }),
+    event_time: '2026-02-07T10:00:00Z',
+  })
+  await service.batch()
+  t.same([await service.standing(), await service.shown(OLD, B)], BOOKED)
+  t.same(await service.refundIds(), [OLD])
+  await service.refund(OLD, 'CANCELLED')
+  await service.batch()
+  t.same((await service.shown(OLD, B))[2], 'taken_back')
+})
+
+t.test('a second refund with the lender’s id of the first waits for a person', async t => {
+  const service = await posted(t)
+  const refund = (id: string, refund_id: string) => {
+    const event: any = refundOfB(300, { id, of: 1 })
+    return service.signed({ ...event, data: { refund: { ...event.data.refund, refund_id } } })
+  }
+  await refund('a', 'R-1')
+  await refund('b', 'R-1')
+  await refund('c', 'R-2')
+  await service.batch()
+  t.same(await service.standing(), { '1-r3': 400 })
+  t.same((await service.shown('c', B))[0], 'posted')
+  t.match(await service.payment('b', B), {
+    payment: { state: 'suspense', reason: 'refund', detail: 'It may be the same money as a' },
+  })
+})
+
+t.test('the gateway’s API confirms a refund under either of its ids', async t => {
+  const { gateways, service, has, stateOf } = await withConfirm(t)
+  await has(B, '1')
+  const refund = (id: string) =>
+    gateways.put('/refunds', {
+      gateway: B,
+      id,
+      paymentId: '1',
+      amount: 100_000,
+      status: 'processed',
+    })
+  await refund('refund_31')
+  await refund('32')
+  const event = (id: unknown): any => refundB({ id, of: '1' })
+  for (const id of [31, 'refund_32']) {
+    const { data, ...rest } = event(id)
+    const more = { refund: { ...data.refund, order_id: 'order_1' } }
+    await service.webhook(B, { ...rest, data: more }, { lender: 'LENDER_07' })
+  }
+  await service.batch()
+  for (const id of ['31', '32']) t.same(await stateOf(id), ['suspense', 'refund', null])
+})
