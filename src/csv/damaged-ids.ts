@@ -1,4 +1,5 @@
 import type { CsvFields } from './fields.ts'
+import { placeholder } from './made-up-values.ts'
 
 type IdColumns = {
   /** Columns with the ids of gateways and banks: ids, UTRs and references. */
@@ -62,12 +63,16 @@ const DAMAGES: Record<keyof IdColumns, Damage[]> = {
   ids: [shortened, rounded, ...asNumber, ...spaced],
 }
 
-/** The errors of ids that a spreadsheet damaged. Under a damaged id, a payment that is already booked would be booked again. */
+/**
+ * The errors of ids that a spreadsheet damaged, and of words in place of ids. Under a damaged id, a payment that is already
+ * booked would be booked again.
+ */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
   for (const kind of ['externalIds', 'telephones', 'ids'] as const)
     for (const name of columns[kind] ?? []) {
-      const damage = damageOf(fields[name] ?? '', kind)
+      const cell = fields[name] ?? ''
+      const damage = cell === '' ? undefined : (placeholder(cell) ?? damageOf(cell, kind))
       if (damage !== undefined) errors.push(`${name} ${damage}`)
     }
   return errors

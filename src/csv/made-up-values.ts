@@ -2,13 +2,14 @@ import type { CsvFields } from './fields.ts'
 
 /** Columns in which any text may be meant, whatever it looks like. */
 const FREE_TEXTS = ['note', 'reason']
-/** Columns whose values are issued, so that no word may be meant. People are called Nil and Na. */
-const ISSUED = ['client_mobile_no', 'client_email_address', 'utr_payment_id', 'payment_reference']
+/** A column whose values are issued, as ids are, so that no word may be meant. People are called Nil and Na. */
+const ISSUED = ['client_email_address']
 
-/** Texts that people and reports write where they have no number. */
-const PLACEHOLDER = /^(n[./]?a\.?|nil|none|null|not (available|applicable)|0+|[-–—]+)$/i
-/** The longest one is `not applicable`; other values need no second look. */
-const MAX_PLACEHOLDER_CHARACTERS = 14
+/** Texts that people and programs write where they have no number or id, perhaps in brackets. */
+const PLACEHOLDER =
+  /^[[({<]?(\\n|n[./]?a\.?|nan|nil|none|null|undefined|unknown|missing|blank|empty|tb[acd]|not (available|applicable|known|assigned)|[+-]?0+([.,]0*)?|[-–—_]+|[?*/]{1,2})[\])}>]?$/i
+/** The longest one is `[not applicable]`; other values need no second look. */
+const MAX_PLACEHOLDER_CHARACTERS = 16
 
 /** The values, written exactly so: people are called Null and Nan. */
 const MADE_UP =
@@ -41,9 +42,10 @@ export function madeUpValues(fields: CsvFields): string[] {
   return errors
 }
 
-/** Two clients or payments with the same placeholder would be taken for one. */
+/** Two clients, loans or payments with the same placeholder would be taken for one. */
 export function placeholder(cell: string): string | undefined {
   if (cell.length > MAX_PLACEHOLDER_CHARACTERS || !PLACEHOLDER.test(cell)) return undefined
+  if (madeUp(cell) !== undefined) return undefined
   return `is ${cell}, which stands for no value: enter the value, or leave the cell empty`
 }
 

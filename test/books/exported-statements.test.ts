@@ -249,6 +249,30 @@ t.test('a payment that gateway B’s report has as failed and as made is capture
   ])
 })
 
+t.test('a word for no value is no id of a refund or an adjustment', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const refused = async (gateway: string, ...lines: string[]) => {
+    const path = `${gateway}/statement?lender=LENDER_02`
+    return (await uploadStatement(service.url, path, lines.join('\n'))).body.detail
+  }
+  t.match(
+    await refused(
+      'gateway_b',
+      'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_settlement_id',
+      'NA,REFUND,10,INR,SUCCESS,2026-02-05T10:30:00+05:30,DEBIT,7',
+    ),
+    /line 2: event_id is NA, which stands for no value/,
+  )
+  t.match(
+    await refused(
+      'gateway_a',
+      'entity_id,type,amount,settlement_id,settlement_utr',
+      '-,adjustment,10,setl_1,utr_1',
+    ),
+    /line 2: entity_id is -, which stands for no value/,
+  )
+})
+
 t.test('an export of one gateway is refused as a statement of another gateway', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const path = 'gateway_b/statement?lender=LENDER_02'

@@ -204,6 +204,25 @@ t.test(
   },
 )
 
+t.test('a word for no value is no id of a payment or a settlement', async t => {
+  const rows = ['NA,setl_1,utr_1', 'pay_8,-,utr_1', 'pay_9,setl_1,0', '0,n/a,nil'].map(row => {
+    const [id, settlement, utr] = row.split(',')
+    return `${id},1,INR,captured,2026-02-05T10:00:00Z,,,${settlement},,${utr}`
+  })
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const valid = 'pay_7,1,INR,captured,2026-02-05T10:00:00Z,,,,,'
+  const { body } = await upload(service.url, path, [HEADER, ...rows, valid].join('\n'))
+  t.match(body, {
+    valid_rows: 1,
+    errors: [
+      { line: 2, reason: /^gateway_payment_id is NA, which stands for no value/ },
+      { line: 3, reason: /^settlement_id is -, which/ },
+      { line: 4, reason: /^utr is 0, which/ },
+      { line: 5, reason: /^gateway_payment_id is 0, .*settlement_id is n\/a, .*utr is nil, / },
+    ],
+  })
+})
+
 t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = [

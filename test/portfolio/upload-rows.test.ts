@@ -179,6 +179,11 @@ t.test(
       '000',
       '-',
       '--',
+      'UNKNOWN',
+      '(null)',
+      '\\N',
+      '?',
+      '0.00',
     ]
     const rows = words.map((word, i) => ({
       loan_external_id: `NA-${i}`,
@@ -194,7 +199,7 @@ t.test(
     t.same(
       body.errors.map(({ reason }: any) => reason.split('; ')),
       words.map(word =>
-        ['client_mobile_no', 'client_email_address', 'utr_payment_id'].map(name =>
+        ['client_mobile_no', 'utr_payment_id', 'client_email_address'].map(name =>
           sentence(name, word),
         ),
       ),
@@ -207,6 +212,24 @@ t.test(
     t.same(
       errors.map(({ reason }: any) => reason),
       words.map(word => sentence('payment_reference', word)),
+    )
+    const clients = words.map((client_external_id, i) => ({
+      loan_external_id: `NB-${i}`,
+      client_external_id,
+    }))
+    const ofClients = (await uploadCsv(service, 'loans', loansCsv(...clients))).body.errors
+    t.same(
+      ofClients.map(({ reason }: any) => reason),
+      words.map(word => sentence('client_external_id', word)),
+    )
+    const loans = words.map((loan_external_id, i) => ({
+      loan_external_id,
+      payment_reference: `p-${i}`,
+    }))
+    const ofLoans = (await uploadCsv(service, 'repayments', repaymentsCsv(...loans))).body.errors
+    t.same(
+      ofLoans.map(({ reason }: any) => reason),
+      words.map(word => sentence('loan_external_id', word)),
     )
   },
 )

@@ -76,9 +76,10 @@ export function errorsOfSaid(row: Said): string[] {
 
 export function errorsOfSettled(row: Settled): string[] {
   const fields = filled(row)
-  // A part that is neither payment nor refund has no id of its own.
-  const ids = row.kind === 'other' ? REFERENCES : ['id', ...REFERENCES]
-  return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids })]
+  // A part that is neither payment nor refund may have an id that was made of several columns.
+  const [ids, externalIds] =
+    row.kind === 'other' ? [REFERENCES, ['id']] : [['id', ...REFERENCES], []]
+  return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids, externalIds })]
 }
 
 /** An empty cell is undefined here, even where it is required. */

@@ -41,7 +41,7 @@ export function rowLayout(place: Place) {
     /** The reason with the file's own name of the column. */
     labelled(reason: string): string {
       const [name = '', ...rest] = reason.split(' ')
-      const label = layout.labels.get(name === 'id' ? 'gateway_payment_id' : name)
+      const label = labelOf(layout, name)
       return label === undefined ? reason : [label, ...rest].join(' ')
     },
   }
@@ -61,6 +61,12 @@ export function rowLayout(place: Place) {
       Object.entries(fields).map(([name, text]) => [name, plainly(layout.format, name, text)]),
     )
   }
+}
+
+/** Of a part of a settlement, gateway B names the event, which is not a payment. */
+function labelOf({ labels }: ReportLayout, name: string): string | undefined {
+  if (name !== 'id') return labels.get(name)
+  return labels.get('event_id') ?? labels.get('gateway_payment_id')
 }
 
 function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>): ReadRow {
