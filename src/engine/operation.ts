@@ -58,6 +58,8 @@ export type Operation<Schema extends TObject = TObject> = {
   permissions?: string[]
   /** The operation's first call is the write, so that its start and its sending are one record. */
   writesAtOnce?: true
+  /** The effect carries an id that no other operation gives: while a call may still run, `find` finds no other effect. */
+  carriesOwnId?: true
   /** Writes, or returns the refusal, the ledger's or ours, that follows from a read before the write. */
   run(attempt: Attempt, data: Static<Schema>): Promise<Answer | Refusal>
   /** @throws LedgerTrouble if the ledger cannot be read */

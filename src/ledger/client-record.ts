@@ -76,14 +76,21 @@ export function createClient({ ledger, key }: Writer, body: object & { externalI
     body,
     key,
     promisedId: 'clientId',
-    named: body.externalId,
+    named: { resourceExternalId: body.externalId },
   })
 }
 
-export function updateClient({ ledger, key }: Writer, externalId: string, body: object) {
+/** @param changed the members of the body that differ from the client */
+export function updateClient(
+  { ledger, key }: Writer,
+  externalId: string,
+  body: object,
+  changed: string[],
+) {
   const wanted = { kind: 'clients', externalId, isWrite: true } as const
+  const named = { resourceExternalId: externalId }
   return atExternalId<Answer>(ledger, wanted, path =>
-    ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId', named: externalId }),
+    ledger.write({ method: 'PUT', path, body, key, promisedId: 'clientId', named, changed }),
   )
 }
 

@@ -34,7 +34,12 @@ export const clientUpdate = operation({
     if (found.outcome === 'refused') return found
     if (changes.activationDate !== undefined && found.body.active === false) return notActive
     const names = namesOf(found.body, changes)
-    return updateClient(attempt, externalId, { ...names, ...changes, ...dayFormat })
+    const differs = ([name, value]: [string, string]) =>
+      !hasClientFields(found.body, { [name]: value })
+    const changed = Object.entries(changes)
+      .filter(differs)
+      .map(([name]) => name)
+    return updateClient(attempt, externalId, { ...names, ...changes, ...dayFormat }, changed)
   },
 
   async find({ ledger }, { externalId, ...changes }) {

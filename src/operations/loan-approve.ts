@@ -7,7 +7,7 @@ import { ExternalId } from '../http/fields/text-fields.ts'
 import { dayFormat, laterDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../ledger/effect.ts'
 import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loans/loan.ts'
-import { commandLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
+import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',
@@ -22,7 +22,7 @@ export const loanApprove = operation({
     const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     const expected = found.body.timeline.expectedDisbursementDate
-    return commandLoan(attempt, external_loan_id, 'approve', {
+    return approveLoan(attempt, external_loan_id, {
       approvedOnDate,
       // Fineract refuses an approval after the expected disbursement; a later expected day stays.
       expectedDisbursementDate:

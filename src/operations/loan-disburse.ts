@@ -12,7 +12,7 @@ import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loans/loan.ts'
 import {
-  commandLoan,
+  disburseLoan,
   findLoan,
   findLoanAnswer,
   findTransaction,
@@ -38,6 +38,7 @@ export const loanDisburse = operation({
   summary: 'Disburses an approved loan',
   permissions: ['DISBURSE_LOAN'],
   loanState: 'disbursed',
+  carriesOwnId: true,
   schema,
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
@@ -50,7 +51,7 @@ export const loanDisburse = operation({
       (await beforeTheWrite(attempt, data))
     if (before !== undefined) return before
     const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
-    return commandLoan(attempt, external_loan_id, 'disburse', {
+    return disburseLoan(attempt, external_loan_id, attempt.id, {
       actualDisbursementDate,
       // Without the amount, Fineract disburses the whole approved principal.
       ...(transactionAmount === undefined ? {} : { transactionAmount }),
@@ -120,7 +121,7 @@ async function besideOwnCall(attempt: Attempt, wanted: Disbursement): Promise<An
     : await find({ ...attempt, mayStillRun: false }, wanted)
   if (equal.state !== 'there') return undefined
   const ours = await outcomeUnderKey(
-    commandLoan(attempt, wanted.external_loan_id, 'disburse', dayFormat),
+    disburseLoan(attempt, wanted.external_loan_id, attempt.id, dayFormat),
   )
   if (ours !== undefined) return ours
   const loan = await findLoanAnswer(ledger, wanted.external_loan_id)

@@ -50,7 +50,8 @@ export const loanUpdate = operation({
     if (found.outcome === 'refused') return found
     const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
-    const body = mergeChanges(found.body, takenChanges(found.body, changes))
+    const taken = takenChanges(found.body, changes)
+    const body = mergeChanges(found.body, taken)
     if (!Number.isInteger(body.repaymentEvery)) {
       const { loanTermFrequency, numberOfRepayments } = body
       return refusal(
@@ -62,7 +63,15 @@ export const loanUpdate = operation({
     refuseUncollected(found.body, body)
     if (changes.interestRatePerPeriod !== undefined)
       await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found.body))
-    return updateLoan(attempt, externalId, body)
+    const changed = Object.entries(taken).filter(
+      ([name, value]) => !has(found.body, { [name]: value }),
+    )
+    return updateLoan(
+      attempt,
+      externalId,
+      body,
+      changed.map(([name]) => name),
+    )
   },
 
   async find({ ledger }, { externalId, ...changes }) {

@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js'
-import { isAnother, LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
+import { LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -43,9 +43,8 @@ async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTrans
     if (answer.status === NOT_FOUND) return []
     throw new LedgerTrouble(answer)
   }
-  const { externalId, transactions } = answer.body
-  const isLoan = typeof externalId === 'string' && !isAnother(loan, externalId)
-  if (isLoan && isList(transactions)) return transactions
+  const { transactions } = answer.body
+  if (isList(transactions)) return transactions
   throw new LedgerTrouble({
     ...answer,
     outcome: 'not_arrived',

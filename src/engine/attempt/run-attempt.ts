@@ -2,6 +2,7 @@ import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
 import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
+import { isRefusalOfAnother } from '../../ledger/answers/of-another-call.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Effect } from '../../ledger/effect.ts'
 import { type Claim, ClaimGone } from '../claim/claim.ts'
@@ -91,6 +92,9 @@ async function afterARefusal(
   if (claim.lookFirst || attempt.mayHaveComeTwice()) {
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
+  } else if (attempt.written() !== null && 'method' in answer) {
+    const ended = await lookBehindRefusal(attempt, answer)
+    if (ended !== undefined) return ended
   }
   // A refusal before the write, or before its key, says nothing about a call that still runs at the ledger.
   const written = attempt.written()
@@ -107,6 +111,19 @@ async function afterARefusal(
     finding === undefined ? attempt.decide(answer) : waitingForSetUp(claim, answer, finding),
     answer,
   )
+}
+
+/** A proxy that mixes up its connections may have passed on the refusal of another call. */
+async function lookBehindRefusal(
+  attempt: RunningAttempt,
+  answer: Answer,
+): Promise<Ended | undefined> {
+  const effect = await attempt.findOwn()
+  if (effect.state === 'there') return attempt.end(success(effect), answer)
+  const isOfAnother = effect.state === 'half_done' || isRefusalOfAnother(answer)
+  return isOfAnother
+    ? attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
+    : undefined
 }
 
 /** Fineract answers a write with wrong credentials with a 500; a read distinguishes that from a real failure. */

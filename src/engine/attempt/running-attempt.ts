@@ -3,7 +3,7 @@ import { idOf } from '../../ids.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
-import { type Effect, there } from '../../ledger/effect.ts'
+import { absent, type Effect, there } from '../../ledger/effect.ts'
 import type { ReferenceData } from '../../ledger/reference/reference.ts'
 import type { Log } from '../../log/log.ts'
 import type { Trace, Traces } from '../../ops/traces/traces.ts'
@@ -37,6 +37,8 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   isLooking(): boolean
   /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn(): boolean
+  /** Reads whether the effect that carries this operation's own id is there, where effects carry one. */
+  findOwn(): Promise<Effect>
   /** Reads whether the ledger has an equal effect, whoever made it. */
   findEqual(): Promise<Effect>
   write(): Promise<Answer | Refusal>
@@ -71,6 +73,13 @@ export function beginAttempt(
       // The ledger had queued the operation for approval; the approver may have progressed it.
       const wasTaken = claim.waitingFor === 'ledger_approval'
       return effect.state === 'moved_on' && wasTaken ? there(effect.body) : effect
+    },
+    async findOwn() {
+      if (!operation.carriesOwnId) return absent
+      isLooking = true
+      const effect = await operation.find({ ...attempt, mayStillRun: true }, claim.data)
+      isLooking = false
+      return effect
     },
     isLooking: () => isLooking,
     hasMovedOn: () => hasMovedOn,

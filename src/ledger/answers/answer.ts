@@ -1,4 +1,5 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
+import { isResultOfAnother, type Promised } from './of-another-call.ts'
 import { causeOfRefusal, inOneSentence } from './remedy.ts'
 
 export type Outcome =
@@ -89,21 +90,13 @@ function isReading(body: unknown): boolean {
 
 const LISTS = ['pageItems', 'globalConfiguration']
 
-/** The members by which the answer to an applied write is known. */
-export type Promised = {
-  /** A 200 has this member if, and only if, the write was applied. */
-  promisedId: 'clientId' | 'loanId' | 'resourceId'
-  /** The external id that a 200 names, unless it names none: another one is in the answer to another call. */
-  named?: string | undefined
-}
-
 export function classifyWrite(
   { status, body, isFromStore }: Received,
   promised: Promised,
 ): AnswerKind {
   const isOfLedger = isOfLedgerShape(body)
   const isRecorded = isFromStore || isOfLedger
-  if (status === 200) return { outcome: classify200(body, promised) }
+  if (status === 200) return { outcome: classify200({ body, isFromStore }, promised) }
   // The ledger checks credentials before anything else. A proxy's or container's 404 may replace the ledger's own answer.
   if (isMisconfiguration(status, body)) {
     const leftNothing = isOfLedger || status === 401 || status === 403
@@ -164,22 +157,20 @@ function isRefusedInFront(status: number, body: unknown): boolean {
   return isRefusal && !isOfLedgerShape(body)
 }
 
-function classify200(body: unknown, { promisedId, named }: Promised): Outcome {
+function classify200(
+  received: Pick<Received, 'body' | 'isFromStore'>,
+  promised: Promised,
+): Outcome {
+  const { body } = received
   if (typeof body !== 'object' || body === null) return 'unknown'
   const result = body as Record<string, unknown>
-  if (isAnother(named, result.resourceExternalId)) return 'unknown'
+  if (isResultOfAnother(received, promised)) return 'unknown'
   // A stored answer has this member too, as false.
   if (result.rollbackTransaction === true) return 'awaits_approval'
-  if (typeof result[promisedId] === 'number') return 'done'
+  if (typeof result[promised.promisedId] === 'number') return 'done'
   return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
     ? 'awaits_approval'
     : 'unknown'
-}
-
-/** A proxy that mixes up its connections passes on answers to other calls. Some ledgers ignore case in external ids. */
-export function isAnother(asked: string | undefined, answered: unknown): boolean {
-  if (asked === undefined || typeof answered !== 'string') return false
-  return answered.toLowerCase() !== asked.toLowerCase()
 }
 
 /**

@@ -7,7 +7,14 @@ export type LedgerError = {
   userMessageGlobalisationCode: string
   defaultUserMessage?: string
   developerMessage?: string
-  errors?: { userMessageGlobalisationCode?: string; defaultUserMessage?: string }[] | null
+  errors?:
+    | {
+        userMessageGlobalisationCode?: string
+        defaultUserMessage?: string
+        /** The values in the message. */
+        args?: ({ value?: unknown } | undefined)[] | null
+      }[]
+    | null
 }
 
 /** Whether the ledger itself made the error: a container's `{timestamp, status, error, path}` or HTML is not its own. */

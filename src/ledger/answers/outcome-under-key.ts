@@ -1,4 +1,5 @@
 import { type Answer, NOT_FOUND } from './answer.ts'
+import { isRefusalOfAnother } from './of-another-call.ts'
 
 /** Whether no other call under its key runs or can still be applied. A 404 comes before the key is looked at. */
 export function isRefusedUnderKey({ outcome, status, isFromStore }: Answer): boolean {
@@ -13,5 +14,6 @@ export function isRefusedUnderKey({ outcome, status, isFromStore }: Answer): boo
  */
 export async function outcomeUnderKey(probe: Promise<Answer>): Promise<Answer | undefined> {
   const answer = await probe
+  if (isRefusalOfAnother(answer)) return { ...answer, outcome: 'unknown' }
   return isRefusedUnderKey(answer) ? undefined : answer
 }

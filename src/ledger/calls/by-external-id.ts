@@ -24,8 +24,21 @@ type Wanted = {
   isWrite?: true
 }
 
+type Found = { kind: Kind; externalId: string; id: number }
+
 /** The record found last, by reader: an attempt has a reader of its own. */
-const lastFound = new WeakMap<Reader, { kind: Kind; externalId: string; id: number }>()
+const lastFound = new WeakMap<object, Found>()
+
+export const noteRead = (ledger: Reader, found: Found) => void lastFound.set(ledger, found)
+
+/** @returns the number of this record, if it is what was read last */
+export function lastRead(
+  ledger: object,
+  { kind, externalId }: Pick<Found, 'kind' | 'externalId'>,
+): number | undefined {
+  const last = lastFound.get(ledger)
+  return last?.kind === kind && last.externalId === externalId ? last.id : undefined
+}
 
 /** Calls what has this external id: by the id itself, or, where no path takes it, by the number that the ledger lists for it. */
 export async function atExternalId<Answered>(
@@ -35,10 +48,9 @@ export async function atExternalId<Answered>(
 ): Promise<Answered | Refused> {
   if (!NOT_IN_PATHS.test(externalId))
     return call(ledgerPath([kind, 'external-id', externalId, ...below], query))
-  const last = lastFound.get(ledger)
   // A write follows what its attempt has just read. A look must see what became of the number.
-  const isKnown = isWrite && last?.kind === kind && last.externalId === externalId
-  const id = isKnown ? last.id : await findListed(ledger, kind, externalId)
+  const known = isWrite && lastRead(ledger, { kind, externalId })
+  const id = known || (await findListed(ledger, kind, externalId))
   if (typeof id !== 'number') return id
   lastFound.set(ledger, { kind, externalId, id })
   return call(ledgerPath([kind, id, ...below], query))
@@ -60,12 +72,17 @@ async function findListed(
   // A proxy may mix up answers: one to another call says nothing about this record.
   if (pageItems === undefined) throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
   const equal = pageItems.filter(one => one.externalId === externalId)
+  // The ledger lists what contains the external id, whatever its case.
+  if (pageItems.some(one => !contains(one.externalId, externalId)))
+    throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
   if (equal.length > 1 || pageItems.length !== totalFilteredRecords)
     throw misconfigured(path, `the ledger lists more than one of the external id ${externalId}`)
   if (equal[0] !== undefined) return equal[0].id
   await refuseHidden(ledger, path)
   return missing(kind, path, externalId)
 }
+
+const contains = (listed = '', asked: string) => listed.toLowerCase().includes(asked.toLowerCase())
 
 /** A list says nothing about what it leaves out, and a user of another office than the top one sees only a part. */
 async function refuseHidden(ledger: Reader, path: LedgerPath): Promise<void> {

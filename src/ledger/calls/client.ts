@@ -7,10 +7,10 @@ import {
   explained,
   LedgerTrouble,
   NOTHING_WRITTEN,
-  type Promised,
   type Received,
 } from '../answers/answer.ts'
 import { codeOf } from '../answers/error-body.ts'
+import { isRefusalOfAnother, type Promised } from '../answers/of-another-call.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
@@ -31,7 +31,7 @@ export type Write = {
   body?: object
   /** At most 50 characters, unique per action and entity at the ledger. */
   key: string
-} & Promised
+} & Omit<Promised, 'sent'>
 
 export type Done<Body> = Answer & { outcome: 'done'; body: Body }
 /** A refusal with 404 means that what was read is not there. */
@@ -84,8 +84,10 @@ export function openLedger(
         return reading<Body>(await answered(request, classifyRead, callersSender))
       },
     }),
-    write({ promisedId, named, ...request }, trace) {
-      return call(request, received => classifyWrite(received, { promisedId, named }), trace)
+    write({ promisedId, named, changed, ...request }, trace) {
+      const sent = request.body as Promised['sent']
+      const promised = { promisedId, named, changed, sent }
+      return call(request, received => classifyWrite(received, promised), trace)
     },
     async probe() {
       const probe = call({ ...MINIMAL, signal: reads.signal }, classifyRead)
@@ -133,9 +135,13 @@ function guarding(breaker: Breaker, send: (request: Request, kind: KindOf) => Pr
 }
 
 function reading<Body>(answer: Answer): Reading<Body> {
+  if (answer.outcome === 'refused' && isRefusalOfAnother(answer))
+    throw new LedgerTrouble({ ...answer, outcome: 'not_arrived', message: OF_ANOTHER })
   if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
   return answer as Reading<Body>
 }
+
+const OF_ANOTHER = 'the answer is about another call than this one'
 
 async function answersOnNewConnection(settings: LedgerSettings): Promise<boolean> {
   const limits = { LEDGER_TIMEOUT_MS: NEW_CONNECTION_ANSWERS_WITHIN_MS, LEDGER_CONCURRENCY: 1 }

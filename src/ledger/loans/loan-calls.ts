@@ -1,6 +1,6 @@
 import type { Day } from '../../day.ts'
 import type { Answer } from '../answers/answer.ts'
-import { atExternalId } from '../calls/by-external-id.ts'
+import { atExternalId, lastRead, noteRead } from '../calls/by-external-id.ts'
 import type { Reader, Reading, Write, Writer } from '../calls/client.ts'
 import { lookUp, lookUpAnswer } from '../calls/look-up.ts'
 import { ofAsked, ofNumber } from '../calls/of-asked.ts'
@@ -60,19 +60,28 @@ function write(
 ): Promise<Answer> {
   const { query = {}, below = [], ...request } = call
   const wanted = { kind: 'loans', externalId, query, below, isWrite: true } as const
-  const named = below.length === 0 ? externalId : undefined
+  const named = {
+    loanId: lastRead(ledger, wanted),
+    ...(below.length === 0 ? { resourceExternalId: externalId } : {}),
+    ...call.named,
+  }
   return atExternalId<Answer>(ledger, wanted, path =>
-    ledger.write({ named, ...request, path, key }),
+    ledger.write({ ...request, named, path, key }),
   )
 }
 
 /** @param part what is read with the loan */
-export function readLoan<Part extends keyof Loans = 'alone'>(
+export async function readLoan<Part extends keyof Loans = 'alone'>(
   ledger: Reader,
   externalId: string,
   part?: Part,
 ): Promise<Reading<Loans[Part]>> {
-  return ofAsked(externalId, read(ledger, externalId, QUERIES[part ?? 'alone']))
+  const query = QUERIES[part ?? 'alone']
+  const isWhole = (loan: LoanWithTransactions) =>
+    !query.associations?.includes('transactions') || Array.isArray(loan.transactions)
+  const answer = await ofAsked<Loans[Part]>(externalId, read(ledger, externalId, query), isWhole)
+  if (answer.outcome === 'done') noteRead(ledger, { kind: 'loans', externalId, id: answer.body.id })
+  return answer
 }
 
 export function findLoan<Part extends keyof Loans = 'alone'>(
@@ -129,56 +138,65 @@ export function submitLoan({ ledger, key }: Writer, body: Body & { externalId: s
     body,
     key,
     promisedId: 'loanId',
-    named: body.externalId,
+    named: { resourceExternalId: body.externalId },
   })
 }
 
-export function updateLoan(writer: Writer, externalId: string, body: object) {
-  return write(writer, externalId, { method: 'PUT', body, promisedId: 'loanId' })
+/** @param changed the members of the body that differ from the loan */
+export function updateLoan(writer: Writer, externalId: string, body: object, changed: string[]) {
+  return write(writer, externalId, { method: 'PUT', body, changed, promisedId: 'loanId' })
 }
 
-/** @param command such as `approve` or `disburse` */
-export function commandLoan(writer: Writer, externalId: string, command: string, body: object) {
-  return write(writer, externalId, {
-    method: 'POST',
-    query: { command },
-    body,
-    promisedId: 'loanId',
-  })
+export function approveLoan(writer: Writer, externalId: string, body: object) {
+  return commandLoan(writer, externalId, 'approve', { body })
+}
+
+/** @param own the external id of the disbursement */
+export function disburseLoan(writer: Writer, externalId: string, own: string, body: object) {
+  const named = { subResourceExternalId: own }
+  return commandLoan(writer, externalId, 'disburse', { body, named })
+}
+
+function commandLoan(
+  writer: Writer,
+  externalId: string,
+  command: string,
+  call: Pick<Write, 'body' | 'named'>,
+) {
+  const query = { command }
+  return write(writer, externalId, { method: 'POST', query, promisedId: 'loanId', ...call })
 }
 
 export function deleteLoan(writer: Writer, externalId: string) {
   return write(writer, externalId, { method: 'DELETE', promisedId: 'loanId' })
 }
 
-/** @param transaction its external id, or the ledger's number for it */
+/** @param externalId the transaction's, if it can be called by it */
 export function undoTransaction(
   writer: Writer,
   loanExternalId: string,
-  transaction: string | number,
+  { id, externalId }: { id: number; externalId: string | undefined },
   body: object,
 ) {
-  const named = typeof transaction === 'number' ? [transaction] : ['external-id', transaction]
+  const one = externalId === undefined ? [id] : ['external-id', externalId]
   return write(writer, loanExternalId, {
     method: 'POST',
-    below: ['transactions', ...named],
+    below: ['transactions', ...one],
     query: { command: 'undo' },
     body,
     promisedId: 'resourceId',
+    named: { resourceId: id, ...(externalId && { resourceExternalId: externalId }) },
   })
 }
 
-export function repayLoan(
-  writer: Writer,
-  externalId: string,
-  body: Body & { externalId?: string },
-) {
+/** @param own the external id of the repayment */
+export function repayLoan(writer: Writer, externalId: string, own: string, body: Body) {
   return write(writer, externalId, {
     method: 'POST',
     below: ['transactions'],
     query: { command: 'repayment' },
     body,
     promisedId: 'resourceId',
-    named: body.externalId,
+    named: { resourceExternalId: own },
   })
 }

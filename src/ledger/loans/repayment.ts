@@ -28,7 +28,7 @@ export async function postRepayment(
   paymentTypeId: number,
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
 ): Promise<Answer> {
-  return repayLoan(writer, loanExternalId, {
+  return repayLoan(writer, loanExternalId, externalId, {
     transactionDate: day,
     transactionAmount: amount,
     externalId,
@@ -56,7 +56,8 @@ export function undoRepayment(
   { id, externalId: known, date }: LedgerTransaction,
   externalId: string,
 ): Promise<Answer> {
-  return undoTransaction(writer, loanExternalId, known === externalId ? externalId : id, {
+  const undone = { id, externalId: known === externalId ? externalId : undefined }
+  return undoTransaction(writer, loanExternalId, undone, {
     transactionDate: dayText(date),
     transactionAmount: 0,
     reversalExternalId: reversalOf(externalId),
@@ -102,7 +103,8 @@ export async function ownCallBeside(
 ): Promise<Answer | undefined> {
   const isOurs = booked.resourceExternalId === wanted.externalId
   if (isOurs || !attempt.mayStillRun) return undefined
-  return outcomeUnderKey(repayLoan(attempt, wanted.loanExternalId, dayFormat))
+  const { loanExternalId, externalId } = wanted
+  return outcomeUnderKey(repayLoan(attempt, loanExternalId, externalId, dayFormat))
 }
 
 /** The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it. */

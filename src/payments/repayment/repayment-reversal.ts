@@ -55,6 +55,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
   return operation({
     ...reversalIntake,
     summary: 'Takes back a repayment, or a part of it',
+    carriesOwnId: true,
     schema: ReversalData,
 
     async run(attempt, reversal) {

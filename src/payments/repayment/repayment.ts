@@ -49,6 +49,7 @@ export function repayment(db: Database, config: Config): Operation {
   return operation({
     ...repaymentIntake,
     summary: 'Posts a payment to its loan',
+    carriesOwnId: true,
     schema: Type.Object({ transaction_id: Type.String(), external_loan_id: Type.String() }),
 
     async run(attempt, { transaction_id, external_loan_id }) {

@@ -172,7 +172,7 @@ t.test(
 
 t.test('a look that breaks off after a container’s 500 is reported as our own', async t => {
   const client = newName('C')
-  const unlikeAny = { id: 7, firstname: 7 }
+  const unlikeAny = { id: 7, externalId: client, firstname: 7 }
   proxy.interferences = [
     { of: client, on: 'writes', status: 500, body: containerBody(500) },
     { of: client, on: 'reads', status: 200, body: unlikeAny, times: 1 },

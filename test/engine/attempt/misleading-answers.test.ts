@@ -173,3 +173,80 @@ t.test('a read that is answered with another record does not show what became of
   t.match(await ending(service.call, id), { status: 'success' })
   t.equal((await writesOn(service, loan)).filter(one => one.startsWith('APPROVE')).length, 1)
 })
+
+t.test('the result of an approval does not show that the loan was disbursed', async t => {
+  const loan = await ledgerLoan(service)
+  const { success_response: body } = await ending(
+    service.call,
+    await submit(service.call, 'LOAN_APPROVE', approval(loan)),
+  )
+  proxy.interferences = [{ of: loan, on: 'writes', status: 200, body: body as object, times: 1 }]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  t.match(await ending(service.call, id), {
+    status: 'success',
+    success_response: { changes: { status: { id: 300 } } },
+  })
+  t.match(await attemptsOf(service, id), [{ outcome: 'unknown' }, { outcome: 'done' }])
+  t.equal((await writesOn(service, loan)).filter(one => one.startsWith('DISBURSE')).length, 1)
+})
+
+t.test('a refusal of another command fails no operation that was applied', async t => {
+  const code = 'error.msg.loan.approve.account.is.not.submitted.and.pending.state'
+  const refused = { on: 'writes', status: 400, body: ledgerBody(400, code), times: 1 } as const
+  for (const afterwards of [true, false]) {
+    const loan = await ledgerLoan(service, 'approved')
+    proxy.interferences = [{ of: loan, ...refused, afterwards }]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    t.match(await ending(service.call, id), { status: 'success' }, `passed on: ${afterwards}`)
+    t.equal((await writesOn(service, loan)).filter(one => one.startsWith('DISBURSE')).length, 1)
+  }
+})
+
+t.test(
+  'a disbursement that was applied does not fail by an earlier refusal of its kind',
+  async t => {
+    const loan = await ledgerLoan(service, 'approved')
+    const code = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
+    const body = ledgerBody(400, code)
+    proxy.interferences = [
+      { of: loan, on: 'writes', status: 400, body, times: 1, afterwards: true },
+    ]
+    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+    t.match(await ending(service.call, id), { status: 'success' })
+    t.equal((await attemptsOf(service, id)).length, 1)
+  },
+)
+
+t.test(
+  'an answer that another record is missing does not show that a loan was deleted',
+  async t => {
+    const others = [
+      absence('error.msg.loan.external.id.invalid', 'another loan'),
+      absence('error.msg.client.id.invalid'),
+    ]
+    for (const body of others) {
+      const loan = await ledgerLoan(service)
+      proxy.interferences = [
+        { of: loan, on: 'writes', times: 1 },
+        { of: loan, on: 'reads', status: 404, body, spares: 1 },
+      ]
+      const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+      await until(async () => (await attemptsOf(service, id)).length === 1)
+      await hurry(service, id)
+      await until(async () => (await attemptsOf(service, id)).length === 2)
+      t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+      proxy.interferences = []
+      await hurry(service, id)
+      t.match(await ending(service.call, id), { status: 'success' })
+      const deletes = (await writesOn(service, loan)).filter(command =>
+        command.startsWith('DELETE'),
+      )
+      t.equal(deletes.length, 1)
+    }
+  },
+)
+
+function absence(code: string, value?: string) {
+  const error = { userMessageGlobalisationCode: code, args: [{ value }] }
+  return { ...ledgerBody(404, code), errors: [error] }
+}

@@ -19,12 +19,12 @@ const WITHOUT_ID = [
   'isTransactionOfAnotherLoan',
 ]
 const NO_CALLS = ['hasClientFields', 'clientDifferences', 'clientAnswer']
-/** Its command is never a caller's text. */
-const commandLoan: Call = (writer, id) => loanCalls.commandLoan(writer as Writer, id, 'approve', {})
+const undoTransaction: Call = (writer, id, externalId) =>
+  loanCalls.undoTransaction(writer as Writer, id, { id: 7, externalId }, {})
 const CALLS = Object.entries({
   ...clientCalls,
   ...loanCalls,
-  commandLoan,
+  undoTransaction,
 } as unknown as Record<string, Call>).filter(
   ([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name),
 )
@@ -65,10 +65,10 @@ t.test('each call to the ledger reaches only the resource that its ids name', as
 t.test('a write uses the number that its attempt has just read, and a look asks again', async t => {
   const listed = { totalFilteredRecords: 1, pageItems: [{ id: 7, externalId: 'LN/1' }] }
   const { ledger, targets } = await startLedger(t, url =>
-    url.includes('externalId=') ? listed : { id: 7, loanId: 7 },
+    url.includes('externalId=') ? listed : { id: 7, externalId: 'LN/1' },
   )
   await loanCalls.readLoan(ledger, 'LN/1')
-  await loanCalls.commandLoan({ ledger, key: 'k' }, 'LN/1', 'approve', {})
+  await loanCalls.approveLoan({ ledger, key: 'k' }, 'LN/1', {})
   await loanCalls.findLoan(ledger, 'LN/1')
   const [query, loan] = ['/loans?externalId=LN%2F1', '/loans/7']
   t.same(
@@ -78,9 +78,23 @@ t.test('a write uses the number that its attempt has just read, and a look asks 
 })
 
 t.test('an answer to another call does not prove that a record is absent', async t => {
-  for (const answer of [[], [{ id: 1, name: 'Head office' }], { id: 5 }, {}]) {
+  const others = { totalFilteredRecords: 1, pageItems: [{ id: 5, externalId: 'LN/2' }] }
+  for (const answer of [[], [{ id: 1, name: 'Head office' }], { id: 5 }, {}, others]) {
     const { ledger } = await startLedger(t, () => answer)
     await t.rejects(loanCalls.findLoan(ledger, 'LN/1'), JSON.stringify(answer))
+  }
+})
+
+t.test('a loan is read with its transactions, or not at all', async t => {
+  for (const [body, isWhole] of [
+    [{ id: 7, externalId: 'L-1', transactions: [] }, true],
+    [{ id: 7, externalId: 'L-1' }, false],
+    [{ id: 7, transactions: [] }, false],
+  ] as const) {
+    const { ledger } = await startLedger(t, () => body)
+    const read = loanCalls.findLoan(ledger, 'L-1', 'transactions')
+    const [loan] = await Promise.allSettled([read])
+    t.equal(loan.status, isWhole ? 'fulfilled' : 'rejected', JSON.stringify(body))
   }
 })
 
