@@ -20,6 +20,12 @@ export const overdueSubjects = headsWhere(
   sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
 )
 
+/** Heads of which no attempt can have failed, as none was claimed. */
+export const untriedSubjects = headsWhere(
+  'untried_subjects',
+  sql`claimed_by is null and attempt = 0 and next_try_at <= now() and ${mayRun('head')}`,
+)
+
 export const expiredSubjects = headsWhere('expired_subjects', sql`claimed_until < now()`)
 
 /**
@@ -41,7 +47,7 @@ const SUBJECTS_PER_PAGE = 5_000
 /** Walks the index from subject to subject, so that one with ten thousand waiting operations costs one step. */
 function headsWhere(name: string, condition: RawBuilder<unknown>) {
   const columns = sql`subject, seq, origin, waits_for, accepted_at, claimed_by, claimed_until, next_try_at, unknown_since,
-    look_first, waiting_for, resolution`
+    look_first, waiting_for, resolution, attempt`
   return async (db: Database, origins: readonly Origin[], limit: number, after = '') => {
     const { rows } = await sql<SubjectPage>`${prepared(name)}
       with recursive head as (

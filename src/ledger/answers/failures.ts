@@ -23,8 +23,13 @@ type Failures = {
   isRecoveryTestDue(): boolean
 }
 
+/** More that fail every time than this are an outage to whoever owns them. */
+const MAX_REMEMBERED = 1_000
+
 export function openFailures(now = () => performance.now()): Failures {
   const subjects = new Set<string>()
+  /** These failed while others did not: their failures show nothing about the ledger. */
+  const byThemselves = new Set<string>()
   let lastError: string | null = null
   let testAt = 0
   let pauseMs = FIRST_TEST_MS
@@ -40,9 +45,12 @@ export function openFailures(now = () => performance.now()): Failures {
         if (isForgotten()) forget()
         lastError = answer.message
         failedAt = now()
-        // An outage may affect any number of loans; these are enough to know.
-        if (!isOutage()) subjects.add(subject)
+        // An outage may affect any number of loans.
+        if (!byThemselves.has(subject) && subjects.size < MAX_REMEMBERED) subjects.add(subject)
       } else if (isLedgersDecision(answer)) {
+        const free = MAX_REMEMBERED - byThemselves.size
+        for (const failed of [...subjects].slice(0, free)) byThemselves.add(failed)
+        byThemselves.delete(subject)
         forget()
       }
     },

@@ -67,6 +67,34 @@ t.test('one client for whom the ledger always fails delays nobody else', async t
   t.match(await ending(service.call, other), { status: 'success' })
 })
 
+t.test('clients for whom the ledger always fails delay nobody else, however many', async t => {
+  const service = await startTestService(t)
+  const poisoned = Array.from({ length: 12 }, (_, n) => newName(`C-0${n}`))
+  const match = (externalId: string) => ({ kind: 'error', status: 500, match: { externalId } })
+  await control(service, 'PUT', '/faults', poisoned.map(match))
+  const failing = await Promise.all(
+    poisoned.map(client => submit(service.call, 'CLIENT_CREATE', clientData(client))),
+  )
+  await until(async () => (await ledgerState(service)).circuit === 'open')
+
+  const others = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      submit(service.call, 'CLIENT_CREATE', clientData(newName('C-9'))),
+    ),
+  )
+  const from = Date.now()
+  for (const id of others) t.match(await ending(service.call, id), { status: 'success' })
+  t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
+
+  const before = await Promise.all(failing.map(id => attemptsOf(service, id)))
+  await until(async () => {
+    for (const id of failing) await hurry(service, id)
+    const now = await Promise.all(failing.map(id => attemptsOf(service, id)))
+    return now.every((attempts, n) => attempts.length > (before[n]?.length ?? 0))
+  }, 'each fails again')
+  t.equal((await ledgerState(service)).circuit, 'closed', 'they no longer count as an outage')
+})
+
 t.test('equal attempts in a row share a row that has their number, start and end', async t => {
   const service = await startTestService(t)
   await control(service, 'PUT', '/faults', [{ kind: 'error', status: 500 }])

@@ -53,3 +53,23 @@ t.test('failures that are two minutes apart are not an outage', async t => {
   }
   t.notOk(failures.isOutage())
 })
+
+t.test('subjects that fail while others do not are no outage when they fail again', async t => {
+  const many = Array.from({ length: 20 }, (_, n) => String(n))
+  const { failures } = failing(many)
+  t.ok(failures.isOutage(), 'nothing has succeeded yet')
+  failures.note('another', { ...failed, status: 200, outcome: 'done' })
+  for (const subject of many) failures.note(subject, failed)
+  t.notOk(failures.isOutage())
+  for (const subject of ['a', 'b', 'c', 'd', 'e']) failures.note(subject, failed)
+  t.ok(failures.isOutage(), 'others fail too')
+})
+
+t.test('a subject that has succeeded counts again when it fails', async t => {
+  const subjects = ['1', '2', '3', '4', '5']
+  const { failures } = failing(subjects)
+  for (const subject of subjects)
+    failures.note(subject, { ...failed, status: 200, outcome: 'done' })
+  for (const subject of subjects) failures.note(subject, failed)
+  t.ok(failures.isOutage())
+})
