@@ -4,6 +4,7 @@ import type { Log } from '../log/log.ts'
 import type { DB } from './database.types.ts'
 import { sessionsOf } from './pool/dead-connection.ts'
 import { type PoolOptions, poolConfig } from './pool/pool-config.ts'
+import { giveUpPoolOf } from './pool/read-only.ts'
 
 export type Database = Kysely<DB>
 export type Trx = Transaction<DB>
@@ -36,6 +37,11 @@ const pools = new WeakMap<Database, { pool: pg.Pool; clients: Set<pg.ClientBase>
 export function poolUse(db: Database): { busy: number; idle: number; waiting: number } {
   const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(db)?.pool ?? {}
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+}
+
+/** Lets the next statements run in new sessions, which may reach another server. */
+export function giveUpSessions(db: Database): void {
+  for (const client of pools.get(db)?.clients ?? []) giveUpPoolOf(client)
 }
 
 /**

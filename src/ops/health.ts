@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { version } from '../config/version.ts'
-import type { Database } from '../database/database.ts'
+import { type Database, giveUpSessions } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { within } from '../database/within.ts'
 
@@ -69,6 +69,10 @@ async function stateOf(
     select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(
     db,
   )
-  if (rows[0]?.isReadOnly) return 'is read-only'
+  if (rows[0]?.isReadOnly) {
+    // Nobody sends us writes now, whose refusal would show that the server is no longer the primary.
+    giveUpSessions(db)
+    return 'is read-only'
+  }
   return (await isMigrated(db)) ? 'ok' : 'is behind: run migrate'
 }

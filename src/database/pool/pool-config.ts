@@ -3,6 +3,7 @@ import { Client } from '../transient.ts'
 import { closeOnceDead } from './dead-connection.ts'
 import { ImpatientSocket } from './impatient-socket.ts'
 import { keepPlans } from './prepared.ts'
+import { giveUpIfReadOnly, type PooledSession } from './read-only.ts'
 import { setUpSession } from './session.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -39,6 +40,7 @@ export type PoolOptions = {
 
 export function poolConfig(url: string, options: PoolOptions) {
   const { max, name, statementMs = STATEMENT_TIMEOUT_MS } = options
+  const sessions = new Set<PooledSession>()
   return {
     Client,
     connectionString: url,
@@ -50,6 +52,7 @@ export function poolConfig(url: string, options: PoolOptions) {
     stream: () => new ImpatientSocket(statementMs === 0 ? 0 : statementMs + SILENCE_MS),
     async onConnect(client: pg.ClientBase) {
       await setUpSession(client, statementMs)
+      giveUpIfReadOnly(client, sessions)
       const { onNotice } = options
       if (onNotice) client.on('notice', ({ message = '' }) => onNotice(message))
       const { keepsPlans } = options

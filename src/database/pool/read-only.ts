@@ -1,0 +1,50 @@
+import type pg from 'pg'
+
+/** SQLSTATE of a write where none is allowed, as on a standby. */
+const READ_ONLY = '25006'
+
+export type PooledSession = { giveUp(): void }
+type Connected = {
+  connection: NodeJS.EventEmitter & {
+    stream: NodeJS.EventEmitter & { destroy(error: Error): void }
+  }
+  readyForQuery: boolean
+}
+
+const pools = new WeakMap<pg.ClientBase, Set<PooledSession>>()
+
+/**
+ * Once the server of a session refuses a write because it is read-only, all sessions of the pool are given up, each as
+ * soon as its transaction has ended: after a failover, only a new session reaches the new primary.
+ */
+export function giveUpIfReadOnly(client: pg.ClientBase, pool: Set<PooledSession>): void {
+  const session = client as unknown as Connected
+  const { connection } = session
+  let isGivenUp = false
+  let isInTransaction = false
+  const own: PooledSession = {
+    giveUp() {
+      isGivenUp = true
+      if (session.readyForQuery && !isInTransaction) end()
+    },
+  }
+  pool.add(own)
+  pools.set(client, pool)
+  connection.stream.once('close', () => pool.delete(own))
+  connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
+    if (code === READ_ONLY) for (const { giveUp } of pool) giveUp()
+  })
+  connection.on('readyForQuery', ({ status }: { status: string }) => {
+    isInTransaction = status !== 'I'
+    if (isGivenUp && !isInTransaction) end()
+  })
+
+  function end(): void {
+    connection.stream.destroy(new Error('Connection terminated: the server is read-only'))
+  }
+}
+
+/** Gives up the pool's sessions that are connected now. */
+export function giveUpPoolOf(client: pg.ClientBase): void {
+  for (const { giveUp } of pools.get(client) ?? []) giveUp()
+}
