@@ -11,47 +11,81 @@ export function resendCallback(db: Database, id: string, asker: Asker): Promise<
   return inTransaction(db, async trx => {
     const known = sql`select from loanops.callback where id = ${id}`
     await rowById(trx, id, `No callback ${id}`, known)
-    await queueAgain(trx, sql`id = ${id}`)
+    await queueAgain(trx, sql`id = ${id}`, FIRST)
     await audit(trx, { ...asker, action: 'callback.resend', subject: id })
   })
 }
 
 export type Replay = CallbackFilter & { from: string; to: string; dry_run?: boolean }
 
-export function replayCallbacks(db: Database, replay: Replay, asker: Asker): Promise<number> {
-  const { dry_run: isDryRun = false, state = 'failed', ...filter } = replay
+/** Few enough that a slice takes a tenth of what a statement may, and holds up the numbering of callbacks for no longer. */
+const PER_SLICE = 2_000
+/** A caller waits for the answer, and may ask for the rest. */
+const WITHIN_MS = 10_000
+
+/** @returns how many are sent again; all of them only if they were queued within ten seconds, or in one transaction */
+export async function replayCallbacks(
+  db: Database,
+  { dry_run: isDryRun = false, state = 'failed', ...filter }: Replay,
+  asker: Asker,
+): Promise<number> {
   const wanted = matchingCallbacks({ ...filter, state })
-  return inTransaction(db, async trx => {
-    if (isDryRun) return countOf(trx, wanted)
-    const count = await queueAgain(trx, wanted)
-    const detail = { ...filter, state, callbacks: count }
-    await audit(trx, { ...asker, action: 'callback.replay', subject: 'callbacks', detail })
-    return count
-  })
+  if (isDryRun) return countOf(db, wanted)
+  const until = performance.now() + WITHIN_MS
+  let count = 0
+  for (let after: Place | null = FIRST; after !== null; ) {
+    if (!db.isTransaction && performance.now() > until) break
+    const from: Place = after
+    const slice = await inTransaction(db, async trx => {
+      const queued = await queueAgain(trx, wanted, from)
+      const detail = { ...filter, state, callbacks: queued.count }
+      await audit(trx, { ...asker, action: 'callback.replay', subject: 'callbacks', detail })
+      return queued
+    })
+    count += slice.count
+    after = slice.last
+  }
+  return count
 }
 
-async function countOf(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
+async function countOf(db: Database, wanted: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from loanops.callback where ${wanted}`.execute(trx)
+    select count(*)::integer as count from loanops.callback where ${wanted}`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-async function queueAgain(trx: Trx, wanted: RawBuilder<unknown>): Promise<number> {
+/** The place of a callback in the order of creation; times as text keep their microseconds. */
+type Place = { createdAt: string; seq: string }
+const FIRST: Place = { createdAt: '-infinity', seq: '0' }
+
+/** @returns the place of the last one, and null once there are no more */
+async function queueAgain(
+  trx: Trx,
+  wanted: RawBuilder<unknown>,
+  { createdAt, seq }: Place,
+): Promise<{ count: number; last: Place | null }> {
   await lockCallbacks(trx)
-  const { rows } = await sql<{ count: number; subjects: string[] }>`
-    with queued as (
+  const { rows } = await sql<{ count: number; subjects: string[]; last: Place | null }>`
+    with slice as materialized (
+      select id, created_at, seq from loanops.callback
+       where ${wanted} and (body is not null or state = 'failed')
+         and created_at >= ${createdAt}::timestamptz and (created_at, seq) > (${createdAt}::timestamptz, ${seq}::bigint)
+       order by created_at, seq
+       limit ${PER_SLICE}
+    ), queued as (
       update loanops.callback
          -- The failure of an attempt under way must not put off this one.
          set state = 'pending', claim = claim + 1, retries = 0, delivered_at = null, next_try_at = now()
-       where ${wanted} and (body is not null or state = 'failed')
+       where id = any(array(select id from slice))
       returning subject
     )
-    select count(*)::integer as count, coalesce(array_agg(distinct subject), '{}') as subjects from queued`.execute(
-    trx,
-  )
-  const { count = 0, subjects = [] } = rows[0] ?? {}
+    select count(*)::integer as count, coalesce(array_agg(distinct subject), '{}') as subjects,
+           (select json_build_object('createdAt', created_at::text, 'seq', seq::text) from slice
+             order by created_at desc, seq desc limit 1) as last
+      from queued`.execute(trx)
+  const { count = 0, subjects = [], last = null } = rows[0] ?? {}
   await sql`select loanops.choose_next_callbacks(${subjects})`.execute(trx)
-  return count
+  return { count, last: count < PER_SLICE ? null : last }
 }
 
 export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {

@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { programAsker } from '../../src/accounts/audit.ts'
+import { replayCallbacks } from '../../src/callbacks/replay-callbacks.ts'
+import type { Database } from '../../src/database/database.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+
+const FAILED = 5_000
+const DAY = { from: '2026-03-05T00:00:00Z', to: '2026-03-06T00:00:00Z' }
+const asker = programAsker('asha')
+
+async function withFailed(db: Database): Promise<void> {
+  await sql`
+    insert into loanops.callback (type, subject, about, occurred_at, sequence, body, state, created_at)
+    select 'payment.posted', 'loan:L-' || n % 1000, raw.new_id(), now(), n, '{}',
+           case when n <= ${FAILED} then 'failed' else 'delivered' end,
+           -- Many were made at the same moment.
+           '2026-03-05T10:00:00Z'::timestamptz + n / 2500 * interval '1 microsecond'
+      from generate_series(1, ${FAILED + 100}::integer) n`.execute(db)
+}
+
+async function counted(db: Database) {
+  const { rows } = await sql<{ state: string; all: number; next: number }>`
+    select state, count(*)::integer as all, count(*) filter (where is_next)::integer as next
+      from loanops.callback group by state order by state`.execute(db)
+  return rows
+}
+
+t.test('many callbacks are replayed in slices, and each slice is audited', async t => {
+  const { db } = await freshDatabase(t)
+  await withFailed(db)
+  t.equal(await replayCallbacks(db, { ...DAY, dry_run: true }, asker), FAILED)
+  t.equal(await replayCallbacks(db, DAY, asker), FAILED)
+  t.match(await counted(db), [
+    { state: 'delivered', all: 100, next: 0 },
+    { state: 'pending', all: FAILED, next: 1000 },
+  ])
+  const { rows } = await sql`
+    select detail ->> 'callbacks' as callbacks from ops.audit where action = 'callback.replay' order by at`.execute(
+    db,
+  )
+  t.same(rows, [{ callbacks: '2000' }, { callbacks: '2000' }, { callbacks: '1000' }])
+  t.equal(await replayCallbacks(db, DAY, asker), 0)
+})
+
+t.test('a replay in a transaction is done as a whole, or not at all', async t => {
+  const { db } = await freshDatabase(t)
+  await withFailed(db)
+  const undone = db.transaction().execute(async trx => {
+    t.equal(await replayCallbacks(trx, DAY, asker), FAILED)
+    throw new Error('another reason')
+  })
+  await t.rejects(undone, { message: 'another reason' })
+  t.match(await counted(db), [{ state: 'delivered' }, { state: 'failed', all: FAILED }])
+})
