@@ -130,6 +130,14 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
      and e.source = r.source and e.raw_id = r.raw_id and e.kind = r.kind and e.gateway_payment_id = r.gateway_payment_id
 $$;
 
+-- What the gateway said about a payment, refund or chargeback that nothing else proves.
+create or replace function core.unconfirmed_of(wanted_gateway text, wanted_kind text, payment_id text) returns text
+  language sql stable as $$
+  select case when bool_and(q.said is not null) then 'denied' else 'unasked' end
+    from core.question q
+   where q.gateway_payment_id = payment_id and q.gateway = wanted_gateway and q.kind = wanted_kind
+$$;
+
 -- Whether an event states other money or another loan than a payment that is decided, posted or being posted.
 create or replace function core.contradicts(t core.transaction, amount numeric, currency text, external_loan_id text)
   returns boolean language sql immutable parallel safe as $$
@@ -138,11 +146,11 @@ $$;
 
 -- Whether this payment, refund or chargeback stays as it is, whatever later events say: it is posted or being posted, was
 -- at the ledger before money went back, went back as a whole, is a refund that is booked, or an operator has decided. A
--- payment that an operator assigned to be posted again is decided by its events once more.
+-- payment that a person undid at the ledger, and an operator assigned once more, is decided by its events again.
 create or replace function core.is_kept(t core.transaction) returns boolean language sql immutable parallel safe as $$
   select t.state in ('posting', 'posted') or t.decision is not null
       or t.returned_amount is not null and (t.kind <> 'payment' or t.posting_number > 1 or core.posted_amount(t) <= 0)
-      or t.posting_number > 1 and t.assigned_loan_id is null
+      or t.posting_number > 1 + cardinality(array_positions(t.overruled, 'reversed_at_ledger'))
 $$;
 
 -- The events that state different facts, each with the reason why it does not count; null if it does.

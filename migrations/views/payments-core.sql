@@ -121,10 +121,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
            (s.kind, s.gateway_payment_id) in (select k.kind, k.gateway_payment_id from known k) as is_known
       from core.summarize(wanted_gateway, ids) s
      cross join lateral (
-       select case when s.is_unconfirmed then (
-         select case when bool_and(q.said is not null) then 'denied' else 'unasked' end
-           from core.question q
-          where q.gateway_payment_id = s.gateway_payment_id and q.gateway = wanted_gateway and q.kind = s.kind) end) u (unconfirmed)
+       select case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end) u (unconfirmed)
      cross join lateral (
        select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
          then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
@@ -238,6 +235,7 @@ begin
     -- Events beyond the limit are set aside now: the summaries change.
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
+  perform core.prove_again(wanted_gateway, ids, has_news);
   perform core.decide_refunds(wanted_gateway, ids);
   while has_reversals and core.return_unposted(wanted_gateway, ids) loop
     -- After each refund that was taken out, less may stand than the next one says; and of many, the next ones follow.

@@ -85,6 +85,10 @@ async function putBack(trx: Trx, id: string, payment: string): Promise<void> {
       update core.transaction set state = 'waiting', posted_at = null, ledger_transaction_id = null, returned_amount = null
        where id = ${id} returning amount
     )
-    update core.transaction p set returned_amount = nullif(p.returned_amount - put.amount, 0) from put
+    update core.transaction p
+       set returned_amount = nullif(p.returned_amount - put.amount, 0),
+           -- Its other refunds are decided first, and may be due now.
+           state = case p.state when 'returned' then 'waiting' else p.state end
+      from put
      where p.id = ${payment}`.execute(trx)
 }

@@ -90,12 +90,13 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
              next_try_at = case when result.is_retried then core.next_try_at(t.tries, t.refused_at) end
         from result join locked on locked.id = result.id
        where t.id = result.id
-      returning t.gateway, t.gateway_payment_id, t.state, t.objection
+      returning t.gateway, t.gateway_payment_id, t.state, t.objection, t.posting_number
     )
-    -- A refund that came too late to stop the payment may be booked now: the next batch looks.
+    -- A refund that came too late to stop the payment may be booked now, and what is posted once more has an objection if
+    -- events contradict it: the next batch looks.
     insert into core.unjudged_payment (gateway, gateway_payment_id)
     select gateway, gateway_payment_id from changed
-     where state = 'posted' and objection in ('refund', 'chargeback') and exists (select from core.reversing)
+     where state = 'posted' and (objection in ('refund', 'chargeback') and exists (select from core.reversing) or posting_number > 1)
     on conflict do nothing`.execute(trx)
   if (unposted.length > 0) await settle(trx, unposted)
   const unconfirmed = unposted.filter(result => result.is_unconfirmed)
