@@ -9,7 +9,7 @@ import { type Call, caller, testEnv } from '../support/service.ts'
 import { cpuTimeMs } from './cpu-time.ts'
 import { IMAGE_FLAGS, peakMiB, untilUp } from './stage.ts'
 
-export type BenchedService = {
+type BenchedService = {
   url: string
   call: Call
   databaseUrl: string

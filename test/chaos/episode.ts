@@ -11,11 +11,11 @@ const WATCHED_MS = 45_000
 const STILL_UNDER_WAY_MS = 1_500
 const LOOK_EVERY_MS = 100
 
-export type Paths = Record<'database' | 'ledger' | 'gateway', Path>
-export type PathName = keyof Paths
+type Paths = Record<'database' | 'ledger' | 'gateway', Path>
+type PathName = keyof Paths
 type Part = { path: PathName; trouble: Trouble; scope: Scope; afterMs: number }
 /** Trouble on one path or several, one after the other, until all of them heal at once. */
-export type Episode = { parts: Part[]; lastsMs: number }
+type Episode = { parts: Part[]; lastsMs: number }
 /** What was seen of an episode; `wrong` lists what broke the promise. */
 export type Outcome = { episode: string; overAfterMs: Record<string, number>; wrong: string[] }
 

@@ -39,7 +39,7 @@ export const POINTS: string[] = [
 /** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8
 
-export type Disruptions = Record<
+type Disruptions = Record<
   | 'api killed'
   | 'worker killed'
   | 'postgres killed'

@@ -4,7 +4,7 @@ import { idOf } from '../../src/ids.ts'
 import type { LoggedWrite } from '../../src/sandbox/storage/write-log.ts'
 
 /** The figures behind the promises, once everything is final. All but the first seven must be 0. */
-export type Verdict = {
+type Verdict = {
   accepted: number
   final: number
   succeeded: number

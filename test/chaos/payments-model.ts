@@ -4,7 +4,7 @@ import { type Books, booksAt } from '../support/ledger/ledger-driver.ts'
 import type { SentPayment } from './callers.ts'
 
 /** The figures behind the promises for payments. All of `wrong` must be 0, and `held` must equal `captured`. */
-export type PaymentVerdict = {
+type PaymentVerdict = {
   /** Payments with at least one event that was answered with 200. */
   received: number
   /** Payments that are known although none of their webhooks arrived. */

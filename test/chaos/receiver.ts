@@ -12,7 +12,7 @@ const MISBEHAVIOUR = { drop: 0.05, error: 0.05, redirect: 0.02, hang: 0.005 }
 type Received = { id: string; subject: string; sequence: number; text: string; isTaken: boolean }
 
 /** What the promises about callbacks come to. All but the first two counts have to be 0. */
-export type CallbackVerdict = {
+type CallbackVerdict = {
   reported: number
   /** Taken by the receiver more than once, which the promise allows. */
   deliveredTwice: number

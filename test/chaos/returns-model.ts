@@ -4,7 +4,7 @@ import type { SentPayment } from './callers.ts'
 import { isRecovered, isTaken, isUndecided, type Return } from './returns.ts'
 
 /** What became of refunds and disputes; all of `wrong` must be 0. */
-export type ReturnsVerdict = {
+type ReturnsVerdict = {
   /** Per ending at the gateway, how many there are, and how many of them are taken out of their payments. */
   endings: Record<string, { all: number; taken: number }>
   wrong: {

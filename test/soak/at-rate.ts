@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const MAX_CONCURRENT = 256
 
 /** A call that is made at a rate until it is stopped. */
-export type Load = {
+type Load = {
   /** Rejects with the first call's error. */
   failed: Promise<never>
   /** How far the calls are behind their rate. */

@@ -9,7 +9,7 @@ import { type Tables, tableSizes } from './tables.ts'
 export const WINDOW_MS = 60_000
 const SAMPLE_EVERY_MS = 3_000
 
-export type Sample = {
+type Sample = {
   memory: Memory[]
   queueViewMs: number
   connections: number

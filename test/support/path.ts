@@ -25,7 +25,7 @@ export type Path = {
   close(): void
 }
 
-export type Target = { host: string; port: number }
+type Target = { host: string; port: number }
 type Connection = { client: Socket; upstream: Socket; trouble?: Trouble; held: (() => void)[] }
 
 export async function openPath(first: Target): Promise<Path> {

@@ -9,7 +9,7 @@ import { ADMIN, type Bearer, bearer, OPERATOR } from './admin.ts'
 
 /** A second operator. */
 export const APPROVER = { username: 'ravi.iyer', password: 'yet another pass phrase' }
-export const WATCHER = { username: 'vic.viewer', password: 'only for looking at it' }
+const WATCHER = { username: 'vic.viewer', password: 'only for looking at it' }
 
 /** A service in which these acts need a second person, with two operators, a viewer and an administrator. */
 export async function withApprovals(t: Test, APPROVALS: string, changes: NodeJS.ProcessEnv = {}) {
@@ -42,7 +42,6 @@ export async function withApprovals(t: Test, APPROVALS: string, changes: NodeJS.
     },
   }
 }
-export type WithApprovals = Awaited<ReturnType<typeof withApprovals>>
 
 /** By hand, because it may be an act that needs approval. */
 async function register(db: Database, account: typeof OPERATOR, role: 'operator' | 'viewer') {

@@ -9,8 +9,6 @@ import { type PaymentService, paymentService } from '../payments/payments.ts'
 import { wake } from '../queue/wake.ts'
 import { until } from '../until.ts'
 
-export type PostedService = Awaited<ReturnType<typeof serviceWithPosted>>
-
 /** The service with these payments of 1,000 posted to L-1, and what is done to them at the ledger. */
 export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.ProcessEnv = {}) {
   const service = await paymentService(t, changes)

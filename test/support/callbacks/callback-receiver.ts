@@ -5,7 +5,7 @@ import { serve } from '../http/serve.ts'
 import { until } from '../until.ts'
 import { callbackSecret } from './callback-secret.ts'
 
-export type ReceivedCallback = {
+type ReceivedCallback = {
   id: string
   /** Of this attempt, in seconds. */
   timestamp: number
@@ -13,7 +13,7 @@ export type ReceivedCallback = {
   body: { type: string; timestamp: string; sequence: number; data: any }
   text: string
 }
-export type Respond = (response: ServerResponse, received: ReceivedCallback) => void
+type Respond = (response: ServerResponse, received: ReceivedCallback) => void
 
 /** A receiver that refuses whatever the reference library finds badly signed. */
 export async function callbackReceiver(t: Test, secret = callbackSecret()) {

@@ -5,11 +5,11 @@ import type { Test } from 'tap'
 import { serve } from '../http/serve.ts'
 import { type Browse, browser } from './console.ts'
 
-export const CLIENT = { id: 'loanops', secret: 'the secret of the client in tests' }
+const CLIENT = { id: 'loanops', secret: 'the secret of the client in tests' }
 const CALLBACK = '/console/login/callback'
 
 type Claims = Record<string, unknown>
-export type Issuer = {
+type Issuer = {
   url: string
   settings: NodeJS.ProcessEnv
   /** Whoever logs in next, by the issuer's own id. */

@@ -4,7 +4,7 @@ import type { Database } from '../../../src/database/database.ts'
 import type { DB } from '../../../src/database/database.types.ts'
 import { undone } from './kept-plans.ts'
 
-export type Touched = {
+type Touched = {
   statement: string
   buffers: number
   milliseconds: number

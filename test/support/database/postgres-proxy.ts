@@ -20,7 +20,7 @@ const SERVER_LOST = fatal('08P01', 'server conn crashed?')
 /** As far apart as PgBouncer was seen to send them. */
 const PACKETS_APART_MS = 20
 
-export type PostgresProxy = {
+type PostgresProxy = {
   /** The URL of the same database through the proxy. */
   url: string
   /** The parameters for which connections were refused, if it behaves like PgBouncer. */

@@ -44,7 +44,7 @@ export async function listed(call: Call, externalId: string, trackingId: string)
   return body.operations.find((one: any) => one.tracking_id === trackingId)
 }
 
-export type AttemptRow = {
+type AttemptRow = {
   attempt: number
   method: string | null
   http_status: number | null

@@ -13,7 +13,7 @@ export async function booksAt(controlUrl: string): Promise<Books> {
   return (await response.json()) as Books
 }
 
-export type Reply = {
+type Reply = {
   status: number
   fromStore: boolean
   body: any
@@ -22,7 +22,7 @@ export type Reply = {
 /** Of the product LENDER_0<product>, with other members of its body. */
 type LoanOptions = { until?: LoanState; product?: number; [term: string]: unknown }
 
-export type Extra = {
+type Extra = {
   key?: string
   fault?: string | object
   signal?: AbortSignal

@@ -26,7 +26,7 @@ export type Interference = {
   times?: number
 }
 
-export type Proxy = {
+type Proxy = {
   url: string
   /** The URL to call, up to and including `/api/v1`. */
   target: string

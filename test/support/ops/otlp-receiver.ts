@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { serve } from '../http/serve.ts'
 import { until } from '../until.ts'
 
-export type ReceivedSpan = {
+type ReceivedSpan = {
   traceId: string
   spanId: string
   parentSpanId?: string

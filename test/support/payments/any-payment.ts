@@ -14,7 +14,7 @@ import {
   successB,
 } from './gateway-events.ts'
 
-export const GATEWAYS = ['gateway_a', 'gateway_b'] as const
+const GATEWAYS = ['gateway_a', 'gateway_b'] as const
 
 /** What happened to a payment at its gateway, and how the gateway writes it down. */
 export type AnyPayment = {
@@ -67,7 +67,7 @@ export const FORGERIES = [
   'forged link',
   'forged dispute',
 ] as const
-export type Forgery = (typeof FORGERIES)[number]
+type Forgery = (typeof FORGERIES)[number]
 
 type Events = {
   genuine(id: string, payment: AnyPayment): object[]

@@ -10,7 +10,7 @@ export type ExpectedLoan = {
   overpaid: bigint
   repayments: number
 }
-export type Portfolio = { loansCsv: string; repaymentsCsv: string; expected: ExpectedLoan[] }
+type Portfolio = { loansCsv: string; repaymentsCsv: string; expected: ExpectedLoan[] }
 
 const DAY_MS = 86_400_000
 const SCALE = 10n ** 40n
