@@ -1,14 +1,16 @@
 -- Whether an operator has decided about an event that could not be read, and that shows the id of its payment.
 create or replace function core.is_decided_unreadable(t core.transaction) returns boolean language sql immutable parallel safe as $$
   select (t.problem = 'unreadable' and t.booked_as is not null
-          and t.state in ('waiting', 'posting', 'posted', 'returned', 'handled')) is true
+          and (t.state in ('waiting', 'posting', 'posted', 'returned', 'handled') or t.state = 'suspense' and t.decision = 'post')) is true
 $$;
 
 -- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
 -- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
 -- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
 create or replace view core.payment_here as
-select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, greatest(t.amount, 0) as amount,
+select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, 
+       -- Of an event that shows no amount, the gateway's counts.
+       case when t.amount is not null or not decided.is_unreadable then greatest(t.amount, 0) end as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
        case when t.state = 'posted' and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
        -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.

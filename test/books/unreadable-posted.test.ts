@@ -96,3 +96,19 @@ t.test('an unreadable payment that was handled is handled where its gateway has 
   await service.upload()
   t.same(await service.days(), [['2026-02-05', true, { handled: '1 1000.00' }]])
 })
+
+t.test('what an operator left out of an unreadable payment is handled', async t => {
+  const service = await withUnreadable(t)
+  await service.resolve(service.unreadable, { ...POST, amount: 900 })
+  await service.upload()
+  t.same(await service.days(), [['2026-02-05', true, { posted: '1 900.00', handled: '1 100.00' }]])
+})
+
+t.test('an unreadable payment that was undone by hand is in suspense on its day', async t => {
+  const service = await withUnreadable(t)
+  await service.resolve(service.unreadable, POST)
+  await service.upload()
+  await service.undo('gateway_a-pay_1')
+  await service.readBack()
+  t.same(await service.days(), [['2026-02-05', false, { suspense: '1 1000.00' }]])
+})
