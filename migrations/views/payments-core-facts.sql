@@ -169,7 +169,8 @@ create or replace function core.why_not_counted(t core.transaction)
 $$;
 
 -- Another payment of the same money that was booked or is being booked, even if some of the money went back. Gateway B gives
--- a mandate debit a number of its own, may report it as a payment too, and then names that payment in the debit.
+-- a mandate debit a number of its own, may report it as a payment too, and then names that payment in the debit. It may
+-- also report a transfer into a virtual account in two formats, with a number of its own in each, and the bank's UTR in both.
 create or replace function core.twin_of(t core.transaction) returns text language sql stable as $$
   select o.gateway_payment_id
     from core.transaction o
@@ -177,6 +178,9 @@ create or replace function core.twin_of(t core.transaction) returns text languag
      and (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
           or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger'))
      and (o.gateway_payment_id = t.hints ->> 'cf_txn_id'
-          or o.external_loan_id = t.external_loan_id and o.hints ->> 'cf_txn_id' = t.gateway_payment_id)
+          or o.external_loan_id = t.external_loan_id
+             and (o.hints ->> 'cf_txn_id' = t.gateway_payment_id
+                  -- Where there is no UTR, programs write zeros or a word.
+                  or o.hints ->> 'utr' = t.hints ->> 'utr' and t.hints ->> 'utr' ~ '[1-9]' and o.amount = t.amount and o.currency = t.currency))
    limit 1
 $$;

@@ -1,0 +1,83 @@
+import t, { type Test } from 'tap'
+import { PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
+
+const ACCOUNT = { vaccount_id: 'ACC1', utr: 'SBIN226036000001' }
+
+/** A transfer into a virtual account in the format of today, with tags that name its loan. */
+function credit(id: number, { amount = 1500, ...transfer }: Record<string, any> = {}) {
+  const event: any = successB({ id, amount, loan: 'L-1' })
+  event.data.payment.payment_group = 'vba_transfer'
+  event.data.payment.payment_method = { vba_transfer: { ...ACCOUNT, ...transfer } }
+  return event
+}
+
+/** The same transfer in the older, flat format. */
+const collected = (id: number, more: object = {}) => ({
+  event: 'AMOUNT_COLLECTED',
+  referenceId: id,
+  amount: '1500.00',
+  paymentTime: '2026-02-05 10:00:00',
+  vAccountId: ACCOUNT.vaccount_id,
+  utr: ACCOUNT.utr,
+  ...more,
+})
+
+async function withAccount(t: Test) {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  for (const value of ['ACC1', 'VPA1', 'Acc2@Bank'])
+    await service.call('PUT', `/api/references/gateway_b/virtual_account/${value}`, {
+      external_loan_id: 'L-1',
+    })
+  const send = (event: object) => service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+  return { ...service, send }
+}
+
+t.test('a transfer that is reported in two formats is posted once', async t => {
+  const service = await withAccount(t)
+  for (const [first, second] of [
+    [collected(1), credit(51)],
+    [credit(52, { utr: 'IDIB2' }), collected(2, { utr: 'IDIB2' })],
+  ] as const) {
+    await service.send(first)
+    t.match(await service.batch(), { posted: 1 })
+    await service.send(second)
+    t.match(await service.batch(), { posted: 0, suspended: 1 })
+  }
+  const { payment } = await service.payment('51', 'gateway_b')
+  t.match(payment, {
+    state: 'suspense',
+    reason: 'ledger_refused',
+    detail: /same money as payment 1,/,
+  })
+  t.equal((await service.assign('51', 'L-1', 'gateway_b')).status, 200)
+  t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
+})
+
+t.test('transfers of other money, or without a UTR, are posted each', async t => {
+  const service = await withAccount(t)
+  const events = [
+    collected(1),
+    credit(51, { utr: 'SBIN226036000002' }),
+    credit(52, { amount: 1501 }),
+    ...[3, 4].map(id => collected(id, { utr: 'NA' })),
+    ...[5, 6].map(id => collected(id, { utr: '000000000000' })),
+    ...[7, 8].map(id => collected(id, { utr: null })),
+  ]
+  for (const event of events) await service.send(event)
+  t.match(await service.batch(), { posted: events.length, suspended: 0 })
+})
+
+t.test('a credit by UPI in the older format names the account’s UPI id', async t => {
+  const service = await withAccount(t)
+  for (const [id, virtualVpaId] of ['VPA1', 'ACC2@bank'].entries())
+    await service.send(
+      collected(id + 1, { vAccountId: undefined, isVpa: '1', virtualVpaId, utr: `${id}77` }),
+    )
+  t.match(await service.batch(), { posted: 2 })
+  t.match((await service.payment('2', 'gateway_b')).payment, {
+    matched_by: 'virtual_account',
+    paid_at: new Date(PAID_AT_ISO).toISOString(),
+  })
+})
