@@ -20,7 +20,7 @@ $$;
 
 create or replace function base.gateway_b_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[
-    'virtual_account:' || (hints ->> 'virtual_account'),
+    'virtual_account:' || base.upi_id(hints ->> 'virtual_account'),
     'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
     'mandate:' || (hints ->> 'subscription_id'),
     'mandate:' || (hints ->> 'mandate'),

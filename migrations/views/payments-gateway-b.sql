@@ -8,7 +8,7 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED', 'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
     'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS', 'SUBSCRIPTION_AUTH_STATUS', 'SUBSCRIPTION_STATUS_CHANGED',
     'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
-    'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED',
+    'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED', 'SUBSCRIPTION_PAYMENT_CONTROLLED_*',
     'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
     'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK', 'LOANOPS_BACKFILL',
     'loanops.backfill', 'loanops.unreadable']
@@ -131,7 +131,8 @@ declare
   hints jsonb := base.without_nulls(jsonb_build_object(
     'payment_type', base.text_of(draw -> 'payment_type'),
     'subscription_id', coalesce(base.text_of(draw -> 'subscription_id'), base.text_of(draw #> '{subscription_details,subscription_id}')),
-    'mandate', base.text_of(draw #> '{authorization_details,authorization_reference}'),
+    'mandate', coalesce(base.text_of(draw #> '{authorization_details,authorization_reference}'),
+      base.text_of(draw #> '{authorization_details,authorizationReference}')),
     'subscription_tags', base.tags_of(draw #> '{subscription_details,subscription_tags}'),
     'cf_txn_id', base.text_of(draw -> 'cf_txn_id'),
     'customer_id', base.text_of(draw #> '{customer_details,customer_id}'),
@@ -211,7 +212,7 @@ $$;
 create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
   select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
     base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
-      'virtual_account', base.text_of(event -> 'vAccountId'),
+      'virtual_account', coalesce(base.text_of(event -> 'vAccountId'), base.text_of(event -> 'virtualVpaId')),
       'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
       'utr', base.text_of(event -> 'utr'),
       'remitter_name', base.text_of(event -> 'remitterName'),

@@ -138,6 +138,10 @@ t.test('an instalment drawn by mandate is a payment of the day of its event', as
     },
   ])
   matchEach(t, await factsOf(drawB(type, { payment_currency: undefined })), [drawn])
+  for (const name of ['authorization_reference', 'authorizationReference']) {
+    const [said] = await factsOf(drawB(type, { authorization_details: { [name]: 'M-1' } }))
+    t.match(said?.hints, { mandate: 'M-1' }, name)
+  }
   matchEach(t, await factsOf(drawB(type, { cf_payment_id: 49914526, payment_amount: '399' })), [
     drawn,
   ])
@@ -167,6 +171,8 @@ t.test(
       'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED',
       'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
       'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS',
+      'SUBSCRIPTION_PAYMENT_CONTROLLED_NOTIFICATION_STATUS',
+      'SUBSCRIPTION_PAYMENT_CONTROLLED_EXECUTION_STATUS',
       'SUBSCRIPTION_AUTH_STATUS',
       'SUBSCRIPTION_STATUS_CHANGED',
       'SUBSCRIPTION_CARD_EXPIRY_REMINDER',
