@@ -1,6 +1,5 @@
-import { APPROVAL_CRASH_POINTS } from './accounts/approvals/crash-points.ts'
+import { approvalsFeature } from './accounts/approvals/approvals-feature.ts'
 import { endDueRegularly } from './accounts/approvals/end-due.ts'
-import { approvalPurge } from './accounts/approvals/purge-approvals.ts'
 import { sealAudit } from './accounts/audit-chain/seal-audit.ts'
 import { backfillFeature } from './books/backfill/backfill-feature.ts'
 import { runBackfills } from './books/backfill/backfill-job.ts'
@@ -10,8 +9,9 @@ import { confirmFeature } from './books/confirm/confirm-feature.ts'
 import { readbackQueue } from './books/readback/queue.ts'
 import { readbackFeature } from './books/readback/readback-feature.ts'
 import { runReadbacks } from './books/readback/readback-job.ts'
-import { copyTimeZone } from './books/reconciliation/copy-time-zone.ts'
+import { reconciliationFeature } from './books/reconciliation/reconciliation-feature.ts'
 import { runReconciliation } from './books/reconciliation/reconciliation-job.ts'
+import { statementsFeature } from './books/statements/statements-feature.ts'
 import { runWithdrawals } from './books/statements/sweep-withdrawn.ts'
 import { runCallbacks } from './callbacks/callback-job.ts'
 import { callbacksFeature } from './callbacks/callbacks-feature.ts'
@@ -37,7 +37,7 @@ import { purgeQueue } from './purge/queue.ts'
  * only once the others are ready, and counts one as final only after all accepted it.
  */
 export const FEATURES: Feature[] = [
-  { crashPoints: APPROVAL_CRASH_POINTS, jobs: [endDueRegularly], purge: approvalPurge },
+  { ...approvalsFeature, jobs: [endDueRegularly] },
   { jobs: [sealAudit] },
   { ...bulkFeature, jobs: [runBulks] },
   { queues: [purgeQueue], jobs: [runPurges] },
@@ -49,10 +49,10 @@ export const FEATURES: Feature[] = [
     jobs: [runEvents, context => runBatches(context, askGateways)],
   },
   { ...readbackFeature, queues: [readbackQueue], jobs: [runReadbacks] },
-  { crashPoints: ['statement.saved'], jobs: [runWithdrawals] },
+  { ...statementsFeature, jobs: [runWithdrawals] },
   { ...portfolioFeature, jobs: [runMigrations] },
   { ...backfillFeature, queues: [backfillQueue], jobs: [runBackfills] },
-  { prepare: copyTimeZone, jobs: [runReconciliation] },
+  { ...reconciliationFeature, jobs: [runReconciliation] },
   confirmFeature,
   { ...callbacksFeature, jobs: [runCallbacks] },
   { ...engineFeature, queues: [liveQueue, bulkQueue], jobs: [runOperations] },

@@ -59,6 +59,7 @@ export function approvalState(state: string): Html {
 }
 
 export function subjectOf({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
-  if (act.startsWith('portfolio.')) return subjectLink('migration', subject)
-  return /^(payment|operation|statement)\./.test(act) ? subjectLink(act, subject) : subject
+  return /^(payment|operation|portfolio|statement)\./.test(act)
+    ? subjectLink(act, subject)
+    : subject
 }

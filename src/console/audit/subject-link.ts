@@ -22,6 +22,7 @@ const PAGES: Record<string, (subject: string) => string> = {
   reference: subject => loanPath(subject.replace(/^loan:/, '')),
   client: clientPath,
   migration: migrationPath,
+  portfolio: migrationPath,
   batch: () => '/console/batches',
   source: () => '/console/sources',
   queue: () => '/console/sources',

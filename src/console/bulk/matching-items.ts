@@ -5,7 +5,7 @@ import {
   type OperationFilter,
 } from '../../operations/reading/operation-filter.ts'
 import { matchingPayments, type PaymentFilter } from '../../payments/reading/payment-filter.ts'
-import type { DecisionName } from './decisions.ts'
+import { DECISIONS, type DecisionName } from './decisions.ts'
 
 export type BulkFilter = OperationFilter & PaymentFilter
 
@@ -15,7 +15,7 @@ export function matchingItems(
   filter: BulkFilter,
   timeZone: string,
 ): RawBuilder<unknown> {
-  if (decision.startsWith('operations.'))
+  if (DECISIONS[decision].about === 'operations')
     return sql`
       select jsonb_build_object('tracking_id', o.operation_type || '|' || o.id) as item
         from loanops.operation o

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/crash-points.ts'
+import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/approvals-feature.ts'
 import { endDue } from '../../../src/accounts/approvals/end-due.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { makeAccounts } from '../../support/accounts/admin.ts'

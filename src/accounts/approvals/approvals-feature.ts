@@ -1,0 +1,9 @@
+import { approvalPurge } from './purge-approvals.ts'
+
+export const APPROVAL_CRASH_POINTS = [
+  'approval.ended',
+  'approval.done',
+  'approval.committed',
+] as const
+
+export const approvalsFeature = { crashPoints: APPROVAL_CRASH_POINTS, purge: approvalPurge }

@@ -1,5 +1,0 @@
-export const APPROVAL_CRASH_POINTS = [
-  'approval.ended',
-  'approval.done',
-  'approval.committed',
-] as const
