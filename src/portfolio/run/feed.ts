@@ -8,21 +8,16 @@ import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
 import { type Kinds, kindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
-import { BYTES_AT_ONCE } from '../within-bytes.ts'
 import { behindClient, countRows } from './finish-rows.ts'
 import { tryLockRun } from './run-lock.ts'
-
-/** The rows of one transaction, which delays the intake of their loans and clients for some milliseconds. */
-const ROWS_AT_ONCE = 100
-/** A few seconds of work for the ledger, and few enough operations for a quick cancel. */
-const MAX_UNDER_WAY = 1_000
+import { type NextRow, type PassedOver, takeNext } from './take-next.ts'
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
-type NextRow = Row<'loanops.migration_row', 'line' | 'cells'>
 
 type Feeding = {
   boss: PgBoss
   kinds: Kinds
+  passed: PassedOver
   /** Counts rows in metrics. */
   onFailed(rows: number): void
 }
@@ -30,7 +25,7 @@ type Feeding = {
 /** @returns whether there may be more to do right away */
 export async function feed(
   db: Database,
-  { boss, kinds, onFailed }: Feeding,
+  { boss, kinds, passed, onFailed }: Feeding,
   id: string,
 ): Promise<boolean> {
   let failed = 0
@@ -41,9 +36,7 @@ export async function feed(
     if (!(await tryLockRun(trx, id))) return false
     const run = await runOf(trx, id)
     if (run === undefined) return false
-    const underWay = await countUnderWay(trx, id)
-    if (underWay >= MAX_UNDER_WAY) return false
-    const rows = await takeNext(trx, id)
+    const { rows, underWay } = await takeNext(trx, run, passed)
     if (rows.length > 0) failed = await begin(trx, boss, run, wantedFor(kinds, run, rows))
     else if (underWay === 0 && !(await hasUnfinishedOperations(trx, id))) await complete(trx, id)
     return rows.length > 0
@@ -57,34 +50,6 @@ async function runOf(trx: Trx, id: string): Promise<PortfolioRun | undefined> {
     select id, type, columns, run from loanops.migration
      where id = ${id} and status = 'running' and not is_dry_run`.execute(trx)
   return rows[0]
-}
-
-async function countUnderWay(trx: Trx, id: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count
-      from (select from loanops.migration_row
-             where migration_id = ${id} and state = 'running' limit ${MAX_UNDER_WAY}) under_way`.execute(
-    trx,
-  )
-  return rows[0]?.count ?? 0
-}
-
-async function takeNext(trx: Trx, id: string): Promise<NextRow[]> {
-  const { rows } = await sql<NextRow>`
-    with next as (
-      select loan_external_id, on_date, line, octet_length(cells) as bytes from loanops.migration_row
-       where migration_id = ${id} and state = 'valid'
-       order by loan_external_id, on_date, line limit ${ROWS_AT_ONCE} for update
-    ), counted as (
-      select line, sum(bytes) over (order by loan_external_id, on_date, line) - bytes as bytes_before from next
-    ), taken as (
-      update loanops.migration_row r set state = 'running', reason = null
-        from counted
-       where r.migration_id = ${id} and r.line = counted.line and counted.bytes_before < ${BYTES_AT_ONCE}
-      returning r.line, r.cells, r.loan_external_id, r.on_date
-    )
-    select line, cells from taken order by loan_external_id, on_date, line`.execute(trx)
-  return rows
 }
 
 type Wanted = { line: number; operations: NewOperation[] }

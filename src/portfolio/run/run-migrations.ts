@@ -25,7 +25,7 @@ export function runMigrations(context: WorkerContext): Job {
   const { lenders } = config
   const runner: DryRunner = { ...context, lenders, kinds: migrationKinds(catalogue) }
   const onFailed = (rows: number) => metrics.of(rowCounters).finished.inc({ state: 'failed' }, rows)
-  const feeding = { boss, kinds: runner.kinds, onFailed }
+  const feeding = { boss, kinds: runner.kinds, passed: new Map(), onFailed }
   const restsUntil = new Map<string, number>()
   // The loops are separate, because a dry run waits for the ledger while a run only has to be fed.
   const loops = [
