@@ -43,8 +43,8 @@ const COMMANDS: Record<string, () => Promise<unknown>> = {
     process.exitCode = await verifyFromCommand(readDatabaseUrl(env), flags.head)
   },
   async 'after-restore'() {
-    const { runAfterRestore } = await import('./commands.ts')
-    return runAfterRestore(env, flags.since, flags.pause)
+    const { restoreFromCommand } = await import('./restore/restore-command.ts')
+    return restoreFromCommand(env, flags.since, flags.pause)
   },
   async 'migrate-portfolio'() {
     const { migratePortfolio } = await import('./portfolio/command/migrate-portfolio.ts')
