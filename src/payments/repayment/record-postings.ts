@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Trx } from '../../database/database.ts'
+import { cancelledRefusal, operatorsRefusal } from '../../engine/finish/decide.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
@@ -8,7 +9,7 @@ import { OWN_REFUSALS, reasonIs } from '../suspense-reasons.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 
 /** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
-const BY_OPERATOR = ['resolved_by_operator', 'cancelled']
+const BY_OPERATOR = [operatorsRefusal.reason, cancelledRefusal.reason]
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
 const UNCONFIRMED = 'unconfirmed'
 const NOTHING_LEFT = 'nothing_left'
@@ -46,7 +47,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
   }
   const given = decision.status === 'failed' ? decision.reason : undefined
   const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
-  const isByOperator = BY_OPERATOR.includes(given ?? '')
+  const isByOperator = given !== undefined && BY_OPERATOR.includes(given)
   const reason = isRefused ? (OWN_REFUSALS.find(one => one === given) ?? 'ledger_refused') : null
   return {
     id: String(claim.data.transaction_id),
