@@ -97,7 +97,7 @@ t.test('an unreadable payment that was handled is handled where its gateway has 
   t.same(await service.days(), [['2026-02-05', true, { handled: '1 1000.00' }]])
 })
 
-t.test('what an operator left out of an unreadable payment is handled', async t => {
+t.test('the part of an unreadable payment that an operator left out is handled', async t => {
   const service = await withUnreadable(t)
   await service.resolve(service.unreadable, { ...POST, amount: 900 })
   await service.upload()
