@@ -34,13 +34,14 @@ export function openServer(
   { log, trustProxy, connectionsPerAddress: perAddress, ...options }: Options,
   limits: typeof httpLimits,
 ): FastifyInstance {
-  const { connections, keptAlive, waiting, longCalls, ...serverLimits } = limits
+  const { waiting, longCalls, largeBodies, connections, keptAlive, pipelined, unreadMs, ...own } =
+    limits
   const isProxy = inNetworks(trustProxy)
   const app: FastifyInstance = fastify({
     ...options,
     loggerInstance: log,
     trustProxy: trustProxy.length > 0 && (address => isProxy(plainAddress(address))),
-    ...serverLimits,
+    ...own,
     rewriteUrl: withoutTrailingSlash,
     clientErrorHandler: clientError,
     genReqId: newId,
@@ -54,7 +55,7 @@ export function openServer(
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   )
-  limitConnections(app, { connections, keptAlive, perAddress, trustProxy })
+  limitConnections(app, { connections, keptAlive, pipelined, unreadMs, perAddress, trustProxy })
   app.addHook('onRequest', refuseAmbiguousHost)
   readJsonBodies(app)
   app.setValidatorCompiler(validator)

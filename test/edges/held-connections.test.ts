@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
@@ -8,7 +9,7 @@ import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { answerOn, connected, startLimited } from '../support/http/limited-api.ts'
-import { testEnv } from '../support/service.ts'
+import { caller, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test('an address may hold only so many connections, and others keep theirs', async t => {
@@ -68,3 +69,54 @@ t.test('a stop does not wait for connections that never sent anything', async t 
   await ended
   t.pass()
 })
+
+t.test('a few requests sent ahead on one connection are answered in their order', async t => {
+  const url = await startLimited(t, httpLimits)
+  const socket = await connected(Number(new URL(url).port))
+  socket.write(get('/healthz') + get('/nowhere') + get('/healthz', 'connection: close\r\n'))
+  const statuses = (await text(socket)).matchAll(/HTTP\/1.1 (\d+) /g)
+  t.same(
+    [...statuses].map(([, status]) => status),
+    ['200', '404', '200'],
+  )
+})
+
+t.test('a connection with more requests under way than the limit is ended', async t => {
+  const url = await startLimited(t, httpLimits)
+  const socket = await connected(Number(new URL(url).port))
+  socket.write(get('/healthz').repeat(httpLimits.pipelined + 1))
+  const answers = await text(socket).catch(() => '')
+  t.notMatch(answers, /\r\n\r\n.*HTTP.*\r\n\r\n/s)
+  for (let i = 0; i <= httpLimits.pipelined; i++)
+    t.equal((await fetch(`${url}/healthz`)).status, 200, 'one after the other')
+})
+
+t.test('a caller that reads none of its answers gives its connection to others', async t => {
+  const limits = { ...httpLimits, connections: 1, unreadMs: 200, pipelined: 100 }
+  const url = await startLimited(t, limits, { DOCS_ENABLED: 'true' })
+  const port = Number(new URL(url).port)
+  const silent = await connected(port)
+  t.teardown(() => silent.destroy())
+  // More than the buffers in front of a caller hold.
+  silent.write(get('/openapi.json').repeat(limits.pipelined))
+  await until(async () => /^HTTP\/1.1 200 /.test(await answerOn(await connected(port))))
+  t.pass()
+})
+
+t.test('large webhooks may arrive in limited numbers, and small ones always', async t => {
+  const url = await startLimited(t, { ...httpLimits, largeBodies: 1 })
+  const post = (length: number) =>
+    caller(url)('POST', '/api/webhooks/gateway_b', { event: 'x'.repeat(length) })
+  const slow = await connected(Number(new URL(url).port))
+  slow.write('POST /api/webhooks/gateway_b HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n{')
+  // By its answer, what was sent before has been read.
+  await fetch(`${url}/healthz`)
+  const refused = await post(100_000)
+  t.match(refused, { status: 503, body: { code: 'UNAVAILABLE' } })
+  t.ok(refused.headers.get('retry-after'))
+  t.equal((await post(50_000)).status, 200)
+  slow.destroy()
+  await until(async () => (await post(100_000)).status === 200)
+})
+
+const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`

@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { Unavailable } from '../../database/unavailable.ts'
 import { addressKey } from './address-key.ts'
@@ -10,6 +11,8 @@ const UNUSED_MAY_LAST_MS = 1_000
 type Limits = {
   connections: number
   keptAlive: number
+  pipelined: number
+  unreadMs: number
   /** 0 means no limit. */
   perAddress: number
   /** Our own proxies have the connections of many callers. */
@@ -27,6 +30,7 @@ export function limitConnections(app: FastifyInstance, limits: Limits): void {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
+  app.addHook('onRequest', limitPipelined(limits))
   app.addHook('onSend', async (_, reply) => {
     if (open.size > keptAlive) reply.header('connection', 'close')
   })
@@ -62,6 +66,29 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
       return true
     },
   }
+}
+
+/** Ends a connection whose caller sends ever more requests, or does not read its answers. */
+function limitPipelined({ pipelined, unreadMs }: Limits): onRequestAsyncHookHandler {
+  const underWay = new WeakMap<Socket, number>()
+  return async ({ raw: { socket } }, reply) => {
+    // A request that we inject ourselves has no connection.
+    if (!(socket instanceof Socket)) return
+    const others = underWay.get(socket) ?? 0
+    if (others >= pipelined) socket.destroy()
+    // Node goes on with the requests that it has read already; nobody would get their answers.
+    if (socket.destroyed) return void reply.hijack()
+    underWay.set(socket, others + 1)
+    reply.raw.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
+    endUnread(reply.raw, unreadMs)
+  }
+}
+
+/** Ends an answer of which nothing is read for this long, but none that waits for more of ours. */
+export function endUnread(response: ServerResponse, afterMs: number): void {
+  response.setTimeout(afterMs, () => {
+    if (response.writableLength > 0) response.destroy()
+  })
 }
 
 /** Beyond `max` concurrent requests, callers are asked to retry. */

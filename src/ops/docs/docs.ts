@@ -1,6 +1,6 @@
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { completed } from './complete-docs.ts'
 import { asOpenApi30 } from './openapi-30.ts'
@@ -37,15 +37,33 @@ export const docsRoutes = (webhooks: object) =>
       transformObject: document =>
         'openapiObject' in document ? completed(document.openapiObject, webhooks) : {},
     })
+    const sendDocument = documents(app)
     await app.register(fastifySwaggerUi, {
+      uiHooks: { preHandler: sendDocument },
       routePrefix: '/docs',
       theme: { title: 'LoanOps' },
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
     })
-    app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
-    let old: object | undefined
-    app.get('/openapi-3.0.json', { schema: { hide: true } }, async () => {
-      old ??= asOpenApi30(app.swagger())
-      return old
-    })
+    for (const path of ['/openapi.json', '/openapi-3.0.json'])
+      app.get(path, { schema: { hide: true } }, sendDocument)
   })
+
+/** Callers who do not read share the bytes of a document; each would otherwise keep a text of its own in memory. */
+function documents(app: FastifyInstance) {
+  const texts: Record<string, () => string> = {
+    '/openapi.json': () => JSON.stringify(app.swagger()),
+    '/openapi-3.0.json': () => JSON.stringify(asOpenApi30(app.swagger())),
+    '/docs/json': () => JSON.stringify(app.swagger()),
+    '/docs/yaml': () => app.swagger({ yaml: true }),
+  }
+  const made = new Map<string, Buffer>()
+
+  return async ({ routeOptions: { url = '' } }: FastifyRequest, reply: FastifyReply) => {
+    const text = texts[url]
+    if (text === undefined) return
+    const bytes = made.get(url) ?? Buffer.from(text())
+    made.set(url, bytes)
+    reply.type(url === '/docs/yaml' ? 'application/x-yaml' : 'application/json; charset=utf-8')
+    return reply.send(bytes)
+  }
+}

@@ -8,6 +8,7 @@ import type { Config, OpenGateway } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
+import { limitConcurrent } from '../../http/connections/connections.ts'
 import { invalidField } from '../../http/problem.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import { trimmed } from '../../text/trimmed.ts'
@@ -36,6 +37,8 @@ const ReceivedEvent = Type.Object(
 )
 
 const MAX_BODY_BYTES = 1024 * 1024
+/** No gateway's event is larger; up to here, as many may arrive as there are connections. */
+const SMALL_BODY_BYTES = 64 * 1024
 
 type Context = {
   db: Database
@@ -44,11 +47,12 @@ type Context = {
   metrics: Metrics
   watch: Watch
   webhookCalls: WebhookCalls
+  limits: { largeBodies: number }
 }
 
 /** The webhooks' routes need no token: a signature proves the sender. */
 export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, boss, config, metrics, watch, webhookCalls: calls } = context
+  const { db, boss, config, metrics, watch, webhookCalls: calls, limits } = context
   const { lenders } = config
   const counters = metrics.of(paymentCounters)
   const enqueue = enqueueEvents(db, boss, watch)
@@ -57,6 +61,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     showUnproven(app.log, metrics.registry, config)
     takeBytes(app)
+    limitLargeBodies(app, limits)
     app.addHook('onClose', calls.close)
     for (const gateway of config.gateways)
       app.post(gateway.path, routeOptions(gateway, context), async request => {
@@ -100,6 +105,17 @@ function takeBytes(app: FastifyInstance): void {
   // Fastify responds 415 to a content type that it cannot parse before it asks a parser; `raw` keeps what was sent.
   app.addHook('onRequest', async request => {
     request.headers = { 'content-type': 'application/octet-stream' }
+  })
+}
+
+/** Each body is in memory until it is complete, and anybody may send one. */
+function limitLargeBodies(app: FastifyInstance, { largeBodies }: Context['limits']): void {
+  const limit = limitConcurrent(largeBodies, 'large events are arriving')
+  // The call's lender is known by now, so that a refusal is listed under it.
+  app.addHook('preParsing', async function (request, reply) {
+    // A body of unknown length may be a large one.
+    const isSmall = Number(request.raw.headers['content-length']) <= SMALL_BODY_BYTES
+    if (!isSmall) await limit.call(this, request, reply)
   })
 }
 
