@@ -40,9 +40,13 @@ export async function findStatements(db: Database, query: Query) {
   return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }
 }
 
-type Found = { errors: { line: number; reason: string }[]; ignored_columns: string[] }
+type Found = {
+  /** Without a line: why the file was refused after some rows. */
+  errors: { line: number | null; reason: string }[]
+  ignored_columns: string[]
+}
 
-/** The result of a file's upload: the first invalid rows. Nothing is known of an upload that was interrupted. */
+/** The result of a file's upload: the first invalid rows. Nothing is known of an upload that a crash interrupted. */
 export async function findUploadOf(db: Database, id: string): Promise<Found> {
   const { rows } = await sql<Found>`
     select coalesce(errors, '[]') as errors, coalesce(ignored_columns, '{}') as ignored_columns

@@ -5,7 +5,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import { rowCounts } from '../../csv/file-schemas.ts'
 import { decode } from '../../csv/reading/decode.ts'
 import { readCsv } from '../../csv/reading/read-csv.ts'
-import { noRows, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
+import { afterTaking, noRows, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
@@ -19,6 +19,9 @@ import { saveRows, Withdrawn } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
 
 const MAX_NAMED = 3
+export const UPLOAD_AGAIN =
+  'Upload the corrected file as a whole: its rows replace these, and only then its days are complete'
+export const rowsTaken = (rows: number) => `The first valid rows (${rows}) are saved`
 
 export const Uploaded = Type.Object(
   {
@@ -51,7 +54,13 @@ export async function uploadStatement(
     withStatuses: rows => withStatuses(db, gateway, rows),
     save: (rows, count) => saveRows(db, open, rows, count),
   })
-  await readCsv(decode(file.bytes), read)
+  try {
+    await readCsv(decode(file.bytes), read)
+  } catch (error) {
+    throw await afterTaking(error, reason =>
+      keepRefusal(db, statement_id, read.result.errors, reason),
+    )
+  }
   const { rows, valid, days, refused, errors, ignored } = read.result
   if (rows === 0) throw noRows()
   if (valid === 0) throw noneValid(errors)
@@ -73,6 +82,15 @@ export async function uploadStatement(
     return facts
   })
   return { statement_id, ...facts, ...counts, errors, ignored_columns: ignored }
+}
+
+/** Keeps for the page of a file why it was refused after rows of it were saved. @returns how many, for the answer */
+async function keepRefusal(db: Database, id: string, errors: Uploaded['errors'], reason: string) {
+  const refused = JSON.stringify([...errors, { line: null, reason }])
+  const { rows } = await sql<{ taken: number }>`
+    update core.statement_file set errors = ${refused}
+     where id = ${id} and withdrawn_at is null returning valid_rows::float8 as taken`.execute(db)
+  return rows[0] && `${rowsTaken(rows[0].taken)}. ${UPLOAD_AGAIN}`
 }
 
 function noneValid(errors: Uploaded['errors']) {

@@ -4,6 +4,7 @@ import { html } from 'hono/html'
 import { read, toDo } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
+import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
@@ -47,7 +48,14 @@ ${facts([
   ['Withdrawn by', file.withdrawn_by],
   ['Withdrawn', formats.time(withdrawn_at)],
 ])}
-${invalidRows(errors, file.invalid_rows)}
+${refusal(
+  errors.find(({ line }) => line === null),
+  file.valid_rows,
+)}
+${invalidRows(
+  errors.filter(({ line }) => line !== null),
+  file.invalid_rows,
+)}
 ${withdrawn_at === null ? withdrawForm(id, request.user.role) : nothing}
 ${await actionsOn(db, id, formats)}
 <p><a href="/console/books/statements">Uploaded reports</a></p>`
@@ -67,7 +75,14 @@ ${await actionsOn(db, id, formats)}
   }
 }
 
-function invalidRows(errors: { line: number; reason: string }[], all: number): Html {
+type RowError = { line: number | null; reason: string }
+
+function refusal(error: RowError | undefined, rows: number): Html {
+  if (error === undefined) return nothing
+  return html`<div class="alert" role="alert"><p>The file was refused: ${error.reason}. ${rowsTaken(rows)}. ${UPLOAD_AGAIN}.</p></div>`
+}
+
+function invalidRows(errors: RowError[], all: number): Html {
   if (errors.length === 0) return nothing
   const columns = [numberColumn('line', 'Line'), { name: 'reason', title: 'Reason', isId: true }]
   return html`<h2>Invalid rows</h2><p>${ofAll(errors.length, all)} invalid rows are shown.</p>

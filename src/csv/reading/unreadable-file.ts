@@ -9,4 +9,18 @@ export class UnreadableFile extends createError<[string]>('INVALID_PAYLOAD', '%s
   }
 }
 
+/**
+ * The refusal of a file of which rows were taken before its fault was read. It names no field, because that would mean that
+ * nothing was changed.
+ */
+export async function afterTaking(
+  error: unknown,
+  taken: (reason: string) => Promise<string | undefined>,
+): Promise<unknown> {
+  const { statusCode = 500, message } = error as { statusCode?: number; message: string }
+  const said = statusCode < 500 ? await taken(message) : undefined
+  if (said === undefined) return error
+  return Object.assign(error as Error, { message: `${message}. ${said}`, fields: undefined })
+}
+
 export const noRows = () => new UnreadableFile('The file has no rows below its header')

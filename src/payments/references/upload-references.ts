@@ -8,6 +8,7 @@ import { mayBeRounded, roundedBy } from '../../csv/damaged-ids.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { readUpload, type UploadPlace } from '../../csv/reading/read-upload.ts'
+import { afterTaking } from '../../csv/reading/unreadable-file.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
@@ -69,6 +70,8 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
         errors.push(...refused.slice(0, MAX_LISTED - errors.length))
       },
     })
+  } catch (error) {
+    throw await afterTaking(error, async () => registered(counts.valid_rows))
   } finally {
     // The rows before an interruption of a file are saved, too.
     if (counts.valid_rows > 0)
@@ -76,6 +79,11 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
   }
   return { ...counts, errors }
 }
+
+const registered = (rows: number) =>
+  rows === 0
+    ? undefined
+    : `The first valid rows (${rows}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`
 
 /** Saves the valid rows. Other changes of references wait for this, some 50 ms. @returns the other rows, in their order */
 async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
