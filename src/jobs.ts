@@ -21,6 +21,7 @@ import { engineFeature } from './engine/engine-feature.ts'
 import type { Feature } from './engine/feature.ts'
 import { runOperations } from './engine/operation-job.ts'
 import { bulkQueue, liveQueue } from './engine/queue.ts'
+import { ledgerCheckFeature } from './ledger/check/ledger-check-feature.ts'
 import { checkLedgerRegularly } from './operations/check-ledger/job.ts'
 import { operationsFeature } from './operations/operations-feature.ts'
 import { runBatches } from './payments/batch/batch-job.ts'
@@ -41,7 +42,8 @@ export const FEATURES: Feature[] = [
   { jobs: [sealAudit] },
   { ...bulkFeature, jobs: [runBulks] },
   { queues: [purgeQueue], jobs: [runPurges] },
-  { ...operationsFeature, jobs: [checkLedgerRegularly] },
+  operationsFeature,
+  { ...ledgerCheckFeature, jobs: [checkLedgerRegularly] },
   {
     ...paymentsFeature,
     // The dead letters' queue comes before the one that names it.

@@ -1,7 +1,5 @@
-import { sql } from 'kysely'
 import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../engine/feature.ts'
-import { type Measured, measure } from '../ops/measured.ts'
 import { purgeOperations } from './purge-operations.ts'
 
 const MAX_NAMES = 100
@@ -26,18 +24,6 @@ export function operationCounters(registers: Registry[]) {
   }
 }
 
-const ledgerFindingsGauges: Measured = {
-  metrics: {
-    findings: {
-      name: 'loanops_ledger_findings',
-      help: 'What the last check of the ledger’s set-up found',
-      labels: ['check', 'state'],
-    },
-  },
-  query: sql`select "check", state, count(*) as findings from ops.ledger_finding group by "check", state`,
-}
-
 export const operationsFeature: Feature = {
-  gauges: [measure([ledgerFindingsGauges])],
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'operations', run: purgeOperations },
 }
