@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import { Settings } from '../../../src/config/settings/settings.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { type ConsoleService, startWithConsole } from '../../support/console/console.ts'
 import { uploadCsv } from '../../support/portfolio/migrate.ts'
@@ -18,11 +19,17 @@ const CALLS = 12
 const SPARE = { api: 10, worker: 6, all: 6 }
 
 const settings = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8')
+const saidOf = (role: string) => RegExp(`role ${role}[^+]*\\+ (\\d+)`, 'i').exec(settings)?.[1]
+
+t.test('the setting of the pool names the same numbers of further sessions', async t => {
+  const { description } = Settings.properties.DATABASE_POOL_MAX
+  const more = `an api opens up to ${saidOf('api')} more, a worker up to ${saidOf('worker')}`
+  t.match(description, RegExp(`${more}$`))
+})
 
 for (const role of ['api', 'worker', 'all'] as const)
   t.test(`role ${role} opens as many sessions as settings.md says, and no more`, async t => {
-    const said = RegExp(`role ${role}[^+]*\\+ (\\d+)`, 'i').exec(settings)?.[1]
-    const documented = POOL_MAX + Number(said)
+    const documented = POOL_MAX + Number(saidOf(role))
     const changes = { ROLE: role, DATABASE_POOL_MAX: String(POOL_MAX) }
     const withConsole = role === 'worker' ? undefined : await startWithConsole(t, changes)
     const service = withConsole ?? (await startTestService(t, changes))
