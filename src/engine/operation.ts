@@ -99,5 +99,9 @@ export const RESOLVABLE = ['outcome_unknown', ...HANGING]
 
 export const IS_RESOLVABLE = sql`(o.unknown_since is not null or coalesce(o.waiting_for = any(${HANGING}), false))`
 
+/** Whether an operation was never attempted; one that a worker has claimed may be at any moment. */
+export const IS_UNTRIED = sql`(o.attempts = 0 and not o.look_first and o.unknown_since is null
+  and not exists (select from loanops.operation_attempt a where a.operation_id = o.id))`
+
 export const RESOLUTIONS = ['retry', 'failed'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]

@@ -34,6 +34,7 @@ type OwnRefusal = {
 }[Reason]
 
 export const REASONS = Object.keys(TRAITS) as Reason[]
+export const ASSIGNABLE = REASONS.filter(one => reasonIs('assignable', one))
 /** The refusal's code is `loanops.<reason>`. */
 export const OWN_REFUSALS = REASONS.filter(one => reasonIs('refusal', one)) as OwnRefusal[]
 

@@ -4,7 +4,7 @@ import type { Trx } from '../../database/database.ts'
 import { insertJobs } from '../../queue/queue.ts'
 import { released } from '../claim/heads.ts'
 import { readyLoans } from '../claim/ready-loans.ts'
-import { isClientSubject } from '../operation.ts'
+import { IS_UNTRIED, isClientSubject } from '../operation.ts'
 import { liveQueue, queueOf, wakesOf } from '../queue.ts'
 import type { Refusal } from '../refusal.ts'
 import { decideRefusal } from './decide.ts'
@@ -49,10 +49,7 @@ export async function endUntried(
 async function isUntried(trx: Trx, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from loanops.operation o
-     where id = ${id} and status = 'processing' and attempts = 0 and not look_first and unknown_since is null
-       and (claimed_by is null or unstarted_attempt = attempt)
-       and not exists (select from loanops.operation_attempt where operation_id = o.id)`.execute(
-    trx,
-  )
+     where id = ${id} and status = 'processing' and ${IS_UNTRIED}
+       and (claimed_by is null or unstarted_attempt = attempt)`.execute(trx)
   return rows.length === 1
 }

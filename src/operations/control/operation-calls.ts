@@ -6,7 +6,7 @@ import type { Act } from '../../config/acts.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import type { OnFinal } from '../../engine/finish/finish.ts'
-import { IS_RESOLVABLE, type Resolution } from '../../engine/operation.ts'
+import { IS_RESOLVABLE, IS_UNTRIED, type Resolution } from '../../engine/operation.ts'
 import type { Log } from '../../log/log.ts'
 import { parseTrackingId, UnknownTrackingId } from '../tracking-id.ts'
 import { cancelOperation } from './cancel.ts'
@@ -61,7 +61,7 @@ type Possible = { isUntried: boolean; isResolvable: boolean }
 async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<Facts> {
   const { operationType, id } = parseTrackingId(trackingId)
   const { rows } = await sql<Row<'loanops.operation', 'status' | 'resolution'> & Possible>`
-    select status, external_id, waiting_for, last_error, resolution, attempts = 0 as "isUntried",
+    select status, external_id, waiting_for, last_error, resolution, ${IS_UNTRIED} as "isUntried",
            ${IS_RESOLVABLE} as "isResolvable"
       from loanops.operation o where id = ${id} and operation_type = ${operationType} for update`.execute(
     trx,

@@ -13,7 +13,7 @@ import type { PaymentResolution } from './resolution.ts'
 
 const DECIDED = ['handled', 'dismissed']
 /** In these states an objection stays until an operator clears it. */
-const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
+export const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
 
 /**
  * Whether a refund or chargeback can be taken out of its payment: not one from outside, or one that its gateway does

@@ -1,0 +1,37 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { matchingItems } from '../../src/console/bulk/matching-items.ts'
+import { submit } from '../support/engine/operations.ts'
+import { clientData } from '../support/ledger/loans.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+import { startTestService } from '../support/service.ts'
+
+t.test('a bulk assignment takes the payments that can be assigned', async t => {
+  const { db, loan, webhook, batch, assign } = await paymentService(t)
+  await loan('L-1')
+  const dollars = capturedA({ id: 'pay_usd', loan: 'L-1', payment: { currency: 'USD' } })
+  for (const event of [dollars, capturedA({ id: 'pay_lost', loan: 'L-77' })])
+    await webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await batch()
+  const { rows } = await matchingItems('payments.assign', {}, 'UTC').execute(db)
+  t.match(rows, [{ item: { id: 'pay_lost' } }])
+  t.match(await assign('pay_usd', 'L-1'), { status: 409 })
+  t.match(await assign('pay_lost', 'L-1'), { status: 200 })
+})
+
+t.test('a bulk cancellation takes the operations that were never tried', async t => {
+  const { db, call } = await startTestService(t, { ROLE: 'api' })
+  const [tried, untried] = [
+    await submit(call, 'CLIENT_CREATE', clientData('C-1')),
+    await submit(call, 'CLIENT_CREATE', clientData('C-2')),
+  ]
+  // A worker that died while it called the ledger leaves the operation so.
+  await sql`update loanops.operation set look_first = true where external_id = 'C-1'`.execute(db)
+  const { rows } = await matchingItems('operations.cancel', {}, 'UTC').execute(db)
+  t.same(rows, [{ item: { tracking_id: untried } }])
+  const cancel = (id: string) =>
+    call('POST', `/api/ledger/operations/${encodeURIComponent(id)}/cancel`)
+  t.match(await cancel(tried), { status: 409 })
+  t.match(await cancel(untried), { status: 202 })
+})
