@@ -13,7 +13,7 @@ type IdColumns = {
 type Damage = { of(cell: string): boolean; what: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
-const SOUND = /^([A-Za-z_][A-Za-z0-9_.:/-]*|\+?\d{1,16})$/
+const SOUND = /^([A-Za-z_](?![a-z]{2}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,16})$/
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
 /** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
@@ -46,6 +46,10 @@ const rounded: Damage = {
   of: cell => ROUNDED.test(cell),
   what: 'has only zeros after the 15 digits that a spreadsheet keeps',
 }
+/** What a spreadsheet makes of 12-3, MAR1 and 3-26. */
+const MONTH = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec'
+const DATE = new RegExp(`^(\\d{1,2}-(${MONTH})(-\\d\\d)?|(${MONTH})-\\d\\d)$`)
+const dated: Damage = { of: cell => DATE.test(cell), what: 'is a date' }
 const asNumber: Damage[] = [
   { of: cell => APOSTROPHE.test(cell), what: 'begins with an apostrophe' },
   { of: cell => GROUPED.test(bare(cell)), what: 'has separators between its digits' },
@@ -59,8 +63,8 @@ const spaced: Damage[] = [
 
 const DAMAGES: Record<keyof IdColumns, Damage[]> = {
   externalIds: [shortened, rounded],
-  telephones: [shortened, ...asNumber],
-  ids: [shortened, rounded, ...asNumber, ...spaced],
+  telephones: [shortened, dated, ...asNumber],
+  ids: [shortened, rounded, dated, ...asNumber, ...spaced],
 }
 
 /**

@@ -7,13 +7,13 @@ const ISSUED = ['client_email_address']
 
 /** Texts that people and programs write where they have no number or id, perhaps in brackets. */
 const PLACEHOLDER =
-  /^[[({<]?(\\n|n[./]?a\.?|nan|nil|none|null|undefined|unknown|missing|blank|empty|tb[acd]|not (available|applicable|known|assigned)|[+-]?0+([.,]0*)?|[-–—_]+|[?*/]{1,2})[\])}>]?$/i
+  /^[[({<]?(\\n|n[./]?a\.?|nan|nil|none|null|undefined|unknown|missing|blank|empty|tb[acd]|not (available|applicable|known|assigned)|ditto|-?do-?|[+-]?0+([.,]0*)?|[-–—_"]+|[?*/]{1,2})[\])}>]?$/i
 /** The longest one is `[not applicable]`; other values need no second look. */
 const MAX_PLACEHOLDER_CHARACTERS = 16
 
 /** The values, written exactly so: people are called Null and Nan. */
 const MADE_UP =
-  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN)$/
+  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN|NaT|undefined|\\N|\(null\)|\[NULL\]|<NA>|\(blank\)|\[object \w+\])$/
 /** The formula by which spreadsheets are made to keep leading zeros. */
 const TEXT_FORMULA = /^=\s*"[^"]*"$/
 /** UTF-8 that was read as Windows-1252, such as `JosÃ©`; no word has such pairs. */
@@ -26,7 +26,7 @@ const OF_OTHER_MACHINES = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}
 /** The characters in place of letters that the file's encoding does not have. */
 const LOST = /\ufffd|\?\?/
 /** Hardly any cell is suspect, and one look at each is faster. */
-const SUSPECT = /^[#ENn=]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
+const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
 
 /** Values that a spreadsheet or another program wrote in place of what it did not have. */
 export function madeUpValues(fields: CsvFields): string[] {

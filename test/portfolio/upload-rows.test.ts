@@ -180,8 +180,10 @@ t.test(
       '-',
       '--',
       'UNKNOWN',
-      '(null)',
-      '\\N',
+      '(missing)',
+      '"',
+      '-do-',
+      'ditto',
       '?',
       '0.00',
     ]
@@ -267,6 +269,26 @@ t.test('ids of loans and payments that a spreadsheet rounded are errors', async 
   t.match((await uploadCsv(service, 'repayments', paid)).body.errors, [
     { line: 2, reason: /^payment_reference has only zeros after the 15 digits/ },
   ])
+})
+
+t.test('a date that a spreadsheet made of an id or reference is an error', async t => {
+  const dates = ['12-Mar', '1-Mar', '12-Mar-26', 'Mar-26', 'Sep-01']
+  const rows = dates.map(payment_reference => ({ payment_reference }))
+  const sound = ['12-3', 'MAR1', 'MAR-26', '12-Mart', 'Mar-026', 'A12-Mar', '12-Xyz', 'Abc-12']
+  const others = sound.map(payment_reference => ({ payment_reference }))
+  const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(...rows, ...others))
+  t.same(
+    body.errors.map(({ reason }: any) => reason),
+    dates.map(() => `payment_reference is a date: ${REMEDY}`),
+  )
+  const loans = dates.map(id => ({
+    loan_external_id: id,
+    client_external_id: id,
+    client_mobile_no: id,
+    utr_payment_id: id,
+  }))
+  for (const { reason } of (await uploadCsv(service, 'loans', loansCsv(...loans))).body.errors)
+    t.equal(reason, `client_mobile_no is a date: ${REMEDY}; utr_payment_id is a date: ${REMEDY}`)
 })
 
 t.test('an id that only resembles scientific notation is valid', async t => {
@@ -487,7 +509,10 @@ t.test(
 )
 
 t.test('a value that a program made up is an error in every column but the note', async t => {
-  const values = ['#N/A', '#REF!', '#NAME?', 'NULL', 'nan', 'Ren\ufffd', '????', '?? ??', '#####']
+  const values = [
+    ...['#N/A', '#REF!', '#NAME?', 'NULL', 'nan', 'Ren\ufffd', '????', '?? ??', '#####'],
+    ...['\\N', '(null)', '[NULL]', '<NA>', 'NaT', 'undefined', '[object Object]', '(blank)'],
+  ]
   const loans = values.flatMap(value =>
     ['client_firstname', 'client_lastname', 'utr_payment_id', 'client_mobile_no'].map(column => ({
       [column]: value,
@@ -506,11 +531,13 @@ t.test('a value that a program made up is an error in every column but the note'
   )
   t.match(body.errors[20].reason, 'client_firstname has lost letters: save the file as CSV UTF-8')
 
-  const people = ['Null', 'Nan', 'Nancy', 'Hash #1', 'null', 'Err'].map((client_lastname, i) => ({
-    client_lastname,
-    loan_external_id: `P-${i}`,
-    client_external_id: `P-${i}`,
-  }))
+  const people = ['Null', 'Nan', 'Nancy', 'Hash #1', 'null', 'Err', 'Undefined', 'do'].map(
+    (client_lastname, i) => ({
+      client_lastname,
+      loan_external_id: `P-${i}`,
+      client_external_id: `P-${i}`,
+    }),
+  )
   t.match((await uploadCsv(service, 'loans', loansCsv(...people))).body, { invalid_rows: 0 })
   const notes = values.map((note, i) => ({ note, payment_reference: `p-${i}` }))
   t.match((await uploadCsv(service, 'repayments', repaymentsCsv(...notes))).body, {
