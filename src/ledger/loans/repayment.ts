@@ -113,11 +113,31 @@ export function repaymentAmong(transactions: LedgerTransaction[], wanted: Ledger
   const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
   const ours = transactions.filter(one => one.externalId === wanted.externalId)
   const found = [...same, ...ours].map(one => comparedRepayment(one, wanted))
-  return found.find(({ state }) => state === 'there') ?? found[0] ?? absent
+  return (
+    found.find(({ state }) => state === 'there') ??
+    found[0] ??
+    equalButForCase(transactions, wanted) ??
+    absent
+  )
 }
 
+/** Programs that print in capitals change a receipt number, and no other payment of a loan is equal but for that. */
+function equalButForCase(
+  transactions: LedgerTransaction[],
+  wanted: LedgerRepayment,
+): Effect | undefined {
+  const receipt = receiptOf(wanted.receiptNumber)
+  const equal = transactions
+    .filter(one => receiptOfRepayment(one)?.toLowerCase() === receipt.toLowerCase())
+    .find(one => comparedRepayment(one, wanted).state === 'there')
+  if (equal === undefined) return undefined
+  return compared({}, differencesIn(['receipt number', receiptOfRepayment(equal), receipt]))
+}
+
+/** In lower case, as `equalButForCase` compares them. */
 export function receiptsOf(transactions: LedgerTransaction[]): Set<string> {
-  return new Set(transactions.map(receiptOfRepayment).filter(receipt => receipt !== undefined))
+  const receipts = transactions.map(one => receiptOfRepayment(one)?.toLowerCase())
+  return new Set(receipts.filter(receipt => receipt !== undefined))
 }
 
 export function receiptOfRepayment(transaction: LedgerTransaction): string | undefined {

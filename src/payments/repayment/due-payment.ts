@@ -114,4 +114,5 @@ export function isOfAnotherPayment(externalId = '', ours: string): boolean {
   return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
 }
 
-const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '')
+/** A file may have the payment's id in capitals. */
+const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '').toLowerCase()

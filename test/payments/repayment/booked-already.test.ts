@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { migrateCsv } from '../../support/portfolio/migrate.ts'
+import { migrateCsv, rowsOf } from '../../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -99,4 +99,28 @@ t.test('a repayment that a person undid and booked again is not booked a third t
   await service.assign('pay_1', 'L-1')
   t.match(await service.pay(), { state: 'posted' })
   matchEach(t, await service.standing(), [{ externalId: 'by-hand' }])
+})
+
+t.test('a payment is not posted again if a row has booked it in capitals', async t => {
+  const service = await withLoan(t)
+  await service.migrate({ payment_reference: 'PAY_1' })
+  await service.migrate({ payment_reference: 'PAY_2', gateway: 'gateway_a' })
+  const booked = (await service.standing()).map(({ id }) => String(id)).sort()
+  const paid = [await service.pay('pay_1'), await service.pay('pay_2')]
+  t.match(paid, [{ state: 'posted' }, { state: 'posted' }])
+  t.same(paid.map(one => one.ledger_transaction_id).sort(), booked)
+  t.equal((await service.standing()).length, 2)
+})
+
+t.test('a row in capitals fails if its payment is booked, and is other money if not', async t => {
+  const service = await withLoan(t)
+  await service.pay('pay_1')
+  const capitals = { payment_reference: 'PAY_1' }
+  for (const row of [capitals, { ...capitals, gateway: 'gateway_a' }]) {
+    const { migration_id } = await service.migrate(row)
+    const reason = /receipt number is pay_1 there, not PAY_1$/
+    t.match(await rowsOf(service, migration_id), [{ state: 'failed', reason }])
+  }
+  t.match(await service.migrate({ ...capitals, amount: '999.00' }), { done: 1 })
+  t.equal((await service.standing()).length, 2)
 })

@@ -70,7 +70,7 @@ type Known = { currency: LedgerCurrency; receipts: Set<string> }
 
 /** The reads for the first row of a loan serve the next rows too, unless another operation comes in between. */
 async function postOnce(run: Attempt, repayment: LedgerRepayment) {
-  const receipt = receiptOf(repayment.receiptNumber)
+  const receipt = receiptOf(repayment.receiptNumber).toLowerCase()
   let known = run.passedOn as Known | undefined
   if (known === undefined || known.receipts.has(receipt)) {
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
