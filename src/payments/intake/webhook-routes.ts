@@ -195,7 +195,8 @@ const inUrl = ({ query }: FastifyRequest) =>
 
 function jsonObject(body: Buffer | undefined): PayloadFields {
   try {
-    const value: unknown = JSON.parse(body?.toString() ?? '')
+    // The decoder leaves out a byte order mark, which relays of some platforms write; it stays in the stored bytes.
+    const value: unknown = JSON.parse(new TextDecoder().decode(body))
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as PayloadFields
   } catch {}

@@ -62,7 +62,7 @@ t.test(
   'a body that is not a JSON object is 400, one larger than 1 MiB is 413, and neither is kept',
   async t => {
     const { webhook, db } = await setup(t)
-    for (const body of ['', 'x', '[]', 'null', '1', '"a"', '{"a":1', '\ufeff{}', randomBytes(50)]) {
+    for (const body of ['', 'x', '[]', 'null', '1', '"a"', '{"a":1', '{}\ufeff', randomBytes(50)]) {
       const { status, body: problem } = await webhook('gateway_a', body)
       t.match(
         { status, code: problem?.code },
@@ -76,6 +76,23 @@ t.test(
     t.equal(rows.length, 0)
   },
 )
+
+t.test('an event that begins with a byte order mark is kept with it, and posted', async t => {
+  const service = await setup(t)
+  await service.loan('L-1')
+  const [a, b] = [capturedA({ loan: 'L-1' }), successB({ id: 1, loan: 'L-1' })].map(
+    event => `\ufeff${JSON.stringify(event)}`,
+  ) as [string, string]
+  for (const [gateway, body] of [
+    ['gateway_a', a],
+    ['gateway_b', b],
+  ] as const)
+    t.equal((await service.webhook(gateway, body, { lender: 'LENDER_02' })).status, 200)
+  matchEach(t, await service.raw('lender_02_gateway_a'), [
+    { event_type: 'payment.captured', body: Buffer.from(a) },
+  ])
+  t.match(await service.batch(), { posted: 2 })
+})
 
 t.test('an event of 1 MiB is kept', async t => {
   const { webhook, raw } = await setup(t)
