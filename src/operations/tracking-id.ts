@@ -1,4 +1,6 @@
 import createError from '@fastify/error'
+import { Type } from '@sinclair/typebox'
+import { TAKE } from '../http/fields/take-values.ts'
 import { described } from '../http/fields/text-fields.ts'
 
 const InvalidTrackingId = createError(
@@ -18,11 +20,18 @@ export const TRACKING_REFUSALS = ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID']
 const SHAPE =
   /^([A-Z][A-Z_]{0,39})\|([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
-export const TrackingId = described(
-  SHAPE.source,
-  'a tracking id: <OPERATION>|<uuid>',
-  'LOAN_APPROVE|019a0000-0000-7000-8000-000000000000',
-)
+/** Some databases show a uuid in capitals. */
+export const withSmallUuid = (text: unknown) =>
+  typeof text === 'string' ? text.replace(/[^|]*$/, uuid => uuid.toLowerCase()) : text
+
+export const TrackingId = Type.Unsafe<string>({
+  ...described(
+    SHAPE.source,
+    'a tracking id: <OPERATION>|<uuid>',
+    'LOAN_APPROVE|019a0000-0000-7000-8000-000000000000',
+  ),
+  [TAKE]: withSmallUuid,
+})
 
 export function parseTrackingId(text: string): { operationType: string; id: string } {
   const [, operationType, id] = SHAPE.exec(text) ?? []

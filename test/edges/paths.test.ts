@@ -15,7 +15,6 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       `LOAN_CREATE%7C${uuid}'--`,
       `LOAN_CREATE|${uuid}x`,
       `LOAN_CREATE%257C${uuid}`,
-      `LOAN_CREATE%7C${uuid.toUpperCase()}`,
       '%',
       '%zz',
       '%c3%28',
@@ -36,6 +35,7 @@ t.test('a path or query that could be read in two ways is refused', async t => {
       `LOAN_CREATE|${uuid}`,
       `LOAN_CREATE%7C${uuid}`,
       `LOAN_CREATE%7C${uuid}/`,
+      `LOAN_CREATE%7C${uuid.toUpperCase()}`,
       `NO_SUCH%7C${uuid}`,
     ]) {
       const answer = await raw(`GET /api/ledger/track/${id} HTTP/1.1\r\n${HEAD}\r\n`)

@@ -5,10 +5,11 @@ import { orProposal, Proposal } from '../../accounts/approvals/approval-record.t
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
 import { closed } from '../../http/fields/schemas.ts'
+import { TAKE } from '../../http/fields/take-values.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { operationWithAttempts } from '../reading/find-operations.ts'
 import { OperateResponse, OperationWithAttempts } from '../reading/operation-record.ts'
-import { parseTrackingId, TRACKING_REFUSALS, TrackingId } from '../tracking-id.ts'
+import { parseTrackingId, TRACKING_REFUSALS, TrackingId, withSmallUuid } from '../tracking-id.ts'
 import { operationCalls } from './operation-calls.ts'
 import { ResolvedAs } from './resolve.ts'
 
@@ -41,6 +42,7 @@ const resolveEachSchema = {
     {
       tracking_ids: Type.Array(
         Type.String({
+          [TAKE]: withSmallUuid,
           pattern: WITHOUT_NUL,
           description: 'a tracking id',
           examples: TrackingId.examples,
