@@ -48,6 +48,23 @@ t.test('a malformed upload gets a 400, and nothing that it contains is saved', a
   t.equal((await call('GET', '/readyz')).status, 200, 'the process is alive')
 })
 
+t.test('a file without a filename is said to need one', async t => {
+  const { url } = await startTestService(t, { ROLE: 'api' })
+  for (const path of [
+    'migration/upload',
+    'references/upload',
+    'gateways/gateway_a/statement?lender=LENDER_02',
+  ]) {
+    const response = await fetch(`${url}/api/${path}`, {
+      method: 'POST',
+      headers: { 'x-internal-token': TOKEN, 'content-type': 'multipart/form-data; boundary=b' },
+      body: (path.startsWith('migration') ? type : '') + field('file', 'a,b') + END,
+    })
+    const message = 'must be sent as a file, with its filename: with curl, -F file=@name.csv'
+    t.match(await response.json(), { status: 400, errors: [{ path: '/file', message }] }, path)
+  }
+})
+
 t.test('a content type without a boundary, or none at all, is refused', async t => {
   const { url } = await startTestService(t, { ROLE: 'api' })
   for (const [contentType, status] of [

@@ -25,6 +25,9 @@ export const acceptFiles = fastifyPlugin(async app => {
   })
 })
 
+/** Only with a file's name is a part a file; with curl, a `<` in place of the `@` leaves it out. */
+const NO_FILE = 'must be sent as a file, with its filename: with curl, -F file=@name.csv'
+
 /** `text` is for the caller. */
 export type FileLimit = { bytes: number; text: string }
 
@@ -55,6 +58,7 @@ export async function takeFile<T>(
         request.body = fields
         return await take(openFile(part, parts, limit), fields)
       }
+      if (name === 'file') throw wrongPart(name, NO_FILE)
       if (!names.includes(name)) throw wrongPart(name, 'is not a known field')
       if (name in fields) throw wrongPart(name, 'is one field too many')
       fields[name] = String(part.value)
