@@ -31,20 +31,20 @@ export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error 
 }
 
 export function paymentStanding(db: Database, name: PaymentName): Promise<PaymentStanding> {
-  return found(db, name, sql``)
+  return readStanding(db, name, sql``)
 }
 
 /** @throws NotFound, or Conflict while an attempt to post the payment may have arrived */
-export async function lockedPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
-  const payment = await lockStanding(trx, name)
+export async function lockDecidable(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
+  const payment = await lockPayment(trx, name)
   refuseUnknownOutcome(payment)
   return payment
 }
 
 /** @throws NotFound */
-export async function lockStanding(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
+export async function lockPayment(trx: Trx, name: PaymentName): Promise<PaymentStanding> {
   await lockSettling(trx)
-  return found(trx, name, sql`for update of t`)
+  return readStanding(trx, name, sql`for update of t`)
 }
 
 export function refuseUnknownOutcome({ isUnknown }: PaymentStanding): void {
@@ -55,7 +55,7 @@ export function stateInWords({ state, reason }: PaymentStanding): string {
   return reason === null ? state : `${state} (${reason})`
 }
 
-async function found(db: Database, name: PaymentName, lock: ReturnType<typeof sql>) {
+async function readStanding(db: Database, name: PaymentName, lock: ReturnType<typeof sql>) {
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",

@@ -46,7 +46,7 @@ export function deliverCallbacks(
   return {
     async stop() {
       await loop.stop()
-      await finishAttempts(underWay.values(), sender)
+      await finishDeliveries(underWay.values(), sender)
       renewal.stop()
       await sender.close()
     },
@@ -64,7 +64,7 @@ export function deliverCallbacks(
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
-    const sent = await traceAttempt(traces, callback, traceparent =>
+    const sent = await traceDelivery(traces, callback, traceparent =>
       sender.send(callback.id, callback.body, traceparent, callback.claimedAt),
     )
     crashPoint('callback.answered')
@@ -80,7 +80,7 @@ export function deliverCallbacks(
   }
 }
 
-async function finishAttempts(
+async function finishDeliveries(
   underWay: Iterable<Promise<void>>,
   sender: Pick<ReturnType<typeof openCallbackSender>, 'close'>,
 ): Promise<void> {
@@ -105,7 +105,7 @@ function openPace(): (found: number) => number {
   }
 }
 
-function traceAttempt(
+function traceDelivery(
   traces: Traces,
   { id, type, traceparent }: ClaimedCallback,
   send: (traceparent: string | null) => Promise<SentCallback>,

@@ -4,7 +4,7 @@ import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
-import { lockedPayment, stateInWords } from '../locked-payment.ts'
+import { lockDecidable, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
 import { putReference } from '../references/put-reference.ts'
 import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
@@ -28,7 +28,7 @@ export function assign(
   { gateway, paymentId, loan, note, kinds, asker, ifMatch }: Assignment,
 ) {
   return inTransaction(db, async trx => {
-    const payment = await lockedPayment(trx, { gateway, paymentId })
+    const payment = await lockDecidable(trx, { gateway, paymentId })
     requireAsSeen(payment, ifMatch, asker)
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Facts } from '../../accounts/approvals/act-call.ts'
 import type { Act } from '../../config/acts.ts'
 import type { Trx } from '../../database/database.ts'
-import { lockStanding, type PaymentName, type PaymentStanding } from '../locked-payment.ts'
+import { lockPayment, type PaymentName, type PaymentStanding } from '../locked-payment.ts'
 
 /** The facts that a decision about this payment depends on. @param posted the amount that it would post */
 export async function paymentFacts(
@@ -12,7 +12,7 @@ export async function paymentFacts(
   acts: Act[],
   posted?: string,
 ): Promise<Facts> {
-  const payment = await lockStanding(trx, name)
+  const payment = await lockPayment(trx, name)
   const { id, kind, state, reason, objection, loan, capturedAmount, currency, version } = payment
   const { events, digest } = await eventsOf(trx, name, payment)
   const decided = posted ?? payment.decidedAmount ?? undefined

@@ -7,7 +7,7 @@ import { isoDay, namedDay } from '../../day.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import {
-  lockedPayment,
+  lockDecidable,
   type PaymentName,
   type PaymentStanding,
   paymentStanding,
@@ -47,7 +47,7 @@ export function resolveAsSeen(
 ): Promise<void> {
   const { outcome } = resolution
   return inTransaction(db, async trx => {
-    const payment = await lockedPayment(trx, name)
+    const payment = await lockDecidable(trx, name)
     requireAsSeen(payment, ifMatch, asker)
     refuseUnfit(payment, resolution)
     refuseChange(seen, payment)
