@@ -5,11 +5,19 @@ const DEFAULT_SECONDS = 1
 /** Thirty years: no caller waits that long, and a time so far away still fits a date. */
 const MAX_SECONDS = 1_000_000_000
 
-export function retryAfterMs(header: string | undefined, now = Date.now()): number {
+type Headers = Record<string, string | string[] | undefined>
+
+/**
+ * How long an answer asks to wait. A time counts from the answer's own `Date`: our clock may differ from its sender's by
+ * more than the wait.
+ */
+export function retryAfterMs(headers: Headers, now = Date.now()): number {
+  const [header, date] = ['retry-after', 'date'].map(name => [headers[name]].flat()[0])
   if (header === undefined) return 0
   if (/^\d+$/.test(header.trim())) return Math.min(Number(header), MAX_SECONDS) * 1_000
   const at = Date.parse(header)
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now)
+  const from = Date.parse(date ?? '')
+  return Number.isNaN(at) ? 0 : Math.max(0, at - (Number.isNaN(from) ? now : from))
 }
 
 /** Tells the caller when to try again: after what the error asks for, and otherwise soon if we are unavailable. */

@@ -286,14 +286,26 @@ t.test('the retry schedule has the documented times, with at most a fifth of jit
 })
 
 t.test('Retry-After delays a retry where it is longer, by two hours at most', async t => {
-  t.equal(nextRetryMs(0, retryAfterMs('60'), 0.5), 60_000)
-  t.equal(nextRetryMs(1, retryAfterMs('3'), 0.5), MINUTE_MS)
+  t.equal(nextRetryMs(0, after('60'), 0.5), 60_000)
+  t.equal(nextRetryMs(1, after('3'), 0.5), MINUTE_MS)
   for (const long of ['99999', '9999999999', '9'.repeat(400)])
-    t.equal(nextRetryMs(0, retryAfterMs(long), 0.5), 2 * HOUR_MS + 5_000, long)
+    t.equal(nextRetryMs(0, after(long), 0.5), 2 * HOUR_MS + 5_000, long)
   const now = Date.parse('2026-11-20T10:00:00Z')
-  t.equal(retryAfterMs('Fri, 20 Nov 2026 10:00:30 GMT', now), 30_000)
-  t.equal(retryAfterMs('soon', now), 0)
+  t.equal(after('Fri, 20 Nov 2026 10:00:30 GMT', now), 30_000)
+  t.equal(after('soon', now), 0)
 })
+
+t.test('a Retry-After that is a time counts by the clock of its sender', async t => {
+  const now = Date.parse('2026-11-20T10:00:00Z')
+  const at = 'Fri, 20 Nov 2026 09:00:30 GMT'
+  const by = (date: string) => retryAfterMs({ 'retry-after': at, date }, now)
+  t.equal(by('Fri, 20 Nov 2026 09:00:00 GMT'), 30_000, 'its clock is behind ours')
+  t.equal(by('Fri, 20 Nov 2026 11:00:00 GMT'), 0, 'a time that has passed')
+  t.equal(by('today'), 0, 'an unreadable date: by our clock')
+  t.equal(retryAfterMs({ 'retry-after': '30', date: at }, now), 30_000)
+})
+
+const after = (header: string, now?: number) => retryAfterMs({ 'retry-after': header }, now)
 
 async function isDown(db: Database): Promise<boolean> {
   const { rows } = await sql`select from loanops.callback_receiver where failures >= 5`.execute(db)

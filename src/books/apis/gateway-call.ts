@@ -183,7 +183,7 @@ async function readText(response: Dispatcher.ResponseData): Promise<string> {
 
 /** The header is in seconds or a date. Gateway B has a header of its own, in seconds. */
 function retryAfterOf(headers: Record<string, string | string[] | undefined>): number {
-  return retryAfterMs(String(headers['retry-after'] ?? headers['x-ratelimit-retry'] ?? ''))
+  return retryAfterMs({ 'retry-after': headers['x-ratelimit-retry'], ...headers })
 }
 
 function isAboutId(text: string): boolean {

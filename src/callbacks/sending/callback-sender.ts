@@ -83,13 +83,12 @@ export function openCallbackSender(
 
 async function answerIn({ statusCode: status, headers, body }: Dispatcher.ResponseData) {
   const isDelivered = status >= 200 && status < 300
-  const retryAfter = [headers['retry-after']].flat()[0]
   return {
     outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
     status,
     error: isDelivered ? null : `The receiver answered ${status}`,
     answer: await beginningOf(body),
-    retryAfterMs: retryAfterMs(retryAfter),
+    retryAfterMs: retryAfterMs(headers),
   }
 }
 

@@ -91,7 +91,7 @@ export function openSender(settings: LedgerSettings): Sender {
       status: statusCode,
       body: parsed(text),
       isFromStore: answered['x-served-from-cache'] === 'true',
-      retryAfterMs: [429, 503].includes(statusCode) ? pauseAskedFor(answered['retry-after']) : 0,
+      retryAfterMs: [429, 503].includes(statusCode) ? pauseAskedFor(answered) : 0,
     }
   }
 }
@@ -114,8 +114,8 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
   })
 }
 
-function pauseAskedFor(header: string | string[] | undefined): number {
-  return Math.min(retryAfterMs([header].flat()[0]), MAX_PAUSE_MS)
+function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
+  return Math.min(retryAfterMs(headers), MAX_PAUSE_MS)
 }
 
 /** The body. One that is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */
