@@ -66,13 +66,18 @@ export function newOperation(
   }
 }
 
-/** Accepts operations in a transaction of its own; the caller wakes the workers after it. */
+/**
+ * Accepts operations in a transaction of its own; the caller wakes the workers after it.
+ * @returns `held` for one whose loan, client or key another transaction holds: it was not accepted, and the others did not wait
+ */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
   operations: NewOperation[],
-): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused>)[]> {
-  await insertQuietly(db, boss, 'api', operations)
+): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused> | 'held')[]> {
+  const held = new Set(
+    await insertQuietly(db, boss, { origin: 'api', operations, isWaiting: false }),
+  )
   crashPoint('intake.committed')
   const known = await findByKey(db, operations)
   return operations.map(operation => {
@@ -80,6 +85,7 @@ export async function acceptOperations(
       operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)
     if (holder && holder.requestSha256 !== operation.requestSha256)
       return new IdempotencyKeyReused()
+    if (!holder && lockedNames(operation).some(name => held.has(name))) return 'held'
     return { operationType: operation.operationType, id: holder?.id ?? operation.id }
   })
 }
@@ -97,40 +103,58 @@ export async function insertOperations(
   origin: Origin,
   operations: NewOperation[],
 ): Promise<void> {
-  await insertQuietly(trx, boss, origin, operations)
+  await insertQuietly(trx, boss, { origin, operations, isWaiting: true })
   await wakeAtCommit(trx, queueOf(origin))
 }
 
+type Insertion = { origin: Origin; operations: NewOperation[]; isWaiting: boolean }
+
+/** @returns the names that other transactions hold, whose operations are left out unless this one waits for them */
 async function insertQuietly(
   db: Database,
   boss: PgBoss,
-  origin: Origin,
-  operations: NewOperation[],
-): Promise<void> {
+  { origin, operations, isWaiting }: Insertion,
+): Promise<string[]> {
   const names = operations.flatMap(lockedNames)
   const wakes = wakesOf(operations.map(({ subject }) => subject))
+  const name = isWaiting ? `insert_operations_of_${origin}` : `accept_operations_of_${origin}`
   // Until the commit, nobody else inserts operations on these subjects, or on the clients that they wait
   // for. So the sequence follows the order of the commits for each of them, and a claim never overlooks an
   // earlier operation that is not visible yet. The aggregate holds all locks before the first row is
   // numbered; names with equal hashes share one.
-  await sql`${prepared(`insert_operations_of_${origin}`)}
+  const { rows } = await sql<{ held: string[] }>`${prepared(name)}
     with hashes as (
-      select distinct hashtext(name) as hash from unnest((select ${names}::text[])) as locked (name) order by hash
+      select hashtext(name) as hash, array_agg(name) as names from unnest((select ${names}::text[])) as locked (name)
+       group by 1 order by 1
+    ), locked as materialized (
+      select names, ${isWaiting ? waiting : trying} as is_ours from hashes
     ), intake as materialized (
-      select count(pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)) from hashes
-    ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)})
-    insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
-      request_sha256, actor, caller, address, request_id, traceparent, ignored)
-    select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
-           decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent",
-           "ignored"
-      from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
-        "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
-        "idempotencyKey" text, "requestSha256" text, "actor" text, "caller" text, "address" inet, "requestId" text,
-        "traceparent" text, "ignored" text[])) with ordinality
-     order by ordinality
-    on conflict do nothing`.execute(db)
+      select coalesce(array_agg(name) filter (where not is_ours), '{}') as held from locked cross join unnest(names) as name
+    ), wake_ups as (${await insertingJobs(boss, queueOf(origin), wakes)}
+    ), inserted as (
+      ${insertingRows(origin, operations)}
+    )
+    select held from intake`.execute(db)
+  return rows[0]?.held ?? []
 }
+
+/** Inserts operations none of whose names others hold. */
+const insertingRows = (origin: Origin, operations: NewOperation[]) => sql`
+  insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
+    request_sha256, actor, caller, address, request_id, traceparent, ignored)
+  select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
+         decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent",
+         "ignored"
+    from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
+      "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
+      "idempotencyKey" text, "requestSha256" text, "actor" text, "caller" text, "address" inet, "requestId" text,
+      "traceparent" text, "ignored" text[])) with ordinality
+   where not array_remove(array["subject", "waitsFor", 'key:' || "idempotencyKey"], null) && held
+   order by ordinality
+  on conflict do nothing`
+
+const waiting = sql`pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash) is not null`
+const trying = sql`pg_try_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)`
 
 async function findByKey(db: Database, operations: NewOperation[]) {
   const keys = operations.map(one => one.idempotencyKey).filter(key => key !== null)

@@ -19,7 +19,7 @@ type Waiting<In, Out> = {
   item: In
   names: string[]
   since: number
-  resolve: (out: Out) => void
+  resolve: (out: Out | Promise<Out>) => void
   reject: (error: unknown) => void
 }
 
@@ -27,6 +27,8 @@ type GroupCommit<In, Out> = {
   /** @throws Unavailable if too many wait or the database is too slow; the item may still be committed then */
   submit(item: In): Promise<Out>
 }
+
+type Commit<In, Out> = (items: In[]) => Promise<(Out | Promise<Out>)[]>
 
 type Options<In> = {
   patienceMs?: number
@@ -44,10 +46,10 @@ type Options<In> = {
 
 /**
  * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
- * @param commit returns one result per item, in order
+ * @param commit returns one result per item, in order; a promise is for one that the others of its group do not wait for
  */
 export function groupCommit<In, Out>(
-  commit: (items: In[]) => Promise<Out[]>,
+  commit: Commit<In, Out>,
   { patienceMs, onWaited, gatherMs = () => 0, groups = 1, namesOf = () => [] }: Options<In> = {},
 ): GroupCommit<In, Out> {
   const line = openWaitingLine<Waiting<In, Out>>()
@@ -76,7 +78,7 @@ export function groupCommit<In, Out>(
 
 /** Commits what waits in the line, in one group at a time or, while commits are slow, in several. */
 function openCommits<In, Out>(
-  commit: (items: In[]) => Promise<Out[]>,
+  commit: Commit<In, Out>,
   line: ReturnType<typeof openWaitingLine<Waiting<In, Out>>>,
   groups: number,
   onWaited?: (ms: number) => void,
@@ -145,12 +147,12 @@ function openSize() {
 }
 
 async function commitGroup<In, Out>(
-  commit: (items: In[]) => Promise<Out[]>,
+  commit: Commit<In, Out>,
   group: Waiting<In, Out>[],
 ): Promise<Outcome> {
   try {
     const results = await commit(group.map(({ item }) => item))
-    for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out)
+    for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out | Promise<Out>)
     return 'done'
   } catch (error) {
     const rejectAll = group.length === 1 || isTransient(error)

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import t from 'tap'
+import { MAX_CONCURRENT_GROUPS } from '../../src/database/group-commit/group-commit.ts'
+import { LOCKS } from '../../src/database/locks.ts'
+import { clientData, loanData } from '../support/ledger/loans.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const OTHERS = 20
+const APART_MS = 50
+
+/** What another transaction does that writes operations of this name, until it is released. */
+async function hold({ db }: TestService, name: string): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  const transaction = db.transaction().execute(async trx => {
+    await sql`select pg_advisory_xact_lock(${LOCKS.intake}, hashtext(${name}))`.execute(trx)
+    held.resolve()
+    await ended.promise
+  })
+  await held.promise
+  return async () => {
+    ended.resolve()
+    await transaction
+  }
+}
+
+const operate = ({ call }: TestService, status: string, data: object) =>
+  call('POST', '/api/ledger/operate', { status, data })
+
+t.test('operations on others are accepted while one waits for its client', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const release = await hold(service, 'client:C-1')
+  let isAnswered = false
+  const held = [
+    operate(service, 'CLIENT_CREATE', clientData('C-1')),
+    operate(service, 'LOAN_CREATE', loanData('L-1', 'C-1')),
+  ]
+  void Promise.race(held).then(() => {
+    isAnswered = true
+  })
+  const others = await Promise.all(
+    Array.from({ length: OTHERS }, (_, n) =>
+      operate(service, 'CLIENT_CREATE', clientData(`C-other-${n}`)),
+    ),
+  )
+  t.ok(others.every(({ status }) => status === 202))
+  t.notOk(isAnswered, 'it waits')
+  await release()
+  for (const { status } of await Promise.all(held)) t.equal(status, 202)
+})
+
+t.test('only operations whose clients stay held are answered with 503, however many', async t => {
+  const service = await startTestService(t, { ROLE: 'api', DATABASE_POOL_MAX: '10' })
+  const clients = Array.from({ length: MAX_CONCURRENT_GROUPS + 2 }, (_, n) => `C-held-${n}`)
+  const releases = await Promise.all(clients.map(client => hold(service, `client:${client}`)))
+  const held = clients.map(async (client, n) => {
+    // Each comes once the commit of the one before it is slow, and would have a commit of its own.
+    await sleep(n * APART_MS)
+    return operate(service, 'CLIENT_CREATE', clientData(client))
+  })
+  await sleep(clients.length * APART_MS)
+  for (let n = 0; n < OTHERS; n++) {
+    const { status } = await operate(service, 'CLIENT_CREATE', clientData(`C-other-${n}`))
+    t.equal(status, 202)
+  }
+  for (const answer of await Promise.all(held))
+    t.match(answer, { status: 503, body: { code: 'UNAVAILABLE' } })
+  for (const release of releases) await release()
+  for (const client of clients)
+    t.match(await operate(service, 'CLIENT_CREATE', clientData(client)), { status: 202 })
+})
