@@ -41,6 +41,8 @@ const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
+/** In the services. */
+const MAX_PARAMETERS = 4
 const TITLE_OF_A_TEMPLATE = /\bt\.test\(\s*`([^`]*)`/g
 const TITLE_TOO_LONG = /\bt\.test\(\s*'[^']{101,}'/
 
@@ -147,9 +149,9 @@ t.test('no file is a dumping ground or too large to keep in mind', async t => {
   }
 })
 
-t.test('no function is too long to be read at once', async t => {
+t.test('no function is too long or takes too many arguments to be read at once', async t => {
   t.same(
-    [...texts].flatMap(([file, text]) => longFunctionsIn(file, text)),
+    [...texts].flatMap(([file, text]) => largeFunctionsIn(file, text)),
     [],
   )
 })
@@ -224,7 +226,7 @@ function sourcesIn(folder: string): string[] {
 }
 
 /** The functions with more lines than allowed, comments before them not counted. */
-function longFunctionsIn(file: string, text: string): string[] {
+function largeFunctionsIn(file: string, text: string): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
   const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
   const found: string[] = []
@@ -233,6 +235,9 @@ function longFunctionsIn(file: string, text: string): string[] {
       const [first, last] = [lineOf(node.getStart(source)), lineOf(node.end)]
       const lines = last - first + 1
       if (lines > MAX_FUNCTION_LINES) found.push(`${file}:${first} has ${lines} lines`)
+      const { length } = node.parameters
+      if (length > MAX_PARAMETERS && placeOf(file) !== 'sandbox')
+        found.push(`${file}:${first} has ${length} parameters`)
     }
     ts.forEachChild(node, visit)
   }
