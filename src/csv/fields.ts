@@ -20,9 +20,18 @@ export function withoutEmptyEnd(cells: string[], columns = 0): string[] {
 
 export const isEmpty = (cell = '') => cell === '' || trimmed(cell) === ''
 
-export function misfitOf(cells: string[], columns: string[]): string | null {
+const LINE_BREAK = /[\r\n]/
+
+export function misfitOf(cells: string[], columns: string[], delimiter: string): string | null {
   if (cells.length !== columns.length)
     return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
   const withNul = cells.findIndex(cell => cell.includes('\0'))
-  return withNul === -1 ? null : `${columns[withNul]} contains a NUL character`
+  if (withNul !== -1) return `${columns[withNul]} contains a NUL character`
+  // A stray quote takes the rows up to the next one into its cell: nobody would miss them.
+  const withRows = cells.findIndex(
+    cell => LINE_BREAK.test(cell) && cell.split(delimiter).length >= columns.length,
+  )
+  return withRows === -1
+    ? null
+    : `column ${withRows + 1} goes on over the cells of other rows: a quote begins it, and the next one ends it. Remove the quote, or write the cell in one line`
 }

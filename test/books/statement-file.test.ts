@@ -204,6 +204,15 @@ t.test(
   },
 )
 
+t.test('a quote that takes other rows into a column that is ignored is an error', async t => {
+  const row = (id: string, method: string) =>
+    `${id},1,INR,captured,2026-02-05T10:00:00Z,,,,,,${method}`
+  const rows = [row('pay_4', '"upi'), row('pay_5', 'upi"'), row('pay_6', 'upi')]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [`${HEADER},method`, ...rows].join('\n'))
+  t.match(body, { rows: 2, valid_rows: 1, errors: [{ line: 2, reason: /^column 11 goes on/ }] })
+})
+
 t.test('a word for no value is no id of a payment or a settlement', async t => {
   const rows = ['NA,setl_1,utr_1', 'pay_8,-,utr_1', 'pay_9,setl_1,0', '0,n/a,nil'].map(row => {
     const [id, settlement, utr] = row.split(',')

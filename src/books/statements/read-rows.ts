@@ -31,6 +31,7 @@ type Use = {
 }
 
 export function statementReader(place: Place, { withStatuses, save }: Use) {
+  let delimiter = ''
   const layout = rowLayout(place)
   const repeats = repeatFinder()
   const roundedIn = roundedIds(statementFile.ids)
@@ -41,7 +42,8 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
 
   return {
     result,
-    async header(header: CsvRow) {
+    async header(header: CsvRow, separator: string) {
+      delimiter = separator
       layout.header(header)
     },
     read: (batch: CsvRow[]) => batch,
@@ -58,27 +60,32 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     if (layout.isBefore(came)) return []
     result.rows++
     const cells = withoutEmptyEnd(came, layout.columns().length)
-    const misfit = misfitOf(cells, layout.columns())
+    const misfit = misfitOf(cells, layout.columns(), delimiter)
     const fields = misfit === null ? layout.fieldsIn(cells) : {}
     return [{ line, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
 
   function validRow({ line, misfit, fields, status, rounded }: WithStatus<Judged>): ReadRow[] {
-    if (misfit !== null) return refuse(line, [misfit], undefined)
+    if (misfit !== null) return refuse(result, line, [misfit])
     const row = layout.read(fields, status)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields, rounded)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
     if (reasons.length === 0) return [repeats.kept(row)]
-    return refuse(line, reasons.map(layout.labelled), layout.timeIn(fields))
+    return refuse(result, line, reasons.map(layout.labelled), layout.timeIn(fields))
   }
+}
 
-  function refuse(line: number, reasons: string[], time: string | undefined): [] {
-    if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
-    const readable = time && timeOf(time)
-    if (readable) refused.times.add(readable)
-    else refused.isUndated = true
-    return []
-  }
+function refuse(
+  { errors, refused }: { errors: { line: number; reason: string }[]; refused: Refused },
+  line: number,
+  reasons: string[],
+  time?: string,
+): [] {
+  if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+  const readable = time && timeOf(time)
+  if (readable) refused.times.add(readable)
+  else refused.isUndated = true
+  return []
 }
 
 function errorsOf({ said, settled }: ReadRow, fields: CsvFields, rounded: string[]): string[] {

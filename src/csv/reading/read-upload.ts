@@ -43,17 +43,19 @@ export async function readUpload<Row>(
   reader: Reader<Row>,
 ): Promise<number> {
   let columns: string[] = []
+  let delimiter = ''
   let count = 0
   const roundedIn = roundedIds(kind.ids)
   await readCsv(decode(bytes), {
-    async header(header, delimiter) {
+    async header(header, separator) {
+      delimiter = separator
       refuseOtherTypes(header.cells, `a file of ${kind.type}`, others)
       columns = columnsOf(header, kind, templateUrl)
-      await reader.header?.(columns, delimiter)
+      await reader.header?.(columns, separator)
     },
     read(batch) {
       count += batch.length
-      const rows = batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns) }))
+      const rows = batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns, delimiter) }))
       return roundedIn(rows).map(reader.check)
     },
     save: reader.save,
@@ -63,8 +65,8 @@ export async function readUpload<Row>(
 }
 
 /** Empty columns at the end are dropped in every file, because an errors file may come back without its reasons. */
-function fitted(came: string[], columns: string[]) {
+function fitted(came: string[], columns: string[], delimiter: string) {
   const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
-  const misfit = misfitOf(cells, columns)
+  const misfit = misfitOf(cells, columns, delimiter)
   return { cells, misfit, fields: misfit === null ? fieldsOf(columns, cells) : {} }
 }
