@@ -32,7 +32,9 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
   language sql stable as $$
   select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
-   where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids) and t.gateway = wanted_gateway
+   where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids)
+     -- The event may have come to the other gateway's URL.
+     and coalesce(t.hints ->> 'gateway', t.gateway) = wanted_gateway
      -- The money of a reopened event may be booked by hand.
      and (t.decision in ('post', 'handled') or t.decision is null and t.decided_over is not null)
   union all

@@ -243,6 +243,9 @@ begin
       facts := facts || base.gateway_a_refund(name, event #> '{payload,refund,entity}', payment, loan);
     elsif name like 'payment.dispute.%' and name = any(base.gateway_a_types()) then
       facts := facts || base.gateway_a_dispute(name, event, event #> '{payload,dispute,entity}', payment, loan);
+    elsif jsonb_typeof(event -> 'payload') is distinct from 'object' and (facts[1]).kind is null
+          and not base.is_listed(name, base.gateway_a_types()) then
+      facts := base.strays('gateway_a', event);
     end if;
   exception
     when insufficient_resources then

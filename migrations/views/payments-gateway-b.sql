@@ -208,32 +208,6 @@ create or replace function base.gateway_b_link(link jsonb) returns base.fact lan
          l (id, loan, made_as)
 $$;
 
--- A credit to a virtual account in the older format, which is flat, in rupees and in India's time.
-create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
-  select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
-    base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
-      'virtual_account', coalesce(base.text_of(event -> 'vAccountId'), base.text_of(event -> 'virtualVpaId')),
-      'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
-      'utr', base.text_of(event -> 'utr'),
-      'remitter_name', base.text_of(event -> 'remitterName'),
-      'remitter_account', base.text_of(event -> 'remitterAccount'),
-      'remitter_vpa', base.text_of(event -> 'remitterVpa'))))
-$$;
-
--- A mandate debit in the older format, which is flat, in rupees and in India's time, and does not say whether it is an
--- instalment or verifies the mandate.
-create or replace function base.gateway_b_debited(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
-  select case
-    when name = 'SUBSCRIPTION_PAYMENT_DECLINED' then base.failed(id, amount, 'INR', at, null, hints)
-    when base.is_no_money(amount) is not false or id is null or at is null then base.captured(id, amount, 'INR', at, null, hints)
-    else row('payment', id, null, 'captured', amount, 'INR', at, null, 'awaiting_review', hints)::base.fact end
-    from (select base.text_of(event -> 'cf_paymentId'), base.number_of(event -> 'cf_amount'), base.iso_time_of(event -> 'cf_eventTime'),
-                 base.without_nulls(jsonb_build_object(
-                   'subscription_id', base.text_of(event -> 'cf_subscriptionId'),
-                   'mandate', base.text_of(event -> 'cf_subReferenceId'),
-                   'cf_txn_id', base.text_of(event -> 'cf_referenceId')))) debit (id, amount, at, hints)
-$$;
-
 -- The facts of an event whose type is not listed, wherever it has an id next to an amount.
 create or replace function base.gateway_b_unknown(name text, event jsonb) returns base.fact language sql stable parallel safe as $$
   select f.*
@@ -287,6 +261,10 @@ begin
       when name in ('SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED') then base.gateway_b_debited(name, event)
       when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
+    if fact.kind is null and base.form_of(event) is distinct from 'gateway_b' and not base.is_listed(name, base.gateway_b_types()) then
+      return query select * from unnest(base.strays('gateway_b', event));
+      return;
+    end if;
   exception
     -- The reasons for these handlers are in base.gateway_a.
     when insufficient_resources then

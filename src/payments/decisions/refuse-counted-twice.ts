@@ -33,14 +33,15 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
     select other.gateway, other.gateway_payment_id as id
       from core.transaction t
       join core.transaction other
-        on other.gateway = t.gateway and other.kind = 'payment' and other.gateway_payment_id = t.hints ->> 'payment_id'
-           and other.is_captured
+        on other.gateway = coalesce(t.hints ->> 'gateway', t.gateway) and other.kind = 'payment'
+           and other.gateway_payment_id = t.hints ->> 'payment_id' and other.is_captured
      where t.id = ${id} and t.problem = 'unreadable'
     union all
     select other.gateway, other.gateway_payment_id
       from core.transaction t
       join core.transaction other
-        on other.gateway = t.gateway and other.problem = 'unreadable' and other.id <> t.id
+        on coalesce(other.hints ->> 'gateway', other.gateway) = coalesce(t.hints ->> 'gateway', t.gateway)
+           and other.problem = 'unreadable' and other.id <> t.id
            and other.hints ->> 'payment_id' = t.hints ->> 'payment_id' and other.decision in ('post', 'handled')
      where t.id = ${id} and t.problem = 'unreadable'
      limit 1`.execute(trx)

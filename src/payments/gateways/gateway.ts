@@ -42,6 +42,8 @@ export type GatewayRules = {
   headers: Record<string, string>
   signedBy: { header: string; form: RegExp; holds: string }[]
   eventType(event: PayloadFields): unknown
+  /** Whether an event has the gateway's form, whatever its type. */
+  isOwn(event: PayloadFields): boolean
   eventId(headers: IncomingHttpHeaders): unknown
   accounts(event: PayloadFields): unknown[]
   lenders(event: PayloadFields): unknown[]

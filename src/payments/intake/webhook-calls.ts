@@ -58,7 +58,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
       status,
       event_type: eventType,
       lender,
-      reason: status === 200 ? null : (reason ?? whyRefused(request, status)),
+      reason: reason ?? (status === 200 ? null : whyRefused(request, status)),
     }
   }
 

@@ -14,7 +14,11 @@ const Call = Type.Object(
     status: Type.Integer({ description: 'what was answered' }),
     event_type: nullable(Type.String()),
     lender: Type.String(),
-    reason: nullable(Type.String({ description: 'why it was refused, and what to correct' })),
+    reason: nullable(
+      Type.String({
+        description: 'why it was refused, or is probably not read, and what to correct',
+      }),
+    ),
   },
   { title: 'WebhookCall' },
 )

@@ -22,6 +22,7 @@ import { limitEvents } from './limit-events.ts'
 import { shortText, storableHeaders } from './storable-parts.ts'
 import { showUnproven } from './unproven-webhooks.ts'
 import type { WebhookCalls } from './webhook-calls.ts'
+import { whyStray } from './why-stray.ts'
 import { whyUnsigned } from './why-unsigned.ts'
 
 const InvalidSignature = createError(
@@ -94,6 +95,8 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     await enqueue({ ...kept, lender, verifiedBy }).catch(cause => {
       throw new Unavailable('the event could not be stored', { cause })
     })
+    const reason = whyStray(config.gateways, gateway, event)
+    if (reason !== undefined) calls.learn(request, { ...known, reason })
     counters.events.inc(labels)
   }
 }

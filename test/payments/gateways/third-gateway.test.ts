@@ -28,6 +28,7 @@ const gatewayC = {
     headers: { 'x-c-secret': 'the secret itself' },
     signedBy: [{ header: 'x-c-secret', form: /./, holds: 'the secret' }],
     eventType: event => event.kind,
+    isOwn: event => 'kind' in event,
     eventId: headers => headers['x-c-id'],
     accounts: event => [event.account],
     lenders: event => [at(event, 'notes.lender')],

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { GatewayRules, PayloadFields } from '../gateway.ts'
-import { at } from '../items/exact-json.ts'
+import type { GatewayRules } from '../gateway.ts'
+import { at, isObject } from '../items/exact-json.ts'
 
 type Settings = { GATEWAY_A_SIGNATURE_HEADER: string; GATEWAY_A_EVENT_ID_HEADER: string }
 
@@ -27,6 +27,7 @@ export function rulesOfA(settings: Settings): GatewayRules {
       },
     ],
     eventType: event => event.event,
+    isOwn: event => typeof event.event === 'string' && isObject(event.payload),
     eventId: headers => headers[eventIdHeader],
     accounts: event => [event.account_id],
     lenders: event => partsOf(event.payload).map(part => at(part, 'entity.notes.lender')),
@@ -40,8 +41,8 @@ export function rulesOfA(settings: Settings): GatewayRules {
 }
 
 function partsOf(payload: unknown): unknown[] {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return []
+  if (!isObject(payload)) return []
   return Object.keys(payload)
     .slice(0, MAX_PARTS)
-    .map(name => (payload as PayloadFields)[name])
+    .map(name => payload[name])
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { GatewayRules } from '../gateway.ts'
-import { at } from '../items/exact-json.ts'
+import { at, isObject } from '../items/exact-json.ts'
 
 const SIGNATURE = 'x-webhook-signature'
 const TIME = 'x-webhook-timestamp'
@@ -25,6 +25,9 @@ export function rulesOfB(): GatewayRules {
     ],
     // The events of old virtual accounts and old mandates are flat, and name their type `event` and `cf_event`.
     eventType: event => event.type ?? event.event ?? event.cf_event,
+    isOwn: ({ type, data, event, cf_event, payload }) =>
+      (typeof type === 'string' && isObject(data)) ||
+      (typeof (event ?? cf_event) === 'string' && payload === undefined),
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [at(event, 'data.merchant.merchant_id'), at(event, 'data.merchant_id')],
     lenders: event => [

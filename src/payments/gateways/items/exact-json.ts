@@ -34,6 +34,9 @@ function plain(written: string): string {
   return isShort ? number.toFixed() : written
 }
 
+export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 export function at(value: unknown, path: string): unknown {
   return path
     .split('.')

@@ -1,0 +1,171 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { asPerson } from '../../support/accounts/as-person.ts'
+import {
+  capturedA,
+  disputeA,
+  refundA,
+  refundB,
+  successB,
+} from '../../support/payments/gateway-events.ts'
+import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { sourceOf } from '../../support/payments/source.ts'
+import { until } from '../../support/until.ts'
+
+const A = 'gateway_a'
+const B = 'gateway_b'
+const LENDER = { lender: 'LENDER_02' }
+const OF_A = capturedA({ loan: 'L-1' })
+const OF_B = successB({ id: 1, loan: 'L-1' })
+
+/** What is in suspense once these events came to a gateway’s URL. */
+async function suspense(t: Test, gateway: typeof A | typeof B, ...events: object[]) {
+  const source = await sourceOf(t, gateway)
+  await source.save(...events)
+  await source.transform()
+  const { rows } = await sql<any>`
+    select kind, case when gateway_payment_id <> raw_id::text then gateway_payment_id end as id, reason, hints
+      from core.transaction where state = 'suspense' order by kind, received_at, gateway_payment_id`.execute(
+    source.db,
+  )
+  return { ...source, rows }
+}
+
+for (const [gateway, other, event, payment] of [
+  [A, B, OF_B, { payment_id: '1', amount: 1000, external_loan_id: 'L-1' }],
+  [B, A, OF_A, { payment_id: 'pay_1', amount: 1000, external_loan_id: 'L-1' }],
+  [A, B, refundB({ id: 2, of: 1 }), { kind: 'refund', refund_id: '2', of_payment_id: '1' }],
+  [B, A, refundA(), { kind: 'refund', refund_id: 'rfnd_1', of_payment_id: 'pay_1' }],
+  [B, A, disputeA('lost'), { kind: 'chargeback', of_payment_id: 'pay_1' }],
+  [A, B, { detail: OF_B }, { payment_id: '1' }],
+] as const)
+  t.test(`money in ${Object.keys(event)} at the URL of ${gateway} is unreadable`, async t => {
+    const { rows } = await suspense(t, gateway, event)
+    t.match(rows, [{ id: null, reason: 'unreadable', hints: { gateway: other, ...payment } }])
+  })
+
+/** Has a person post the only unreadable event, which came to gateway B’s URL. */
+async function postStray(service: PaymentService) {
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const paid = { external_loan_id: 'L-1', amount: 1000, paid_on: '05 February 2026' }
+  const path = `/api/payments/gateway_b/${body.payments[0].gateway_payment_id}/resolve`
+  const resolution = { outcome: 'post', ...paid, note: 'seen' }
+  return service.call('POST', path, resolution, await asPerson(service))
+}
+
+/** As common relays wrap an event. */
+const WRAPPERS: ((event: object) => object)[] = [
+  event => ({ Type: 'Notification', Message: JSON.stringify(event) }),
+  event => ({ body: event }),
+  event => ({ body: JSON.stringify(event), isBase64Encoded: false }),
+  event => ({ data: event }),
+  event => ({ event }),
+  event => ({ 'detail-type': 'x', detail: { payload: event } }),
+  event => ({ Records: [{ body: JSON.stringify(event) }, { body: '{' }, 7] }),
+]
+
+for (const [place, wrapped] of WRAPPERS.entries())
+  t.test(`a wrapped event is in suspense under its payment’s id (${place})`, async t => {
+    const a = await suspense(
+      t,
+      A,
+      wrapped(OF_A),
+      wrapped(capturedA({ id: 'pay_2', status: 'failed' })),
+    )
+    t.match(a.rows, [{ id: 'pay_1', reason: 'unknown_event' }])
+    t.equal(a.rows.length, 1)
+    t.match(await a.types(), [/unknown 2/])
+    const b = await suspense(t, B, wrapped(OF_B), wrapped(refundB({ id: 2, of: 1 })))
+    t.match(b.rows, [
+      { kind: 'payment', id: '1', reason: 'unknown_event' },
+      { kind: 'refund', id: '2', reason: 'refund' },
+    ])
+  })
+
+t.test('a payment of which only the entity came is unreadable', async t => {
+  const { entity } = OF_A.payload.payment
+  const a = await suspense(t, A, entity, { payment: entity })
+  const seen = { id: null, reason: 'unreadable', hints: { payment_id: 'pay_1' } }
+  t.match(a.rows, [seen, seen])
+  const b = await suspense(t, B, OF_B.data, OF_B.data.payment)
+  t.match(b.rows.length, 2)
+})
+
+t.test('a body without money leaves nothing, whatever it wraps', async t => {
+  const nothing = [{}, { event: 'x' }, { body: '{"a":1}' }, { Message: '{' }, { data: { id: 1 } }]
+  for (const gateway of [A, B] as const) t.same((await suspense(t, gateway, ...nothing)).rows, [])
+})
+
+t.test('a wrapped event does not touch the payment that came as it should', async t => {
+  const wrapped = { body: capturedA({ loan: 'L-2', amount: 7 }) }
+  for (const events of [
+    [OF_A, wrapped],
+    [wrapped, OF_A],
+  ]) {
+    const source = await sourceOf(t, A)
+    for (const event of events) {
+      await source.save(event)
+      await source.transform()
+    }
+    t.same(await source.fates(), ['payment pay_1 waiting'])
+  }
+})
+
+t.test(
+  'a payment that a person posted from the other gateway’s URL is not posted again',
+  async t => {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.webhook(B, OF_A, LENDER)
+    await service.batch()
+    t.match(await postStray(service), { status: 200 })
+    await service.batch()
+    t.equal((await service.repayments()).length, 1)
+    await service.webhook(A, OF_A, LENDER)
+    await service.batch()
+    t.equal((await service.repayments()).length, 1)
+    t.match((await service.payment('pay_1')).payment, {
+      state: 'suspense',
+      reason: 'events_disagree',
+    })
+  },
+)
+
+t.test('a payment that came as it should is not posted from the other gateway’s URL', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.webhook(A, OF_A, LENDER)
+  await service.webhook(B, OF_A, LENDER)
+  await service.batch()
+  t.match(await postStray(service), {
+    status: 409,
+    body: { detail: /gateway_a\/pay_1/ },
+  })
+})
+
+t.test('the check of webhooks says whose event came, or that a relay changed it', async t => {
+  const service = await paymentService(t)
+  for (const [gateway, event] of [
+    [A, OF_A],
+    [A, OF_B],
+    [B, OF_B],
+    [B, OF_A],
+    [A, { body: OF_A }],
+  ] as const)
+    await service.webhook(gateway, event, LENDER)
+  const said = (gateway: string, wanted: number) =>
+    until(async () => {
+      const { body } = await service.call('GET', `/api/webhooks/check?gateway=${gateway}`)
+      const reasons = body.calls.map((one: any) => one.status === 200 && one.reason)
+      return reasons.length === wanted && reasons.toReversed()
+    })
+  t.same(await said(A, 3), [
+    null,
+    'It looks like an event of gateway B: enter the URL with /webhooks/gateway_b there',
+    'It does not have the form of gateway A’s events: a relay must pass them on as they come',
+  ])
+  t.same(await said(B, 2), [
+    null,
+    'It looks like an event of gateway A: enter the URL with /webhooks/gateway_a there',
+  ])
+})
