@@ -62,7 +62,7 @@ begin
   if changed is null then
     return;
   end if;
-  perform core.settle(source.gateway, changed, true);
+  perform core.settle(source.gateway, changed, has_news => true);
   select count(*) filter (where t.state = 'suspense'), count(*) filter (where t.state = 'failed')
     into suspended, failed
     from core.transaction t
@@ -121,6 +121,6 @@ begin
   on conflict do nothing;
   update core.source set events = events + 1 where name = wanted_source and not again;
   perform core.count_rows(wanted_source, array[row_id], 1);
-  perform core.settle((select gateway from core.source where name = wanted_source), row_id::text || forgotten, true);
+  perform core.settle((select gateway from core.source where name = wanted_source), row_id::text || forgotten, has_news => true);
 end
 $$;

@@ -193,7 +193,7 @@ begin
   select array_agg(distinct a.id) into denied
     from jsonb_to_recordset(answers) as a (id text, outcome text) where a.outcome = 'denied';
   if denied is not null then
-    perform core.settle(wanted_gateway, denied, false);
+    perform core.settle(wanted_gateway, denied, has_news => false);
   end if;
 end
 $$;

@@ -156,7 +156,7 @@ begin
                                        limit 2) two) > 1))
      group by t.gateway
   loop
-    perform core.settle(settled.gateway, settled.payment_ids, false);
+    perform core.settle(settled.gateway, settled.payment_ids, has_news => false);
   end loop;
 end
 $$;

@@ -95,6 +95,6 @@ async function settleAgain({ db }: Batch, { gateway, paymentId }: UnjudgedPaymen
       delete from core.unjudged_payment where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(
       trx,
     )
-    await sql`select core.settle(${gateway}, array[${paymentId}], false)`.execute(trx)
+    await sql`select core.settle(${gateway}, array[${paymentId}], has_news => false)`.execute(trx)
   })
 }

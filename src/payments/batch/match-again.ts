@@ -58,7 +58,7 @@ async function settleNext(
     const payments = found.slice(i, i + PAYMENTS_AT_ONCE).map(row => row.gateway_payment_id)
     await batch.db.transaction().execute(async trx => {
       await lockSettling(trx)
-      await sql`select core.settle(${gateway}, ${payments}::text[], true)`.execute(trx)
+      await sql`select core.settle(${gateway}, ${payments}::text[], has_news => true)`.execute(trx)
     })
   }
   return found.length < FOUND_AT_ONCE ? null : (found.at(-1)?.id ?? null)
