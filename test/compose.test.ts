@@ -179,18 +179,28 @@ function makeSecrets(t: Test) {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const bin = join(folder, 'bin')
   for (const name of ['bin', 'postgres', 'migrate', 'api', 'worker']) mkdirSync(join(folder, name))
-  writeFileSync(join(bin, 'chown'), '#!/bin/sh\nto=$1; shift; for f; do echo "$to $f"; done\n')
-  chmodSync(join(bin, 'chown'), 0o755)
+  const fake = (name: string, script: string) => {
+    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  fake('chown', 'to=$1; shift; for f; do echo "$to $f"; done')
   const script = (services.secrets.command?.[0] ?? '')
     .replaceAll('$$', () => '$')
     .replace('/run/loanops', () => folder)
-  const env = { PATH: `${bin}:${process.env.PATH}` }
-  const chowned = execFileSync('bash', ['-ceu', script], {
-    env,
-    encoding: 'utf8',
-    // Not a socket, which bash would take for a network connection, and then read its startup files.
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  // Root could write its own read-only files, but it has no capability for that in the container.
+  const asRoot = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
+  const [file = '', ...before] = [...asRoot, 'bash', '-ceu']
+  const run = () =>
+    execFileSync(file, [...before, script], {
+      env: { PATH: `${bin}:${process.env.PATH}` },
+      encoding: 'utf8',
+      // Not a socket, which bash would take for a network connection, and then read its startup files.
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  fake('mv', 'exit 1')
+  t.throws(run, 'interrupted before its end')
+  rmSync(join(bin, 'mv'))
+  const chowned = run()
   rmSync(bin, { recursive: true })
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter(file => statSync(join(folder, file)).isFile())
