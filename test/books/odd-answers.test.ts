@@ -30,6 +30,12 @@ t.test('a note that cannot be a loan’s name does not stop the fetch', async t 
   t.match((await shared.payment('pay_odd_1')).payment, { reason: 'no_loan_named' })
 })
 
+t.test('an item whose id is `..`, which every URL resolves, is unreadable', async t => {
+  answer = listOfA(itemOfA('..'))
+  const { last_error } = await fetchAll(shared.call, 'gateway_a', ALL_DAY)
+  t.match(last_error, /id is not a short text/)
+})
+
 t.test('a payment that was given back without being captured is not missing', async t => {
   const givenBack = itemOfA('pay_2', { status: 'refunded', captured: false })
   const { settings } = await oddGateway(t, listOfA(itemOfA('pay_1'), givenBack))

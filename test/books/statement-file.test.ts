@@ -118,6 +118,17 @@ t.test('a row without one of the required values is refused alone', async t => {
   t.match(parted.errors, [{ line: 3, reason: 'amount is required' }])
 })
 
+t.test('an id that is `.` or `..`, which every URL resolves, is an error of its row', async t => {
+  const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,'
+  const rows = [`..,${rest},,,`, `pay_dots,${rest},. ,,1`, `pay_more,${rest},,,`]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
+  t.same(body.errors, [
+    { line: 2, reason: 'gateway_payment_id is only dots' },
+    { line: 3, reason: 'settlement_id is only dots' },
+  ])
+})
+
 t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t => {
   const rest = '2.00,INR,captured,2026-03-05T10:00:00Z,,,'
   const rows = [

@@ -4,7 +4,7 @@ import { damagedIds } from '../../csv/damaged-ids.ts'
 import { TIME_RULE, timeOf } from '../../csv/day-cell.ts'
 import { isNumber } from '../../csv/number-cell.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
-import { Text } from '../../http/fields/text-fields.ts'
+import { IssuedId, Text } from '../../http/fields/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { filled, type Said, type Settled } from '../../payments/gateways/report-format.ts'
 
@@ -24,7 +24,8 @@ const Charge = Type.Unsafe<string>({
   type: 'string',
   description: 'a number with at most 13 digits before the point and two after it',
 })
-const Reference = Text(200, 'setl_29QQoUBi66xm2f')
+const SettlementId = IssuedId('setl_29QQoUBi66xm2f')
+const Utr = Text(200, '500000000001')
 setKind('FileTime', text => timeOf(text) !== undefined)
 const FileTime = Type.Unsafe<string>({
   [Kind]: 'FileTime',
@@ -34,27 +35,27 @@ const FileTime = Type.Unsafe<string>({
 
 const Row = Type.Object(
   {
-    gateway_payment_id: Text(200, 'pay_29QQoUBi66xm2f'),
+    gateway_payment_id: IssuedId('pay_29QQoUBi66xm2f'),
     amount: Money,
     currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
     status: oneOf(['captured', 'refunded', 'failed']),
     captured_at: FileTime,
     fee: Type.Optional(Charge),
     tax: Type.Optional(Charge),
-    settlement_id: Type.Optional(Reference),
+    settlement_id: Type.Optional(SettlementId),
     settled_at: Type.Optional(FileTime),
-    utr: Type.Optional(Reference),
+    utr: Type.Optional(Utr),
   },
   closed,
 )
 const SettledRow = Type.Object(
   {
     kind: Type.String(),
-    id: Text(200, 'rfnd_29QQoUBi66xm2f'),
+    id: IssuedId('rfnd_29QQoUBi66xm2f'),
     formerly: Type.Optional(Type.String()),
-    settlement_id: Reference,
+    settlement_id: SettlementId,
     settled_at: Type.Optional(FileTime),
-    utr: Type.Optional(Reference),
+    utr: Type.Optional(Utr),
     amount: Charge,
     fee: Type.Optional(Charge),
     tax: Type.Optional(Charge),

@@ -33,7 +33,7 @@ const EXTERNAL_ID = new RegExp(
 )
 
 export const ExternalId = Type.String({
-  [WHY]: whyExternalId,
+  [WHY]: whyId(100),
   [TAKE]: trimText,
   minLength: 1,
   maxLength: 100,
@@ -43,6 +43,20 @@ export const ExternalId = Type.String({
 })
 
 export const ClientId = { ...ExternalId, examples: ['C-1001'] }
+
+export const whyIssuedId = whyId(200)
+
+/** The id of something at a gateway, which our paths have as well. */
+export const IssuedId = (example: string) =>
+  Type.String({
+    [WHY]: whyIssuedId,
+    [TAKE]: trimText,
+    minLength: 1,
+    maxLength: 200,
+    pattern: EXTERNAL_ID.source,
+    description: 'a text of 1 to 200 characters, of which none is a control character',
+    examples: [example],
+  })
 
 /** A text that is not blank: Fineract treats a blank text as absent. */
 export const Text = (maxLength: number, example: string) =>
@@ -66,8 +80,8 @@ export const Note = Type.String({
   examples: ['Agreed with the borrower by telephone'],
 })
 
-function whyExternalId(value: unknown): ReturnType<Why> {
-  return whyText({ max: 100, allowed: NOT_CONTROL })(value) ?? 'is only dots'
+function whyId(max: number): Why {
+  return value => whyText({ max, allowed: NOT_CONTROL })(value) ?? 'is only dots'
 }
 
 /** The check of an id that no schema has checked. */

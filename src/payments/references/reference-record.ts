@@ -1,10 +1,10 @@
 import { Kind, type Static, Type, TypeRegistry } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { damageOf } from '../../csv/damaged-ids.ts'
 import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { closed, nullable, oneOf, optional } from '../../http/fields/schemas.ts'
-import { TAKE, trimText } from '../../http/fields/take-values.ts'
-import { ExternalId } from '../../http/fields/text-fields.ts'
+import { ExternalId, IssuedId, whyIssuedId } from '../../http/fields/text-fields.ts'
 import { WHY, type Why } from '../../http/fields/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
@@ -19,13 +19,7 @@ export const REFERENCE_KINDS = [
 ] as const
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
-const ReferenceValue = Type.String({
-  [TAKE]: trimText,
-  maxLength: 200,
-  pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$',
-  description: 'a text of 1 to 200 characters, of which none is a control character',
-  examples: ['va_4xbQrmEoA5WJ0G'],
-})
+const ReferenceValue = IssuedId('va_4xbQrmEoA5WJ0G')
 
 export const ReferenceParams = Type.Object({
   gateway: oneOf(GATEWAYS),
@@ -46,16 +40,16 @@ const whyChanged: Why = value => {
   const text = String(value)
   return madeUp(text) ?? placeholder(text) ?? damageOf(text, 'ids')
 }
-const SHAPE = new RegExp(ReferenceValue.pattern as string)
+const whyNot: Why = value => whyChanged(value) ?? whyIssuedId(value)
 TypeRegistry.Set(
-  'IssuedId',
-  (_, value) => typeof value === 'string' && SHAPE.test(value) && whyChanged(value) === undefined,
+  'UnchangedId',
+  (_, value) => Value.Check(ReferenceValue, value) && whyChanged(value) === undefined,
 )
 
 export const NewReference = Type.Object(
   {
     ...ReferenceParams.properties,
-    value: Type.Unsafe<string>({ ...ReferenceValue, [Kind]: 'IssuedId', [WHY]: whyChanged }),
+    value: Type.Unsafe<string>({ ...ReferenceValue, [Kind]: 'UnchangedId', [WHY]: whyNot }),
     external_loan_id: ExternalId,
     valid_from: optional(IsoDay),
     valid_until: optional(IsoDay),

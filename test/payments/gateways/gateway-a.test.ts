@@ -283,6 +283,19 @@ t.test(
   },
 )
 
+t.test('`.` and `..`, which every URL resolves, are no ids', async t => {
+  for (const id of ['.', '..', ' .. ']) {
+    const read = (event: object) => factsOf(JSON.stringify(event))
+    matchEach(t, await read(capturedA({ id, loan: 'L-1' })), [
+      { payment_id: null, external_loan_id: 'L-1', problem: 'unreadable' },
+    ])
+    matchEach(t, await read(refundA({ id })), [{ payment_id: null, problem: 'unreadable' }])
+    matchEach(t, await read(capturedA({ id: '...', loan: id })), [
+      { payment_id: '...', external_loan_id: null, problem: null },
+    ])
+  }
+})
+
 t.test('the name of a loan with a damaged character at its end names no other loan', async t => {
   const event = JSON.stringify(capturedA({ loan: 'L-1ODD' }))
   for (const damaged of ['\xff', '\\ud800'])

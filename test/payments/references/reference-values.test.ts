@@ -49,11 +49,20 @@ t.test('a value may have any characters, percent-encoded in the path', async t =
     )
   t.match(
     await put(encodeURIComponent('😀'.repeat(200))),
-    { status: 400, body: { detail: /value must be a text of 1 to 200 characters/ } },
+    { status: 400, body: { detail: /value has 400 characters, but at most 200 are allowed/ } },
     'too long',
   )
   for (const value of ['%00', '%0a', '%20', '%c2%a0'])
     t.equal((await put(value)).status, 400, value)
+})
+
+t.test('`.` and `..`, which every URL resolves, are no values', async t => {
+  const { upload, stored } = await withValues(t)
+  const rows = ['.', ' .. ', '...'].map(value => `gateway_a,order,${value},L-1`)
+  t.match(await upload('gateway,kind,value,external_loan_id', ...rows), {
+    errors: ['2 value is only dots', '3 value is only dots'],
+  })
+  t.same(await stored(), ['... L-1'])
 })
 
 t.test('blanks around a value and the case of a UPI id make no other reference', async t => {

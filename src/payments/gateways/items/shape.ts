@@ -20,7 +20,7 @@ export const shape = {
     const text = read(at(value, path))
     if (text === undefined) throw new UnreadableItem(`${path} is missing`)
     // PostgreSQL cannot store NUL, no path can hold a lone surrogate, and no id, amount or status contains either.
-    if (text.length > MAX_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed())
+    if (!isShort(text) || /\p{Cc}/u.test(text) || !text.isWellFormed())
       throw new UnreadableItem(`${path} is not a short text`)
     return text
   },
@@ -59,6 +59,9 @@ export const shape = {
   },
 }
 
+/** As in base.text_of, neither `.` nor `..` is an id, because every URL resolves them. */
+const isShort = (text: string) => text.length <= MAX_CHARACTERS && !/^\.{1,2}$/.test(text)
+
 /** A flag as text, whether it is a text, a number or neither. */
 export const flagOf = (value: unknown) => (value === false ? 'false' : textOf(value))
 
@@ -73,6 +76,6 @@ export const isRefunded = ({ refunded }: ApiPayment): boolean =>
 export function namesLoan(tags: unknown): boolean {
   return ['external_loan_id', 'loan_id'].some(name => {
     const text = textOf(at(tags, name))
-    return text !== undefined && text.length <= MAX_CHARACTERS
+    return text !== undefined && isShort(text)
   })
 }
