@@ -71,6 +71,8 @@ t.test(
     t.ok(answers.every(({ status }) => status === 200))
     await killed
     await Promise.all(batches)
+    // The last worker that was killed may have had events, which wait for its heartbeat to run out.
+    await allSaved(service.db)
     await service.batch()
     matchEach(t, await service.repayments(), [
       {
@@ -80,8 +82,6 @@ t.test(
         receiptNumber: 'pay_X',
       },
     ])
-    // The last worker that was killed may have had events, which wait for its heartbeat to run out.
-    await allSaved(service.db)
     t.equal((await service.events('pay_X')).length, 503)
   },
 )
