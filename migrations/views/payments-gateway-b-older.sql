@@ -23,3 +23,12 @@ create or replace function base.gateway_b_debited(name text, event jsonb) return
                    'mandate', base.text_of(event -> 'cf_subReferenceId'),
                    'cf_txn_id', base.text_of(event -> 'cf_referenceId')))) debit (id, amount, at, hints)
 $$;
+
+-- A refund of such a debit. The gateway does not document whether it was made, so it is open until a person decides.
+create or replace function base.gateway_b_debit_refunded(event jsonb) returns base.fact language sql stable parallel safe as $$
+  select case
+    when id is null then base.unreadable(base.without_nulls(jsonb_build_object('kind', 'refund', 'of_payment_id', of_payment)))
+    else row('refund', id, of_payment, 'open', base.number_of(event -> 'cf_amount'), 'INR', base.iso_time_of(event -> 'cf_eventTime'),
+             null, null, null)::base.fact end
+    from (select base.text_of(event -> 'cf_refundId'), base.text_of(event -> 'cf_paymentId')) refund (id, of_payment)
+$$;

@@ -8,7 +8,7 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'SUBSCRIPTION_PAYMENT_NOTIFICATION_INITIATED', 'SUBSCRIPTION_CONTROLLED_NOTIFICATION_STATUS',
     'SUBSCRIPTION_CONTROLLED_EXECUTION_STATUS', 'SUBSCRIPTION_AUTH_STATUS', 'SUBSCRIPTION_STATUS_CHANGED',
     'SUBSCRIPTION_STATUS_CHANGE', 'SUBSCRIPTION_CARD_EXPIRY_REMINDER', 'SUBSCRIPTION_REFUND_STATUS',
-    'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED', 'SUBSCRIPTION_PAYMENT_CONTROLLED_*',
+    'SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED', 'REFUND_STATUS', 'SUBSCRIPTION_PAYMENT_CONTROLLED_*',
     'SETTLEMENT_INITIATED', 'SETTLEMENT_SUCCESS', 'SETTLEMENT_FAILED', 'SETTLEMENT_REVERSED', 'VENDOR_SETTLEMENT_*',
     'HEALTH_ALERT', 'INSTRUMENT_ACTIVE_WEBHOOK', 'INSTRUMENT_FAILED_WEBHOOK', 'TERMINAL_STATUS_UPDATE', 'WEBHOOK', 'LOANOPS_BACKFILL',
     'loanops.backfill', 'loanops.unreadable']
@@ -259,6 +259,7 @@ begin
         then base.gateway_b_subscription(name, event, data)
       when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
       when name in ('SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED') then base.gateway_b_debited(name, event)
+      when name = 'REFUND_STATUS' then base.gateway_b_debit_refunded(event)
       when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
       when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
     if fact.kind is null and base.form_of(event) is distinct from 'gateway_b' and not base.is_listed(name, base.gateway_b_types()) then

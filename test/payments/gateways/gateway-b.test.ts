@@ -126,6 +126,20 @@ t.test('a debit of an old mandate, which is flat, waits for review', async t => 
   matchEach(t, await factsOf({ ...flat, cf_amount: 'much' }), [{ problem: 'unreadable' }])
 })
 
+t.test('a refund of an old mandate’s debit, which is flat, is open', async t => {
+  const flat = {
+    cf_event: 'REFUND_STATUS',
+    cf_paymentId: '49914526',
+    cf_refundId: '88',
+    cf_amount: '399.50',
+    cf_eventTime: '2026-02-06 10:00:00',
+  }
+  const refund = { kind: 'refund', payment_id: '88', of_payment_id: '49914526', status: 'open' }
+  matchEach(t, await factsOf(flat), [{ ...refund, amount: '399.50', currency: 'INR' }])
+  const hints = { kind: 'refund', of_payment_id: '49914526' }
+  matchEach(t, await factsOf({ ...flat, cf_refundId: null }), [{ problem: 'unreadable', hints }])
+})
+
 const drawn = { ...paid, payment_id: '49914526', amount: '399' }
 
 t.test('an instalment drawn by mandate is a payment of the day of its event', async t => {
