@@ -42,7 +42,16 @@ export function health(db: Database, { isMigrated, watch, ...checks }: Checks): 
   const ask: Ask = (question, otherwise) =>
     within(PATIENCE_MS, question(db), 'the database does not answer in time').catch(() => otherwise)
 
-  return async () => {
+  // Anybody may ask, and each answer takes several connections of those that intake uses.
+  let underWay: Promise<Readiness> | undefined
+  return () => {
+    underWay ??= answer().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+
+  async function answer(): Promise<Readiness> {
     const [database, queue, ledger, ...reported] = await Promise.all([
       ask(() => stateOf(db, isMigrated), 'cannot be reached'),
       ask(stateOfQueue, 'cannot be reached'),

@@ -44,6 +44,22 @@ t.test('readyz answers in a fixed order, whatever the role', async t => {
   }
 })
 
+t.test('callers that ask for readiness at the same time share one answer', async t => {
+  const { db } = await freshDatabase(t)
+  let asked = 0
+  const ready = health(db, {
+    isMigrated: async () => ++asked > 0,
+    watch: openWatch(),
+    ledger: ask => ledgerReport(ask, undefined),
+    reports: [],
+  })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ready()))
+  t.same([...new Set(answers.map(({ status }) => status))], ['ready'])
+  t.equal(asked, 1)
+  await ready()
+  t.equal(asked, 2, 'a later caller learns what is so then')
+})
+
 t.test('readyz is 503 and names a group commit that makes no progress, until it does', async t => {
   const { db, url } = await freshDatabase(t)
   const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
