@@ -651,6 +651,12 @@ t.test('single sign-on needs its settings, HTTPS and roles that exist', async t 
     /^OIDC_ISSUER is invalid: plain HTTP/,
   ])
   t.same(complaints({ ...set, OIDC_ISSUER: 'http://127.0.0.1:8080' }), [])
+  for (const user of ['me', 'me:a-secret', 'me:a%2fsecret', 'me:a/secret'])
+    t.match(
+      complaints({ ...set, OIDC_ISSUER: `https://${user}@login.lender.example` }),
+      [/^OIDC_ISSUER is invalid(?!.*secret@).*without a user/],
+      user,
+    )
   for (const wrong of ['desk', '{}', '[]', '{"desk": "owner"}', '{"desk": ["admin"]}'])
     t.match(complaints({ ...set, OIDC_ISSUER, OIDC_ROLES: wrong }), [/^OIDC_ROLES is invalid/])
 })

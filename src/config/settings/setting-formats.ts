@@ -19,6 +19,11 @@ FormatRegistry.Set(
   url => /^https?:\/\/[^/?#@]+(\/[^?#]*)?\/api\/v1$/.test(url) && URL.canParse(url),
 )
 FormatRegistry.Set('http-url', url => /^https?:\/\//.test(url) && URL.canParse(url))
+// The log shows this one whole.
+FormatRegistry.Set(
+  'public-url',
+  url => /^https?:\/\/[^/?#@]+([/?#]|$)/.test(url) && URL.canParse(url),
+)
 FormatRegistry.Set('network', isNetwork)
 FormatRegistry.Set('proxies', list => {
   const networks = listOf(list)

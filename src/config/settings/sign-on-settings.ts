@@ -8,9 +8,9 @@ import { text } from './setting-formats.ts'
 export const signOnSettings = {
   OIDC_ISSUER: Type.Optional(
     text(
-      'the OpenID Connect issuer of single sign-on, over HTTPS; unset: none',
+      'the OpenID Connect issuer of single sign-on, over HTTPS, without a user or password; unset: none',
       'https://login.example.com/realms/lender',
-      { format: 'http-url' },
+      { format: 'public-url' },
     ),
   ),
   OIDC_CLIENT_ID: Type.Optional(text('the id of LoanOps at the issuer', 'loanops')),
