@@ -15,17 +15,12 @@ export const STATES = [
 ] as const
 export type PaymentState = (typeof STATES)[number]
 
+const filled = (description: string, example: string) =>
+  Type.String({ pattern: '^[^\\u0000]+$', description, examples: [example] })
+
 export const PaymentParams = Type.Object({
-  gateway: Type.String({
-    pattern: '^[^\\u0000]+$',
-    description: 'a gateway’s name',
-    examples: ['gateway_a'],
-  }),
-  gateway_payment_id: Type.String({
-    pattern: '^[^\\u0000]+$',
-    description: 'a payment’s id',
-    examples: ['pay_1'],
-  }),
+  gateway: filled('a gateway’s name', 'gateway_a'),
+  gateway_payment_id: filled('a payment’s id', 'pay_1'),
 })
 export const kindQuery = Type.Object({ kind: Type.Optional(oneOf(KINDS)) }, closed)
 
