@@ -87,6 +87,37 @@ t.test('of a mandate debit and its payment in the same batch, one is posted', as
   t.equal((await service.repayments()).length, 1)
 })
 
+const OLD_DEBIT = {
+  cf_event: 'SUBSCRIPTION_NEW_PAYMENT',
+  cf_paymentId: 77,
+  cf_amount: '399',
+  cf_eventTime: '2026-02-05 10:00:00',
+}
+const OLD_REFUND = { ...OLD_DEBIT, cf_event: 'REFUND_STATUS', cf_refundId: '88' }
+
+t.test('a refund of an older mandate’s debit waits for a person', async t => {
+  const service = await reversing(t)
+  await service.signed(OLD_DEBIT)
+  await service.batch()
+  await service.assign('77', 'L-1', 'gateway_b')
+  await service.batch()
+  await service.signed(OLD_REFUND)
+  await service.batch()
+  t.same(await service.standing(), { 77: 399 })
+  t.same(await service.shown('77', 'gateway_b'), ['posted', null, 'refund', null])
+  t.same(await service.shown('88', 'gateway_b'), ['suspense', 'refund', null, null])
+})
+
+t.test('a refund of an older mandate’s debit that comes first holds the debit', async t => {
+  const service = await reversing(t)
+  for (const event of [OLD_REFUND, OLD_DEBIT]) {
+    await service.signed(event)
+    await service.batch()
+  }
+  for (const id of ['77', '88'])
+    t.same(await service.shown(id, 'gateway_b'), ['suspense', 'refund', null, null])
+})
+
 t.test('a mandate debit that names no payment of ours is posted', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
