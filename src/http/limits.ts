@@ -9,10 +9,10 @@ export const httpLimits = {
   /** With more connections open than this, each answer closes its own, so that idle ones leave room for others. */
   keptAlive: MAX_CONNECTIONS / 2,
   /**
-   * How many requests of one connection may be under way. No browser, proxy or client that we know of sends a request
-   * before the answer to the last one; Node would answer all of them at once, and keep what is not read in memory.
+   * How many requests of one connection may be under way: load generators send some ten ahead, others none. Node
+   * would answer all of them at once, and keep what is not read in memory.
    */
-  pipelined: 8,
+  pipelined: 16,
   /** An answer of which nothing is read for this long only takes the place of another. */
   unreadMs: 60_000,
   /** How many large bodies may arrive at a time where anybody may send one: each is in memory until it is complete. */
