@@ -77,8 +77,11 @@ export async function readLoan<Part extends keyof Loans = 'alone'>(
   part?: Part,
 ): Promise<Reading<Loans[Part]>> {
   const query = QUERIES[part ?? 'alone']
-  const isWhole = (loan: LoanWithTransactions) =>
-    !query.associations?.includes('transactions') || Array.isArray(loan.transactions)
+  // Some ledgers leave the transactions out of a loan that has none.
+  const isWhole = ({ timeline, transactions }: Partial<LoanWithTransactions>) =>
+    !query.associations?.includes('transactions') ||
+    Array.isArray(transactions) ||
+    (timeline !== undefined && timeline.actualDisbursementDate === undefined)
   const answer = await ofAsked<Loans[Part]>(externalId, read(ledger, externalId, query), isWhole)
   if (answer.outcome === 'done') noteRead(ledger, { kind: 'loans', externalId, id: answer.body.id })
   return answer

@@ -89,6 +89,8 @@ t.test('a loan is read with its transactions, or not at all', async t => {
   for (const [body, isWhole] of [
     [{ id: 7, externalId: 'L-1', transactions: [] }, true],
     [{ id: 7, externalId: 'L-1' }, false],
+    [{ id: 7, externalId: 'L-1', timeline: {} }, true],
+    [{ id: 7, externalId: 'L-1', timeline: { actualDisbursementDate: [2026, 1, 5] } }, false],
     [{ id: 7, transactions: [] }, false],
   ] as const) {
     const { ledger } = await startLedger(t, () => body)
