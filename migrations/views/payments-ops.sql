@@ -110,7 +110,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
      cross join lateral (
        select exists (select from loanops.operation earlier
                        where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq) as is_unfinished,
-              loanops.is_paused(o) as is_paused) before
+              loanops.is_pausable(o) and exists (select from ops.ledger_pause) as is_paused) before
      where t.state = 'posting') p;
 comment on view ops.payment is 'What became of each payment, refund and chargeback, and where it came from';
 

@@ -59,7 +59,7 @@ const backlog: Measured = {
   query: sql`
     with unfinished as materialized (
       select subject, waits_for, seq, origin, waiting_for, unknown_since, claimed_by is not null as is_claimed,
-             loanops.is_paused(o) as is_paused, accepted_at
+             loanops.is_pausable(o) as is_pausable, accepted_at
         from loanops.operation o
        where status = 'processing'
        order by subject, seq limit ${MAX_COUNTED}
@@ -68,7 +68,7 @@ const backlog: Measured = {
              is_claimed, seq,
              -- As in loanops.operation_state.
              case when unknown_since is not null then 'outcome_unknown'
-                  when is_paused then 'paused'
+                  when is_pausable and exists (select from ops.ledger_pause) then 'paused'
                   when row_number() over (partition by subject order by seq) > 1 then 'predecessor'
                   when exists (select from loanops.operation earlier
                                 where earlier.subject = unfinished.waits_for and earlier.status = 'processing'
