@@ -108,18 +108,23 @@ $$;
 
 -- These functions return null if the gateway's field is not of the expected type. The type is checked before anything is
 -- written out.
-create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
+create or replace function base.name_in(value jsonb) returns text language sql immutable parallel safe as $$
   -- Ids are read as text even if they are numbers, because jsonb keeps every digit; no gateway's id is longer than this.
   -- As in intake, blanks, invisible characters and NULs are left out at both ends. A damaged character stays, because
-  -- without it the text would be another id. Neither `.` nor `..` is an id, because every URL resolves them.
+  -- without it the text would be another id.
   select case jsonb_typeof(value)
            when 'string' then
              case when length(value #>> '{}') <= 200
-                  then nullif(nullif(nullif(btrim(value #>> '{}', E' \t\n\v\f\r\u00a0\u00ad\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
+                  then nullif(btrim(value #>> '{}', E' \t\n\v\f\r\u00a0\u00ad\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
                          '\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f'
-                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'), ''), '.'), '..') end
+                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'), '') end
            -- A program that relays events may write 7 as 7.0 or as 0.7e1, and it is the same id.
            when 'number' then case when base.is_short(value::numeric) then trim_scale(value::numeric)::text end end
+$$;
+
+-- Neither `.` nor `..` is an id, because every URL resolves them.
+create or replace function base.text_of(value jsonb) returns text language sql immutable parallel safe as $$
+  select nullif(nullif(base.name_in(value), '.'), '..')
 $$;
 
 create or replace function base.number_of(value jsonb) returns numeric language sql immutable parallel safe as $$
@@ -155,7 +160,7 @@ create or replace function base.iso_time_of(value jsonb) returns timestamptz lan
 $$;
 
 create or replace function base.loan_of(notes jsonb) returns text language sql immutable parallel safe as $$
-  select coalesce(base.text_of(notes -> 'external_loan_id'), base.text_of(notes -> 'loan_id'))
+  select coalesce(base.name_in(notes -> 'external_loan_id'), base.name_in(notes -> 'loan_id'))
 $$;
 
 -- The value if it is an object, otherwise an empty object.

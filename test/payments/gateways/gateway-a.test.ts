@@ -291,7 +291,7 @@ t.test('`.` and `..`, which every URL resolves, are no ids', async t => {
     ])
     matchEach(t, await read(refundA({ id })), [{ payment_id: null, problem: 'unreadable' }])
     matchEach(t, await read(capturedA({ id: '...', loan: id })), [
-      { payment_id: '...', external_loan_id: null, problem: null },
+      { payment_id: '...', external_loan_id: id.trim(), problem: null },
     ])
   }
 })

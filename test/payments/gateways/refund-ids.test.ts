@@ -118,14 +118,14 @@ t.test('the gateway’s API confirms a refund under either of its ids', async t 
       amount: 100_000,
       status: 'processed',
     })
-  await refund('refund_31')
-  await refund('32')
+  await refund('refund_40031')
+  await refund('40032')
   const event = (id: unknown): any => refundB({ id, of: '1' })
-  for (const id of [31, 'refund_32']) {
+  for (const id of [40031, 'refund_40032']) {
     const { data, ...rest } = event(id)
     const more = { refund: { ...data.refund, order_id: 'order_1' } }
     await service.webhook(B, { ...rest, data: more }, { lender: 'LENDER_07' })
   }
   await service.batch()
-  for (const id of ['31', '32']) t.same(await stateOf(id), ['suspense', 'refund', null])
+  for (const id of ['40031', '40032']) t.same(await stateOf(id), ['suspense', 'refund', null])
 })

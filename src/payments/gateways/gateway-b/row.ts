@@ -17,6 +17,6 @@ export const collectionOf = (payment: unknown): StatusFields => ({
 })
 
 /** A refund's id without the prefix that it has up to version 2022-09-01, as in base.gateway_b_refund_id. */
-export const refundIdOf = (id: string) => id.replace(/^refund_(?=\d+$)/, '')
+export const refundIdOf = (id: string) => id.replace(/^refund_(?=\d{5,}$)/, '')
 
 export const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
