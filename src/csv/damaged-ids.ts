@@ -4,6 +4,8 @@ import { placeholder } from './made-up-values.ts'
 type IdColumns = {
   /** Columns with the ids of gateways and banks: ids, UTRs and references. */
   ids?: string[]
+  /** Columns with references that the lender may have made up, such as the month of an instalment. */
+  ownIds?: string[]
   /** Columns with telephone numbers, in which people write blanks. */
   telephones?: string[]
   /** Columns with the callers' own ids of loans and clients, in which a dot or a comma may be meant. */
@@ -13,7 +15,7 @@ type IdColumns = {
 type Damage = { of(cell: string): boolean; what: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
-const SOUND = /^([A-Za-z_](?![a-z]{2}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,16})$/
+const SOUND = /^([A-Za-z_](?![a-z]{2,3}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,17})$/
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
 /** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
@@ -23,10 +25,10 @@ const AROUND = /[\s\p{Cf}'"‘’]/gu
 const APOSTROPHE = /^['`´‘’ʼ]+\s*\d/
 /** A number with commas, with at least two dots or with apostrophes, and perhaps with decimals. */
 const GROUPED = /^[+-]?(\d+(,\d*)+(\.\d*)?|\d{1,3}(\.\d{3}){2,}(,\d*)?|\d{1,3}(['’]\d{3})+)$/
-/** Spreadsheets keep 15 digits of a number. Of genuine ids, one in a hundred or fewer have only zeros after them. */
-const ROUNDED = /^[1-9]\d{14}0{2,}$/
-/** One in ten genuine ids ends so. */
-const PERHAPS_ROUNDED = /^[1-9]\d{14}0$/
+/** Spreadsheets keep 15 digits of a number. Of genuine ids, one in a thousand or fewer have only zeros after them. */
+const ROUNDED = /^[1-9]\d{14}0{3,}$/
+/** One in ten or in a hundred genuine ids ends so, and so do times with three digits for the milliseconds. */
+const PERHAPS_ROUNDED = /^[1-9]\d{14}0{1,2}$/
 const LONG = /^\d{16,}$/
 /** `1.5` may be a reference; no number that was whole has another fraction. */
 const DECIMAL = /^[+-]?\d+\.0*$/
@@ -64,6 +66,7 @@ const spaced: Damage[] = [
 const DAMAGES: Record<keyof IdColumns, Damage[]> = {
   externalIds: [shortened, rounded],
   telephones: [shortened, dated, ...asNumber],
+  ownIds: [shortened, rounded, ...asNumber, ...spaced],
   ids: [shortened, rounded, dated, ...asNumber, ...spaced],
 }
 
@@ -73,7 +76,7 @@ const DAMAGES: Record<keyof IdColumns, Damage[]> = {
  */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
-  for (const kind of ['externalIds', 'telephones', 'ids'] as const)
+  for (const kind of ['externalIds', 'ownIds', 'telephones', 'ids'] as const)
     for (const name of columns[kind] ?? []) {
       const cell = fields[name] ?? ''
       const damage = cell === '' ? undefined : (placeholder(cell) ?? damageOf(cell, kind))
@@ -93,7 +96,7 @@ export const mayBeRounded = (id: string | undefined) => id !== undefined && PERH
 
 /** @param evidence the reason to think so of an id that may be rounded */
 export const roundedBy = (evidence: string) =>
-  `ends in 0, which a spreadsheet writes in place of the 16th digit, and ${evidence}: ${REMEDY}, or upload an id that was issued so in a file of its own`
+  `ends in 0, which a spreadsheet writes after the 15th digit, and ${evidence}: ${REMEDY}, or upload an id that was issued so in a file of its own`
 
 /** Judges the ids of a file's columns, batch by batch, by all ids so far. @returns the rows with the errors of their ids */
 export function roundedIds(names: string[]) {

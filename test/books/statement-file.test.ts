@@ -137,7 +137,7 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
     `'1453500002,${rest}setl_1,,402345678901`,
     `pay_1,${rest}setl_1,,402345678901.0`,
     `pay_2,${rest}1 234,,402345678901`,
-    `14535000012345600,${rest}setl_1,,402345678901`,
+    `145350000123456000,${rest}setl_1,,402345678901`,
   ]
   const path = 'gateway_b/statement?lender=LENDER_02'
   const { body } = await upload(service.url, path, [HEADER, ...rows, `9,${rest},,`].join('\n'))
@@ -224,7 +224,7 @@ t.test('a quote that takes other rows into a column that is ignored is an error'
   t.match(body, { rows: 2, valid_rows: 1, errors: [{ line: 2, reason: /^column 11 goes on/ }] })
 })
 
-t.test('a word for no value is no id of a payment or a settlement', async t => {
+t.test('a word for no value is no id of a payment, and an empty cell for a settlement', async t => {
   const rows = ['NA,setl_1,utr_1', 'pay_8,-,utr_1', 'pay_9,setl_1,0', '0,n/a,nil'].map(row => {
     const [id, settlement, utr] = row.split(',')
     return `${id},1,INR,captured,2026-02-05T10:00:00Z,,,${settlement},,${utr}`
@@ -233,14 +233,20 @@ t.test('a word for no value is no id of a payment or a settlement', async t => {
   const valid = 'pay_7,1,INR,captured,2026-02-05T10:00:00Z,,,,,'
   const { body } = await upload(service.url, path, [HEADER, ...rows, valid].join('\n'))
   t.match(body, {
-    valid_rows: 1,
+    valid_rows: 3,
     errors: [
       { line: 2, reason: /^gateway_payment_id is NA, which stands for no value/ },
-      { line: 3, reason: /^settlement_id is -, which/ },
-      { line: 4, reason: /^utr is 0, which/ },
-      { line: 5, reason: /^gateway_payment_id is 0, .*settlement_id is n\/a, .*utr is nil, / },
+      { line: 5, reason: /^gateway_payment_id is 0, which stands for no value/ },
     ],
   })
+  const { rows: settled } = await sql`
+    select settlement_id, utr from core.statement where gateway_payment_id in ('pay_8', 'pay_9') order by gateway_payment_id`.execute(
+    service.db,
+  )
+  t.same(settled, [
+    { settlement_id: null, utr: 'utr_1' },
+    { settlement_id: 'setl_1', utr: null },
+  ])
 })
 
 t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {

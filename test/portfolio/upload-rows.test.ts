@@ -285,8 +285,8 @@ t.test('ids of loans and payments that a spreadsheet rounded are errors', async 
     )
   }
   const paid = repaymentsCsv(
-    { loan_external_id: '1234567890123450', payment_reference: '12345678901234600' },
-    { loan_external_id: '1234567890123450', payment_reference: '12345678901234567' },
+    { loan_external_id: '1234567890123450', payment_reference: '123456789012345000' },
+    { loan_external_id: '1234567890123450', payment_reference: '123456789012345678' },
   )
   t.match((await uploadCsv(service, 'repayments', paid)).body.errors, [
     { line: 2, reason: /^payment_reference has only zeros after the 15 digits/ },
@@ -294,10 +294,10 @@ t.test('ids of loans and payments that a spreadsheet rounded are errors', async 
 })
 
 t.test('a date that a spreadsheet made of an id or reference is an error', async t => {
-  const dates = ['12-Mar', '1-Mar', '12-Mar-26', 'Mar-26', 'Sep-01']
-  const rows = dates.map(payment_reference => ({ payment_reference }))
+  const dates = ['12-Mar', '1-Mar', '12-Mar-26', 'Mar-26', 'Sep-01', 'Sept-26']
+  const rows = dates.map(payment_reference => ({ payment_reference, gateway: 'gateway_a' }))
   const sound = ['12-3', 'MAR1', 'MAR-26', '12-Mart', 'Mar-026', 'A12-Mar', '12-Xyz', 'Abc-12']
-  const others = sound.map(payment_reference => ({ payment_reference }))
+  const others = [...sound, 'Mar-27'].map(payment_reference => ({ payment_reference }))
   const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(...rows, ...others))
   t.same(
     body.errors.map(({ reason }: any) => reason),

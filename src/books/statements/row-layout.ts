@@ -1,5 +1,6 @@
 import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
+import { placeholder } from '../../csv/made-up-values.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/reading/row-batches.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
@@ -57,11 +58,19 @@ export function rowLayout(place: Place) {
 
   function fieldsIn(cells: string[]): Record<string, string> {
     const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
-    return Object.fromEntries(
-      Object.entries(fields).map(([name, text]) => [name, plainly(layout.format, name, text)]),
-    )
+    return plainFields(layout.format, fields)
   }
 }
+
+function plainFields(format: Format, fields: CsvFields): CsvFields {
+  const named = Object.entries(fields).filter(isNamed)
+  return Object.fromEntries(named.map(([name, text]) => [name, plainly(format, name, text)]))
+}
+
+/** A payment has these only once it is settled: until then, some programs write a word for no value. */
+const LATER_IDS = ['settlement_id', 'utr']
+const isNamed = ([name, text]: [string, string]) =>
+  !LATER_IDS.includes(name) || placeholder(text) === undefined
 
 /** Of a part of a settlement, gateway B names the event, which is not a payment. */
 function labelOf({ labels }: ReportLayout, name: string): string | undefined {

@@ -32,11 +32,16 @@ const Row = Type.Object(
   closed,
 )
 const compiled = TypeCompiler.Compile(Row)
-const IDS = { ids: ['payment_reference'], externalIds: ['loan_external_id'] }
+const LOAN = { externalIds: ['loan_external_id'] }
+const OF_GATEWAY = { ...LOAN, ids: ['payment_reference'] }
+const OF_LENDER = { ...LOAN, ownIds: ['payment_reference'] }
 
 export function checkRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
-  const errors = [...errorsOf(fields), ...damagedIds(fields, IDS)]
+  const errors = [
+    ...errorsOf(fields),
+    ...damagedIds(fields, fields.gateway === undefined ? OF_LENDER : OF_GATEWAY),
+  ]
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {
     errors,
