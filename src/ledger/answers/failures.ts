@@ -48,9 +48,11 @@ export function openFailures(now = () => performance.now()): Failures {
         // An outage may affect any number of loans.
         if (!byThemselves.has(subject) && subjects.size < MAX_REMEMBERED) subjects.add(subject)
       } else if (isLedgersDecision(answer)) {
-        const free = MAX_REMEMBERED - byThemselves.size
-        for (const failed of [...subjects].slice(0, free)) byThemselves.add(failed)
+        for (const failed of subjects) byThemselves.add(failed)
         byThemselves.delete(subject)
+        // Another process may have seen the oldest ones succeed.
+        for (const oldest of [...byThemselves].slice(0, -MAX_REMEMBERED))
+          byThemselves.delete(oldest)
         forget()
       }
     },
