@@ -171,7 +171,7 @@ function operateCall(context: Context) {
 }
 
 /** How soon an operation is tried again whose loan or client another transaction holds: meanwhile, nobody waits for it. */
-const TRY_AGAIN_MS = 25
+const TRY_AGAIN_MS = 100
 
 function openIntake({ db, boss, watch }: Context) {
   const watched = watch.over('intake')

@@ -6,7 +6,7 @@ import { LOCKS } from '../../src/database/locks.ts'
 import { clientData, loanData } from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-const OTHERS = 20
+const OTHERS = 4
 const APART_MS = 50
 
 /** What another transaction does that writes operations of this name, until it is released. */
