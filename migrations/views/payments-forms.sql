@@ -66,7 +66,7 @@ begin
       facts := facts || said;
     end loop;
   end loop;
-  if facts = '{}' then
+  if facts = '{}' and form is null then
     -- The amount is left out: nobody knows its unit.
     select array_agg(base.unreadable(base.without_nulls(jsonb_build_object('payment_id', f.payment_id, 'external_loan_id', f.external_loan_id))))
       into facts
