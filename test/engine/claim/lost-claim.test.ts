@@ -77,7 +77,7 @@ t.test('a lease that is lost before a write is no unexpected failure', async t =
   const traces = await openTraces({} as Config, logger('silent'))
   const operation = { run: ({ ledger }: Attempt) => ledger.write({} as Write) }
   const context = { log, traces, ledger: {}, mayWrite: async () => false }
-  const claim = { id: 'x', number: 2, origin: 'api' } as Claim
+  const claim = { id: 'x', number: 2, origin: 'api', lookFirst: false } as Claim
   const attempt = context as unknown as AttemptContext
   const { decision, answer } = await runAttempt(
     attempt,
