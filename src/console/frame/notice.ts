@@ -10,7 +10,7 @@ const DONE = {
   resolved:
     'Your decision is recorded. An operation is looked up in the ledger first; what is found there takes precedence.',
   cancelled: 'The operation has been cancelled.',
-  runCancelled: 'The run has been cancelled. Rows that are in progress are completed.',
+  runCancelled: 'The run has been cancelled. Rows that may be at the ledger are completed.',
   assigned: 'The payment is assigned; the next batch posts it.',
   proposed: 'Sent for approval. Nothing happens until somebody else approves it, under Approvals.',
   approved: 'You approved it, and it is done.',
@@ -28,7 +28,8 @@ const DONE = {
   discarded: 'The file and its rows have been removed.',
   callbacksResumed: 'Callbacks are sent again.',
   resent: 'The callback will be sent again.',
-  replayed: 'The callbacks will be sent again.',
+  replayed:
+    'The callbacks will be sent again. A replay ends after ten seconds: repeat it if failed ones are left.',
   registered: 'The account has been created and can log in.',
   unlocked: 'The account is unlocked: it can log in at once.',
   password: 'Your password is changed. Your other sessions and tokens have ended.',
