@@ -19,8 +19,8 @@ const SAME: [run: RegExp, dryRun: RegExp][] = [
   [/Activation date cannot be in the future/, /client_activation_date is in the future/],
   [/before the office opening date/, /client_activation_date is before the opening/],
   [/Client with mobileNo .* already exists/, /client_mobile_no: client .* has this number/],
-  // A loan whose later steps are refused is there when its repayment is tried.
-  [/would round/, /would round|its loans file would be refused/],
+  // A loan whose later steps are refused, or not asked for, is there when its repayment is tried.
+  [/would round/, /would round|its loans file (would be refused|does not disburse)/],
   [/`principal` amount .* must be between/, /principal must be at (least|most)/],
   [/`numberOfRepayments` must be between/, /number_of_repayments must be at (least|most)/],
   [/`interestRatePerPeriod` amount .* must be/, /interest_rate_per_period must be at (least|most)/],
