@@ -229,7 +229,8 @@ create or replace function core.prove_again(wanted_gateway text, ids text[], has
      set is_verified = t.is_verified or s.is_verified,
          unconfirmed = case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end,
          refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null)
-                               else t.refused_reason end
+                               else t.refused_reason end,
+         next_try_at = case when has_news then null else t.next_try_at end
     from due
     join core.summarize(wanted_gateway, array(select gateway_payment_id from due)) s using (gateway_payment_id)
    where t.id = due.id and s.kind = 'payment'
