@@ -237,7 +237,9 @@ begin
     -- Events beyond the limit are set aside now: the summaries change.
     perform core.record_summaries(wanted_gateway, crowded, has_news);
   end if;
-  perform core.prove_again(wanted_gateway, ids, has_news);
+  if known <> '{}' then
+    perform core.prove_again(wanted_gateway, known, has_news);
+  end if;
   perform core.decide_refunds(wanted_gateway, ids);
   while has_reversals and core.return_unposted(wanted_gateway, ids) loop
     -- After each refund that was taken out, less may stand than the next one says; and of many, the next ones follow.
