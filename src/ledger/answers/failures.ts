@@ -51,8 +51,10 @@ export function openFailures(now = () => performance.now()): Failures {
         for (const failed of subjects) byThemselves.add(failed)
         byThemselves.delete(subject)
         // Another process may have seen the oldest ones succeed.
-        for (const oldest of [...byThemselves].slice(0, -MAX_REMEMBERED))
+        for (const oldest of byThemselves) {
+          if (byThemselves.size <= MAX_REMEMBERED) break
           byThemselves.delete(oldest)
+        }
         forget()
       }
     },
