@@ -1,5 +1,5 @@
 -- Days are counted in the ledger's time zone.
--- The earliest time of the day: where clocks go back over midnight, it is there twice, and PostgreSQL takes the second.
+-- The earliest time of the day: where clocks go back over midnight, midnight comes twice, and PostgreSQL takes the second.
 create or replace function core.start_of(day date, time_zone text) returns timestamptz language sql stable parallel safe as $$
   select case when ((day::timestamp at time zone time_zone - interval '1 hour') at time zone time_zone)::date = day
               then day::timestamp at time zone time_zone - interval '1 hour' else day::timestamp at time zone time_zone end

@@ -8,7 +8,7 @@ $$;
 -- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
 -- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
 create or replace view core.payment_here as
-select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at, 
+select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at,
        -- Of an event that shows no amount, the gateway's counts.
        case when t.amount is not null or not decided.is_unreadable then greatest(t.amount, 0) end as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
