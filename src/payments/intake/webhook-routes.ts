@@ -13,6 +13,7 @@ import { invalidField } from '../../http/problem.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import { trimmed } from '../../text/trimmed.ts'
 import type { PayloadFields } from '../gateways/gateway.ts'
+import { isObject } from '../gateways/items/exact-json.ts'
 import type { PaymentEvent } from '../payment-event.ts'
 import { paymentCounters } from '../payment-signals.ts'
 import { checkSignature } from './check-signature.ts'
@@ -196,12 +197,13 @@ const inUrl = ({ query }: FastifyRequest) =>
     .flat()
     .map(name => (typeof name === 'string' ? trimmed(name) : name))
 
+/** It leaves out a byte order mark, which relays of some platforms write; the stored bytes keep it. */
+const utf8 = new TextDecoder()
+
 function jsonObject(body: Buffer | undefined): PayloadFields {
   try {
-    // The decoder leaves out a byte order mark, which relays of some platforms write; it stays in the stored bytes.
-    const value: unknown = JSON.parse(new TextDecoder().decode(body))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as PayloadFields
+    const value: unknown = JSON.parse(utf8.decode(body))
+    if (isObject(value)) return value
   } catch {}
   throw invalidField('', 'must be a JSON object')
 }
