@@ -1,6 +1,7 @@
 import type { Feature, WorkerContext } from './engine/feature.ts'
 import { openReference } from './ledger/reference/reference.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
+import { openSetUpBehind } from './operations/set-up-behind.ts'
 
 export type WorkerServices = Pick<
   WorkerContext,
@@ -22,6 +23,7 @@ export function workerContext(
       ...catalogue,
       ...own.map(operation => [operation.name, operation] as const),
     ]),
+    setUpBehind: openSetUpBehind(db, config.LEDGER_TIMEZONE),
     purges: features.flatMap(({ purge }) => purge ?? []),
   }
 }

@@ -11,6 +11,7 @@ import type { Metrics, OpenCounters } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces/traces.ts'
 import type { Job } from '../queue/job.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { SetUpBehind } from './attempt/running-attempt.ts'
 import type { Final, OnFinal } from './finish/finish.ts'
 import type { Catalogue, Operation } from './operation.ts'
 import type { Origin } from './origin.ts'
@@ -29,6 +30,7 @@ export type WorkerContext = Databases & {
   pauses: Pauses
   catalogue: Catalogue
   runnable: Catalogue
+  setUpBehind: SetUpBehind
   onFinal: OnFinal
   purges: Purge[]
 }

@@ -12,7 +12,6 @@ export async function runOperations(context: WorkerContext): Promise<Job> {
     ...context,
     catalogue: runnable,
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
-    timeZone: config.LEDGER_TIMEZONE,
   })
   const fetching = [
     await workWakes(boss, liveQueue, 'live', runner),

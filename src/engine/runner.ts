@@ -11,7 +11,6 @@ import { markUnavailable, rememberSeen } from './claim/claim.ts'
 import { openClaimLimit } from './claim/claim-limit.ts'
 import { openClaimNext } from './claim/claim-next.ts'
 import { keepLeases } from './claim/leases.ts'
-import { openSetUpBehind } from './claim/set-up-behind.ts'
 import { startSweep } from './claim/sweep.ts'
 import { openWakeLoans } from './claim/wake-loans.ts'
 import { startExpiry } from './finish/expire.ts'
@@ -19,8 +18,7 @@ import type { OnFinal } from './finish/finish.ts'
 import { openRecordResult } from './finish/record-result.ts'
 import type { Catalogue } from './operation.ts'
 
-type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite' | 'setUpBehind'> & {
-  timeZone: string
+type RunnerOptions = Omit<AttemptContext, 'remember' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
@@ -93,7 +91,6 @@ function openWork(
     claimNext: openClaimNext(db, worker, parts),
     recordResult: openRecordResult(db, boss, options),
     remember: (claim, seen) => rememberSeen(db, claim, seen),
-    setUpBehind: openSetUpBehind(db, options.timeZone),
     isStopping,
   }
 }

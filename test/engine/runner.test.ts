@@ -6,6 +6,7 @@ import { openLedger } from '../../src/ledger/calls/client.ts'
 import { openReference } from '../../src/ledger/reference/reference.ts'
 import { openSlots } from '../../src/ledger/slots/slots.ts'
 import { operationCatalogue } from '../../src/operations/catalogue.ts'
+import { openSetUpBehind } from '../../src/operations/set-up-behind.ts'
 import { openMetrics } from '../../src/ops/metrics.ts'
 import { openTraces } from '../../src/ops/traces/open-traces.ts'
 import type { Traces } from '../../src/ops/traces/traces.ts'
@@ -69,7 +70,7 @@ async function startWithOwnRunner(t: Test, traces: Partial<Traces> = {}) {
     log,
     reference: openReference(ledger, config),
     deadlineSeconds: config.OPERATION_DEADLINE_SECONDS,
-    timeZone: config.LEDGER_TIMEZONE,
+    setUpBehind: openSetUpBehind(db, config.LEDGER_TIMEZONE),
     traces: { ...(await openTraces(config, log)), ...traces },
     watch: openWatch(),
     catalogue: operationCatalogue(config.lenders),

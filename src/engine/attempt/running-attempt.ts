@@ -3,12 +3,12 @@ import { idOf } from '../../ids.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
+import type { Finding } from '../../ledger/check/finding.ts'
 import { absent, type Effect, there } from '../../ledger/effect.ts'
 import type { ReferenceData } from '../../ledger/reference/reference.ts'
 import type { Log } from '../../log/log.ts'
 import type { Trace, Traces } from '../../ops/traces/traces.ts'
 import type { Claim } from '../claim/claim.ts'
-import type { SetUpBehind } from '../claim/set-up-behind.ts'
 import { type Decision, decide } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { Attempt, Kept, Operation } from '../operation.ts'
@@ -16,6 +16,11 @@ import type { Pauses } from '../pause.ts'
 import type { Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
+
+export type SetUpBehind = (
+  claim: Pick<Claim, 'origin' | 'data'>,
+  refused: Answer | Refusal,
+) => Promise<Finding | undefined>
 
 export type AttemptContext = {
   ledger: Ledger

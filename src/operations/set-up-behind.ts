@@ -1,18 +1,11 @@
-import type { Database } from '../../database/database.ts'
-import type { Answer } from '../../ledger/answers/answer.ts'
-import { codeOf } from '../../ledger/answers/error-body.ts'
-import type { Finding } from '../../ledger/check/finding.ts'
-import { savedFindings } from '../../ledger/check/saved-findings.ts'
-import { isPast, sortable } from '../../ledger/day-format.ts'
-import type { Refusal } from '../refusal.ts'
-import type { Claim } from './claim.ts'
+import type { Database } from '../database/database.ts'
+import type { SetUpBehind } from '../engine/attempt/running-attempt.ts'
+import { codeOf } from '../ledger/answers/error-body.ts'
+import type { Finding } from '../ledger/check/finding.ts'
+import { savedFindings } from '../ledger/check/saved-findings.ts'
+import { isPast, sortable } from '../ledger/day-format.ts'
+import { NOT_EXACT } from './rounding-refusal.ts'
 
-export type SetUpBehind = (
-  claim: Pick<Claim, 'origin' | 'data'>,
-  refused: Answer | Refusal,
-) => Promise<Finding | undefined>
-
-const NOT_EXACT = 'loanops.amount.not.exact'
 const AFTER_CLOSE =
   'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date'
 const IN_THE_FUTURE = /\.in\.the\.future$|\.be\.a\.future\.date$/
