@@ -82,16 +82,19 @@ begin
 end
 $$;
 
--- The id of a payment in a body that cannot be read; null if there is none. The whole body is searched for fixed texts only.
-create or replace function base.id_in(body bytea) returns text language plpgsql immutable parallel safe as $$
+-- What the pattern finds in a body that cannot be read, at the first of the starts that has it; null if none does. The whole
+-- body is searched for fixed texts only.
+create or replace function base.found_at(body bytea, starts text[], pattern text) returns text language plpgsql immutable parallel safe as $$
 declare
   whole text;
 begin
   whole := convert_from(body, 'LATIN1');
-  return coalesce(
-    substring(substr(whole, strpos(whole, '"cf_payment_id"'), 120) from '^"cf_payment_id"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]'),
-    substring(substr(whole, strpos(whole, '"pay_'), 80) from '^"(pay_[A-Za-z0-9_]{1,60})"'),
-    substring(substr(whole, strpos(whole, '"referenceId"'), 120) from '^"referenceId"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]'));
+  return (select id
+            from unnest(starts) with ordinality s(start, n)
+           cross join substring(substr(whole, nullif(strpos(whole, start), 0), 120) from '^' || pattern) id
+           where id is not null
+           order by n
+           limit 1);
 exception
   when insufficient_resources then
     raise;

@@ -9,6 +9,13 @@ begin
 end
 $$;
 
+-- The id of a payment in a body that cannot be read, of whichever gateway.
+create or replace function base.id_in(body bytea) returns text language plpgsql immutable parallel safe as $$
+begin
+  return coalesce(base.gateway_a_id(body), base.gateway_b_id(body));
+end
+$$;
+
 -- The first objects in an event, itself among them. A relay may have put the gateway's event into a member, or into a text.
 create or replace function base.objects_in(event jsonb) returns setof jsonb language plpgsql stable parallel safe as $$
 declare

@@ -217,6 +217,11 @@ begin
 end
 $$;
 
+-- The id of a payment in a body that cannot be read.
+create or replace function base.gateway_a_id(body bytea) returns text language sql immutable parallel safe as $$
+  select base.found_at(body, '{"\"pay_"}', '"(pay_[A-Za-z0-9_]{1,60})"')
+$$;
+
 -- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
@@ -259,7 +264,7 @@ begin
         return;
       end if;
       -- The body is not JSON, has a number too large for numeric, or is nested too deep for the stack.
-      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(body))))];
+      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_a_id(body))))];
   end;
   return query select * from unnest(facts) said where said.kind is not null;
 end

@@ -226,6 +226,11 @@ create or replace function base.gateway_b_unknown(name text, event jsonb) return
    limit 1
 $$;
 
+-- The id of a payment in a body that cannot be read.
+create or replace function base.gateway_b_id(body bytea) returns text language sql immutable parallel safe as $$
+  select base.found_at(body, '{"\"cf_payment_id\"", "\"referenceId\""}', '"\w+"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]')
+$$;
+
 -- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
@@ -276,7 +281,7 @@ begin
         return query select * from base.gateway_b(repaired);
         return;
       end if;
-      fact := base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(body))));
+      fact := base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_b_id(body))));
   end;
   if fact.kind is not null then
     return next fact;

@@ -33,6 +33,16 @@ t.test('a payment’s id is a number or a text, and keeps every digit', async t 
   matchEach(t, await factsOf(big), [{ payment_id: '90071992547409931' }])
 })
 
+t.test('a body that cannot be read shows the id of its payment, of either format', async t => {
+  for (const known of [
+    '"cf_payment_id": 17, "referenceId": 18',
+    '"referenceId": "17", "a": "pay_1"',
+  ])
+    matchEach(t, await factsOf(`{"event": "pay_2", ${known}, `), [
+      { problem: 'unreadable', hints: { payment_id: '17' } },
+    ])
+})
+
 t.test('only external_loan_id and loan_id in the tags name a loan; the rest is a hint', async t => {
   matchEach(t, await factsOf(successB({ tags: { loan_id: 'L-2' } })), [{ external_loan_id: 'L-2' }])
   const [said] = await factsOf(successB())
