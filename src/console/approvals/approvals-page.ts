@@ -5,6 +5,7 @@ import { subjectLink } from '../audit/subject-link.ts'
 import { amount } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -39,11 +40,7 @@ export function approvalsPage({ db, formats }: PageContext) {
       timeColumn(formats, 'expires_at', 'Expires'),
       { name: 'decided_by', title: 'Decided by' },
       timeColumn(formats, 'decided_at', 'Decided'),
-      ...['currency', 'note', 'decision_note', 'approval_id'].map(name => ({
-        name,
-        title: name,
-        isExportOnly: true,
-      })),
+      ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
     ],
     async load(query) {
       const { approvals, next_cursor } = await findApprovals(db, query)

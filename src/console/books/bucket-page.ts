@@ -7,6 +7,7 @@ import type { PaymentKind } from '../../payments/payment-record.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { paymentPath } from '../frame/paths.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
@@ -75,11 +76,7 @@ function bucketColumns(formats: Formats): ListColumn<Row>[] {
     timeColumn(formats, 'paid_at', 'Paid'),
     { name: 'lender', title: 'Lender' },
     { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
-    ...['currency', 'reason', 'objection', 'ledger_transaction_id', 'detail'].map(name => ({
-      name,
-      title: name,
-      isExportOnly: true,
-    })),
+    ...exportOnly('currency', 'reason', 'objection', 'ledger_transaction_id', 'detail'),
     { ...timeColumn(formats, 'posted_at', 'Posted'), isExportOnly: true },
   ]
 }

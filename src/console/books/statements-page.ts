@@ -3,6 +3,7 @@ import { findStatements } from '../../books/statements/find-statements.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { fileColumns } from '../frame/file-facts.ts'
 import { statementPath } from '../frame/paths.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -42,7 +43,7 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
       timeColumn(formats, 'uploaded_at', 'Uploaded'),
       { name: 'withdrawn_by', title: 'Withdrawn by' },
       timeColumn(formats, 'withdrawn_at', 'Withdrawn'),
-      { name: 'statement_id', title: 'statement_id', isExportOnly: true },
+      ...exportOnly('statement_id'),
     ],
     async load(query) {
       const { statements, next_cursor } = await findStatements(db, query)

@@ -5,6 +5,7 @@ import { listCallbacks, matchingCallbacks } from '../../callbacks/find-callbacks
 import type { Html } from '../frame/html.ts'
 import { callbackPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -57,6 +58,6 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
     { name: 'last_error', title: 'Last error', isId: true },
     timeColumn(formats, 'created_at', 'Created'),
     timeColumn(formats, 'delivered_at', 'Delivered'),
-    { name: 'type', title: 'Type', isExportOnly: true },
+    ...exportOnly('type'),
   ]
 }

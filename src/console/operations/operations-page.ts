@@ -5,6 +5,7 @@ import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
 import { operationPath, subjectPath } from '../frame/paths.ts'
 import { countUpTo, MAX_COUNTED } from '../lists/count.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -78,13 +79,9 @@ function operationColumns({ formats }: PageContext): ListColumn<OperationItem>[]
       isId: true,
       cell: row => row.error_message ?? row.last_error,
     },
-    { name: 'error_code', title: 'Error code', isExportOnly: true },
+    ...exportOnly('error_code'),
     timeColumn(formats, 'accepted_at', 'Accepted'),
     timeColumn(formats, 'processed_at', 'Ended', row => utc(row.processed_at)),
-    { name: 'actor', title: 'Actor', isExportOnly: true },
-    { name: 'caller', title: 'Caller', isExportOnly: true },
-    { name: 'address', title: 'Address', isExportOnly: true },
-    { name: 'waiting_for', title: 'Waits for', isExportOnly: true },
-    { name: 'last_error', title: 'Last error', isExportOnly: true },
+    ...exportOnly('actor', 'caller', 'address', 'waiting_for', 'last_error'),
   ]
 }

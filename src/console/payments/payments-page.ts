@@ -4,6 +4,7 @@ import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
 import { paymentPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
@@ -65,7 +66,7 @@ function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
     { name: 'kind', title: 'Kind' },
     timeColumn(formats, 'paid_at', 'Paid'),
     timeColumn(formats, 'posted_at', 'Posted'),
-    ...[
+    ...exportOnly(
       'currency',
       'reason',
       'objection',
@@ -77,7 +78,7 @@ function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
       'detail',
       'raw_table',
       'raw_id',
-    ].map(name => ({ name, title: name, isExportOnly: true })),
+    ),
     ...['next_try_at', 'received_at'].map(name => ({
       ...timeColumn<PaymentItem>(formats, name, name),
       isExportOnly: true,

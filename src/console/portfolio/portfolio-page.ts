@@ -9,6 +9,7 @@ import { fileColumns } from '../frame/file-facts.ts'
 import type { Html } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
+import { exportOnly } from '../lists/export-only.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -51,8 +52,7 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
       numberColumn('stopped', 'Stopped'),
       timeColumn(formats, 'started_at', 'Began'),
       timeColumn(formats, 'ended_at', 'Ended'),
-      { name: 'file_name', title: 'Name', isExportOnly: true },
-      { name: 'type', title: 'Type', isExportOnly: true },
+      ...exportOnly('file_name', 'type'),
       { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
     ],
     async load(query) {

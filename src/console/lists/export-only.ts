@@ -1,0 +1,2 @@
+export const exportOnly = (...names: string[]) =>
+  names.map(name => ({ name, title: name, isExportOnly: true }))
