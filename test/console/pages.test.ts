@@ -250,8 +250,10 @@ t.test(
     }
     const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)
     t.match(count.text, /<strong>3<\/strong> payments/)
-    t.equal((await operator('/console/bulk', { ...wanted, count: '2' })).status, 409)
-    const { headers } = await operator('/console/bulk', { ...wanted, count: '3' })
+    const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(count.text) ?? []
+    const confirm = (count: string) => operator('/console/bulk', { ...wanted, digest, count })
+    t.equal((await confirm('2')).status, 409)
+    const { headers } = await confirm('3')
     const path = headers.get('location') ?? ''
     await until(async () => (await operator(path)).text.includes('completed'))
     const { rows } = await sql`

@@ -13,13 +13,13 @@ import { etagOf } from '../../payments/precondition.ts'
 export type About = 'operations' | 'payments'
 type OperationItem = { tracking_id: string }
 export type Item = OperationItem | PaymentItem
-/** `version`: that of the payment when the decision was confirmed; an earlier release stored none. */
+/** `version`: that of the payment when the decision was confirmed. */
 type PaymentItem = {
   gateway: string
   id: string
   kind: PaymentKind
   loan: string | null
-  version?: string
+  version: string
 }
 type Context = Pick<WorkerContext, 'db' | 'boss' | 'ledger' | 'onFinal'>
 /** `afterCommit` takes what must happen only if the decision stands. */
@@ -70,7 +70,7 @@ const decisions = {
         loan: loan ?? '',
         note: note ?? undefined,
         asker,
-        ifMatch: seenAs(version),
+        ifMatch: etagOf(version),
       }),
   },
   'payments.handled': {
@@ -104,10 +104,7 @@ function settleAs(outcome: 'handled' | 'dismiss') {
   return async (context: Context, item: PaymentItem, { note, asker }: DecisionContext) => {
     const { gateway, id: paymentId, kind, version } = item
     const resolution = { outcome, note: note ?? '' }
-    const wanted = { name: { gateway, paymentId, kind }, resolution, ifMatch: seenAs(version) }
+    const wanted = { name: { gateway, paymentId, kind }, resolution, ifMatch: etagOf(version) }
     await resolveAsSeen(context, await seenFor(context, wanted, asker), wanted, asker)
   }
 }
-
-const seenAs = (version: string | undefined) =>
-  version === undefined ? undefined : etagOf(version)
