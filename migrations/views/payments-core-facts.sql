@@ -19,6 +19,14 @@ create or replace function core.is_trusted(wanted_gateway text, verified_by text
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
+-- Whether an event is proved to a lender: by a signature with one of its secrets, or because it was fetched with the
+-- credentials that serve the lender, or by another lender with its own.
+create or replace function core.is_proved(account text, proved_by text[], event_lender text, verified_by text) returns boolean
+  language sql immutable parallel safe as $$
+  select case when verified_by = 'gateway_api' then event_lender <> 'UNKNOWN' or account = ''
+              else coalesce(string_to_array(verified_by, ',') && proved_by, false) end
+$$;
+
 -- Saves that these links' events name the loan of their payments, or a reference: of a few events, first of those that a
 -- stranger cannot send at will. Returns the ids of those payments.
 create or replace function core.name_by_link(wanted_gateway text, links text[]) returns text[] language sql volatile as $$

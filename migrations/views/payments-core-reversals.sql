@@ -17,8 +17,7 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
              select from core.reversing c
                join core.loan_product l on l.product = c.product and l.external_loan_id = loan
               where c.gateway = r.gateway and e.lender in ('UNKNOWN', c.lender)
-                and case when e.verified_by = 'gateway_api' then e.lender = c.lender or c.account = ''
-                         else string_to_array(e.verified_by, ',') && c.proved_by end)), false)
+                and core.is_proved(c.account, c.proved_by, e.lender, e.verified_by))), false)
          -- A dispute's row in gateway B's reconciliation may have the gateway's fee in its amount.
          and bool_or(s.is_done and not (r.kind = 'chargeback' and coalesce(e.hints ? 'is_of_row', false)))
          and coalesce(bool_and(e.amount = r.amount and e.currency is not distinct from r.currency) filter (where s.is_done), false)

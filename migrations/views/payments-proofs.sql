@@ -22,14 +22,6 @@ create or replace function core.confirming_for(e core.event) returns setof core.
    limit 1
 $$;
 
--- Whether an event is proved: by a signature of such a lender, or because it was fetched with the credentials that serve
--- the lender.
-create or replace function core.is_proved(c core.confirming, lender text, verified_by text) returns boolean
-  language sql immutable parallel safe as $$
-  select case when verified_by = 'gateway_api' then lender <> 'UNKNOWN' or c.account = ''
-              else coalesce(string_to_array(verified_by, ',') && c.proved_by, false) end
-$$;
-
 -- Marks the events that count only once proved. An event that cannot be read, is of an unknown type, or says that no money
 -- came posts nothing by itself.
 create or replace function core.mark_unproved(wanted_gateway text, ids text[]) returns void language sql volatile as $$
@@ -38,7 +30,7 @@ create or replace function core.mark_unproved(wanted_gateway text, ids text[]) r
     from (select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.is_unproved,
                  (e.kind <> 'payment' or e.status = 'captured')
                  and e.problem is distinct from 'unreadable' and e.problem is distinct from 'unknown_event'
-                 and c.lender is not null and not core.is_proved(c, e.lender, e.verified_by) as is_unproved_now
+                 and c.lender is not null and not core.is_proved(c.account, c.proved_by, e.lender, e.verified_by) as is_unproved_now
             from core.event e
             left join lateral core.confirming_for(e) c on true
            where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null) m

@@ -3,9 +3,16 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { prepared } from '../../database/pool/prepared.ts'
 import { GATEWAYS, type GatewayName } from '../gateways/gateways.ts'
+import type { Proof } from '../proofs.ts'
 
-/** `isOutside`: sent from outside the lender's networks. */
-export type Sender = { lender: string; verifiedBy: string | null; isOutside: boolean }
+/** What the settings of the loan's lender say of an event's sender. */
+export type Sender = {
+  lender: string
+  verifiedBy: string | null
+  isProved: boolean
+  /** Sent from outside the lender's networks. */
+  isOutside: boolean
+}
 
 /**
  * `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone; null if the event only names the loan of its
@@ -45,12 +52,12 @@ export type DuePayment = {
   isOfAnotherLoan: boolean
 }
 
-/** @param product its lender's networks decide which events come from outside; null to skip that check */
+/** @param of the product of the loan, and the proofs of its lenders; to leave out where only the money matters */
 export async function duePayment(
   db: Database,
   id: string,
   timeZone: string,
-  product: string | null,
+  of: { product: string | null; proofs: Proof[] } = { product: null, proofs: [] },
 ): Promise<DuePayment> {
   type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
     paymentId: string
@@ -73,7 +80,11 @@ export async function duePayment(
      cross join lateral (
        select coalesce(json_agg(json_build_object(
                 'lender', lender, 'verifiedBy', verified_by,
-                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
+                -- Without a lender, only the gateway's own response proves an event.
+                'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
+                               from jsonb_to_recordset(${JSON.stringify(of.proofs)}) p (gateway text, account text, proved_by text[])
+                              where p.gateway = event.gateway),
+                'isOutside', core.is_outside(${of.product}::text, gateway, address, verified_by),
                 -- An event that names no loan does not prove the loan that another one names.
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
                                   else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,

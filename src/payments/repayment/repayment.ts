@@ -23,6 +23,7 @@ import {
   isOverpayment,
   type LedgerTransaction,
 } from '../../ledger/loans/transaction.ts'
+import { proofsOf } from '../proofs.ts'
 import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'
@@ -46,6 +47,7 @@ const reversedAtLedger = refusedFor(
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
   const isProductAsked = asksProduct(config)
+  const dueOn = readerOfDue(db, config)
   return operation({
     ...repaymentIntake,
     summary: 'Posts a payment to its loan',
@@ -60,7 +62,7 @@ export function repayment(db: Database, config: Config): Operation {
       // may stop it.
       const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
       if (isProductAsked) await learnProduct(db, external_loan_id, loan)
-      const due = await duePayment(db, transaction_id, LEDGER_TIMEZONE, loan.loanProductName)
+      const due = await dueOn(transaction_id, loan.loanProductName)
       const payment = lessPayerFee(config, due, loan.loanProductName)
       if (isNothingLeft(payment)) return whatLedgerHas(db, transaction_id, loan, payment)
       const payable = payableOn(config, payment, loan)
@@ -84,13 +86,19 @@ export function repayment(db: Database, config: Config): Operation {
     },
 
     async find(attempt, { transaction_id, external_loan_id }) {
-      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE, null)
+      const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE)
       const booked = await postedRepayment(attempt, payment, external_loan_id)
       if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
       const loan = await findLoan(attempt.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
   })
+}
+
+function readerOfDue(db: Database, config: Config) {
+  const proofs = Map.groupBy(proofsOf(config), ({ product }) => product)
+  return (id: string, product: string) =>
+    duePayment(db, id, config.LEDGER_TIMEZONE, { product, proofs: proofs.get(product) ?? [] })
 }
 
 const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back before it was posted')
@@ -107,8 +115,7 @@ async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: P
 
 async function unreadLoan(db: Database, transaction: string, refused: Refused) {
   if (refused.status !== NOT_FOUND) return withReason(refused)
-  // What is asked of the events does not matter here.
-  const due = await duePayment(db, transaction, 'UTC', null)
+  const due = await duePayment(db, transaction, 'UTC')
   return isNothingLeft(due)
     ? nothingLeft
     : refusedFor('loan_unknown', '404', 'The ledger has no such loan')

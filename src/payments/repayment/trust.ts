@@ -1,8 +1,6 @@
 import type { Config } from '../../config/config.ts'
-import { type Lender, unconfiguredLender } from '../../config/lenders.ts'
-import type { GatewayName } from '../gateways/gateways.ts'
+import { type GatewayTrust, unconfiguredLender } from '../../config/lenders.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
-import { secretsKey } from '../secrets-key.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 
 type Distrust = {
@@ -31,28 +29,23 @@ export function checkTrust(
   product: string,
 ): { day: string } | Distrust {
   const holders = [...config.lenders.values()].filter(({ products }) => products.includes(product))
-  if (holders.length === 0) {
-    // The lender's checks are not known, so only an operator may have the payment posted.
-    if (!overruled.includes('lender_mismatch')) {
-      const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
-      return { reason: 'lender_mismatch', message }
-    }
-    holders.push(unconfiguredLender(config.gateways, product))
+  // The lender's checks are not known, so only an operator may have the payment posted.
+  if (holders.length === 0 && !overruled.includes('lender_mismatch')) {
+    const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
+    return { reason: 'lender_mismatch', message }
   }
+  // Lenders that share a product have the same settings.
+  const { [gateway]: trust } = holders[0] ?? unconfiguredLender(config.gateways, product)
+  const codes = [UNKNOWN, ...holders.map(({ code }) => code)]
   const checked = events.map(event => {
-    // If lenders share a product, the one that the event named counts, otherwise all of them.
-    const named = holders.filter(({ code }) => code === event.lender)
-    const asked = named.length > 0 ? named : holders
-    const reason = asked
-      .flatMap(lender => [...reasonsToDistrust(config.lenders, lender, gateway, event)])
-      .find(reason => !overruled.includes(reason))
-    return { ...event, reason }
+    const reasons = [...reasonsToDistrust(trust, event, !codes.includes(event.lender))]
+    return { ...event, reason: reasons.find(reason => !overruled.includes(reason)) }
   })
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const day = trusted.find(event => event.day !== null)?.day
   if (day && trusted.some(({ namesLoan }) => namesLoan)) {
-    // Lenders that share a product have the same setting. The assignment of a payment counts as its review.
-    const needsReview = holders.some(lender => lender[gateway].posting === 'review')
+    // The assignment of a payment counts as its review.
+    const needsReview = trust.posting === 'review'
     return needsReview && overruled.length === 0 ? distrust('awaiting_review') : { day }
   }
   const distrusted = checked.filter(({ reason }) => reason !== undefined)
@@ -64,37 +57,14 @@ export function checkTrust(
 const distrust = (reason: Distrust['reason']): Distrust => ({ reason, message: MESSAGES[reason] })
 
 function* reasonsToDistrust(
-  lenders: Config['lenders'],
-  lender: Lender,
-  gateway: GatewayName,
-  { lender: named, verifiedBy, isOutside }: Sender,
+  { validateSignature, confirm }: GatewayTrust,
+  { verifiedBy, isProved, isOutside }: Sender,
+  isOfOther: boolean,
 ): Iterable<Distrust['reason']> {
-  const isFetched = verifiedBy === GATEWAY_API
-  const isVerified = isFetched
-    ? isFetchedFor(lender, gateway, named)
-    : isVerifiedBy(lenders, lender, gateway, verifiedBy)
-  const { validateSignature, confirm } = lender[gateway]
+  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
+  const isVerified = isProved && !(verifiedBy === GATEWAY_API && isOfOther)
   if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'
-  // An event that was fetched with another lender's credentials is confirmed too, and is that lender's.
-  if (confirm && !isVerified && !(isFetched && named !== UNKNOWN)) yield 'unconfirmed'
-  if (named !== UNKNOWN && named !== lender.code) yield 'lender_mismatch'
-}
-
-function isFetchedFor(lender: Lender, gateway: GatewayName, named: string): boolean {
-  return named === UNKNOWN ? lender[gateway].api === undefined : named === lender.code
-}
-
-/** Other lenders may share this lender's secrets. */
-function isVerifiedBy(
-  lenders: Config['lenders'],
-  lender: Lender,
-  gateway: GatewayName,
-  verifiedBy: string | null,
-): boolean {
-  const key = secretsKey(lender, gateway)
-  return (verifiedBy?.split(',') ?? []).some(code => {
-    const other = lenders.get(code)
-    return code === lender.code || (other !== undefined && secretsKey(other, gateway) === key)
-  })
+  if (confirm && !isProved) yield 'unconfirmed'
+  if (isOfOther) yield 'lender_mismatch'
 }

@@ -77,7 +77,7 @@ t.test(
       const { rows } = await sql<{ id: string }>`
       select id from core.transaction where gateway_payment_id = ${id}`.execute(db)
       const posting = await buffersOf(ownerUrl, db =>
-        duePayment(db, rows[0]?.id as string, 'Asia/Kolkata', null),
+        duePayment(db, rows[0]?.id as string, 'Asia/Kolkata'),
       )
       return [next, answer, posting].map(touched =>
         touched.reduce((sum, one) => sum + one.buffers, 0),
