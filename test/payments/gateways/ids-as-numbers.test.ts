@@ -4,7 +4,8 @@ import t from 'tap'
 import { parseExact, textOf } from '../../../src/payments/gateways/items/exact-json.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { factReader } from '../../support/payments/facts.ts'
-import { refundB, successB } from '../../support/payments/gateway-events.ts'
+import { capturedA, refundB, successB } from '../../support/payments/gateway-events.ts'
+import { paymentService } from '../../support/payments/payments.ts'
 
 /** Ways in which a program that relays an event may write a whole number. */
 const WAYS: ((digits: string) => string)[] = [
@@ -38,7 +39,10 @@ t.test('a fraction in a text or a number stays, and so does the text of an id', 
   const { db } = await freshDatabase(t)
   for (const [written, text] of [
     ['0.1', '0.1'],
-    ['-12.50', '-12.5'],
+    ['-12.50', '-12.50'],
+    ['100.1', '100.1'],
+    ['100.10', '100.10'],
+    ['1.0010E2', '100.10'],
     ['1e-7', '0.0000001'],
     ['"487541537.0"', '487541537.0'],
     ['"4.8E8"', '4.8E8'],
@@ -48,6 +52,15 @@ t.test('a fraction in a text or a number stays, and so does the text of an id', 
     const { rows } = await sql`select base.text_of(${written}::jsonb) as text`.execute(db)
     t.same([textOf(parseExact(written)), rows], [text, [{ text }]], written)
   }
+})
+
+t.test('a loan that notes name by a number with a last zero is not the one without', async t => {
+  const service = await paymentService(t)
+  for (const id of ['100.1', '100.10']) await service.loan(id)
+  const event = JSON.stringify(capturedA({ loan: 'L' })).replace('"L"', '100.10')
+  await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await service.batch()
+  t.match(await service.repayments(), [{ loanExternalId: '100.10' }])
 })
 
 t.test('a number with a decimal point names the payment, refund, dispute and loan', async t => {

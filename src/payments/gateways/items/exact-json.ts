@@ -11,7 +11,7 @@ export function parseExact(text: string): unknown {
   return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
 }
 
-/** A text, or a number as base.text_of writes it, so that 7, 7.0 and 0.7e1 are the same id. */
+/** A text, or a number as base.text_of writes it: 7, 7.0 and 0.7e1 are the same id, 100.10 and 100.1 are not. */
 export function textOf(value: unknown): string | undefined {
   return writtenOf(isNumber(value) ? plain(value.rawJSON) : value)
 }
@@ -30,8 +30,10 @@ const MAX_DIGITS = 60
 
 function plain(written: string): string {
   const number = new Decimal(written)
-  const isShort = number.e < MAX_DIGITS && number.decimalPlaces() <= MAX_DIGITS
-  return isShort ? number.toFixed() : written
+  const [, decimals = '', exponent = '0'] = /(?:\.(\d+))?(?:e(.+))?$/i.exec(written) ?? []
+  const scale = Math.max(0, decimals.length - Number(exponent))
+  if (number.e >= MAX_DIGITS || scale > MAX_DIGITS) return written
+  return number.toFixed(number.isInteger() ? 0 : scale)
 }
 
 export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
