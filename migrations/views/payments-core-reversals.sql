@@ -144,12 +144,33 @@ begin
 end
 $$;
 
--- Records the result of a reversal or a restore. `posted`: the ledger's transaction of what stands now, null if nothing does.
--- `failure`: why nothing has changed. `refusal`: why the rest could not be posted after the undo; later batches try it again if
--- it `is_retried`. Returns the payment to be settled.
-create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint, failure text, is_refused boolean, refusal text,
-                                             is_retried boolean)
-  returns uuid language plpgsql volatile as $$
+-- Records that a reversal or a restore has changed nothing; `reason`: for which a reversal is refused, null if nothing was sent.
+-- Returns the payment to be settled.
+create or replace function core.refuse_reversal(row_id uuid, operation uuid, reason text, detail text) returns uuid
+  language sql volatile as $$
+  with r as materialized (
+    select r.id, r.decision, r.ledger_transaction_id, r.read_back_at, p.id as payment
+      from core.transaction r
+      join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+     where r.id = row_id and r.operation_id = operation and r.state = 'posting' for update
+  ), refused as (
+    update core.transaction t
+       set state = case when r.decision is null then 'waiting' when r.ledger_transaction_id is null then 'returned' else 'posted' end,
+           posted_at = case when r.decision = 'restore' and r.ledger_transaction_id is not null then clock_timestamp() end,
+           decision = null, refused_reason = case when r.decision is null then refuse_reversal.reason end,
+           refused_detail = detail, read_back_at = null
+      from r where t.id = r.id
+  ), looked as (
+    -- What was found at the ledger before still stands there.
+    update core.transaction t set read_back_at = r.read_back_at
+      from r where t.id = r.payment and r.read_back_at is not null and t.read_back_at is null
+  )
+  select payment from r
+$$;
+
+-- Records that a reversal or a restore has undone the repayment. `posted`: the ledger's transaction of what stands now, null if
+-- nothing does. Returns the payment to be settled.
+create or replace function core.end_reversal(row_id uuid, operation uuid, posted bigint) returns uuid language plpgsql volatile as $$
 declare
   r core.transaction;
   p core.transaction;
@@ -162,36 +183,22 @@ begin
   if p.id is null then
     return null;
   end if;
-  if failure is not null then
-    update core.transaction t
-       set state = case when r.decision is null then 'waiting' when r.ledger_transaction_id is null then 'returned' else 'posted' end,
-           posted_at = case when r.decision = 'restore' and r.ledger_transaction_id is not null then clock_timestamp() end,
-           decision = null, refused_reason = case when is_refused and r.decision is null then 'reversal_refused' end,
-           refused_detail = failure, read_back_at = null
-     where t.id = r.id;
-    -- What was found at the ledger before still stands there.
-    update core.transaction t set read_back_at = r.read_back_at where t.id = p.id and r.read_back_at is not null and t.read_back_at is null;
-  else
-    change := case when r.decision = 'restore' then -r.amount else r.amount end;
-    update core.transaction t
-       set state = case when change > 0 then 'posted' else 'waiting' end, returned_amount = case when change > 0 then change end,
-           posted_at = case when change > 0 then clock_timestamp() end, named_loan_id = p.external_loan_id,
-           ledger_transaction_id = case when change > 0 then p.ledger_transaction_id end, refused_detail = null
-     where t.id = r.id;
-    -- The posting number grows, because the external id of an undone repayment stays reserved.
-    update core.transaction t
-       set returned_amount = nullif(coalesce(p.returned_amount, 0) + change, 0), posting_number = p.posting_number + 1,
-           state = case when posted is not null then 'posted' when core.posted_amount(p) > change then 'waiting' else 'returned' end,
-           reason = null, operation_id = operation,
-           posted_at = case when posted is not null then clock_timestamp() end, ledger_transaction_id = posted,
-           read_back_at = null, difference = null, ledger_amount = null,
-           refused_reason = case when refusal is not null then 'ledger_refused' end, refused_detail = refusal, tries = 0,
-           refused_at = case when refusal is not null then now() end,
-           decided_over = case when refusal is not null and not is_retried then coalesce(t.decided_over, '{}') else t.decided_over end,
-           next_try_at = case when refusal is not null and is_retried then core.next_try_at(1, null) end
-     where t.id = p.id;
-    insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;
-  end if;
+  change := case when r.decision = 'restore' then -r.amount else r.amount end;
+  update core.transaction t
+     set state = case when change > 0 then 'posted' else 'waiting' end, returned_amount = case when change > 0 then change end,
+         posted_at = case when change > 0 then clock_timestamp() end, named_loan_id = p.external_loan_id,
+         ledger_transaction_id = case when change > 0 then p.ledger_transaction_id end, refused_detail = null
+   where t.id = r.id;
+  -- The posting number grows, because the external id of an undone repayment stays reserved.
+  update core.transaction t
+     set returned_amount = nullif(coalesce(p.returned_amount, 0) + change, 0), posting_number = p.posting_number + 1,
+         state = case when posted is not null then 'posted' when core.posted_amount(p) > change then 'waiting' else 'returned' end,
+         reason = null, operation_id = operation,
+         posted_at = case when posted is not null then clock_timestamp() end, ledger_transaction_id = posted,
+         read_back_at = null, difference = null, ledger_amount = null,
+         refused_reason = null, refused_detail = null, tries = 0, refused_at = null, next_try_at = null
+   where t.id = p.id;
+  insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;
   return p.id;
 end
 $$;

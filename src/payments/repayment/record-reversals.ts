@@ -54,20 +54,35 @@ async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean)
     decision.status === 'success' ? decision.response : {}
   ) as { resourceId?: number; overpaid?: boolean }
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId
-  const why = failed?.errorMessage ?? null
   // After a deadline nothing was ever sent: the payment is as before.
-  const isRefused = failed !== null && failed.reason !== 'deadline'
-  // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
-  const isRetried = failed?.reason === REFUSED || failed?.reason === LEDGER_REFUSED
-  if (isRefused && failed.reason !== LEDGER_REFUSED) await forgetReadBack(trx, idOf(claim))
-  const { rows } = await sql<{ id: string | null }>`
-    select core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted}, ${isHalfDone ? null : why}, ${isRefused},
-                             ${isHalfDone ? why : null}, ${isRetried}) as id`.execute(trx)
+  const refused = failed === null || failed.reason === 'deadline' ? null : REFUSED
+  if (refused !== null && failed?.reason !== LEDGER_REFUSED) await forgetReadBack(trx, idOf(claim))
+  const recorded =
+    failed === null || isHalfDone
+      ? sql`core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted})`
+      : sql`core.refuse_reversal(${idOf(claim)}, ${claim.id}, ${refused}, ${failed.errorMessage})`
+  const { rows } = await sql<{ id: string | null }>`select ${recorded} as id`.execute(trx)
   const payment = rows[0]?.id
   if (!payment) return
+  if (isHalfDone && failed !== null) await refuseRemainder(trx, payment, failed)
   if (overpaid)
     await sql`update core.transaction set reason = 'overpaid' where id = ${payment} and state = 'posted'`.execute(
       trx,
     )
   await settle(trx, [{ id: payment }])
+}
+
+async function refuseRemainder(
+  trx: Trx,
+  payment: string,
+  { reason, errorMessage }: { reason?: string; errorMessage: string },
+): Promise<void> {
+  // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
+  const isRetried = reason === REFUSED || reason === LEDGER_REFUSED
+  await sql`
+    update core.transaction
+       set refused_reason = 'ledger_refused', refused_detail = ${errorMessage}, refused_at = now(),
+           decided_over = case when ${isRetried} then decided_over else coalesce(decided_over, '{}') end,
+           next_try_at = case when ${isRetried} then core.next_try_at(1, null) end
+     where id = ${payment}`.execute(trx)
 }
