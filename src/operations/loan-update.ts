@@ -20,6 +20,7 @@ import {
 import { findLoan, readLoan, updateLoan } from '../ledger/loans/loan-calls.ts'
 import { ownTerms } from '../ledger/loans/own-terms.ts'
 import { refuseUncollected } from '../ledger/loans/uncollected.ts'
+import { unkeptTerm } from '../ledger/loans/unkept-term.ts'
 import { refuseUntypedTerm } from './converted-term.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
 import { RATE_PERIOD } from './rate-period.ts'
@@ -50,6 +51,11 @@ export const loanUpdate = operation({
     if (found.outcome === 'refused') return found
     const rounded = roundingRefusal(found.body.currency, changes.principal)
     if (rounded !== undefined) return rounded
+    const unkept = unkeptTerm(found.body)
+    if (unkept !== undefined) {
+      const lost = `LoanOps cannot keep the loan’s ${unkept}: change the loan at the ledger instead`
+      return refusal('409', 'loanops.term.not.kept', lost)
+    }
     const taken = takenChanges(found.body, changes)
     const body = mergeChanges(found.body, taken)
     if (!Number.isInteger(body.repaymentEvery)) {

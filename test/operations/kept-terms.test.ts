@@ -9,15 +9,18 @@ import {
   DAY,
   givenCharge,
   LATER_DAY,
+  ledgerLoan,
   newName,
+  writesOn,
 } from '../support/ledger/loans.ts'
 import { givenProduct } from '../support/ledger/products.ts'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { operate, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const RUNS = 25
 
-const schedule = '?associations=repaymentSchedule,charges'
+const SCHEDULE = '?associations=repaymentSchedule,charges'
 
 async function start() {
   const service = await startTestService(t, { LENDERS_FILE: lendersFile(t, {}) })
@@ -41,15 +44,17 @@ async function start() {
 
 const { service, clientId, productId, charges } = await start()
 
-async function givenLoanWith(terms: object): Promise<string> {
+type Terms = Record<string, unknown> & { schedule?: object | undefined }
+
+async function givenLoanWith({ schedule, ...terms }: Terms): Promise<string> {
   const externalId = newName('L')
-  const body = { ...ledgerLoanBody(externalId, clientId, DAY), productId, ...terms }
+  const body = { ...ledgerLoanBody(externalId, clientId, DAY), productId, ...terms, ...schedule }
   const { loanId } = await atLedger(service, 'POST', '/loans', body)
   if (loanId === undefined) throw new Error(`no loan with ${JSON.stringify(terms)}`)
   return externalId
 }
 
-const read = (loan: string) => atLedger(service, 'GET', `/loans/external-id/${loan}${schedule}`)
+const read = (loan: string) => atLedger(service, 'GET', `/loans/external-id/${loan}${SCHEDULE}`)
 
 /** What an update of one field must leave as it was. */
 function termsOf(loan: any) {
@@ -79,7 +84,15 @@ const loanTerms = fc.record({
   inArrearsTolerance: maybe(fc.integer({ min: 1, max: 100 })),
   graceOnArrearsAgeing: maybe(fc.integer({ min: 1, max: 30 })),
   isEqualAmortization: maybe(fc.boolean()),
-  fixedEmiAmount: maybe(fc.integer({ min: 5_000, max: 9_000 })),
+  schedule: maybe(
+    fc.oneof(
+      fc.record({ fixedEmiAmount: fc.integer({ min: 5_000, max: 9_000 }) }),
+      fc.record({
+        amortizationType: fc.constant(0),
+        fixedPrincipalPercentagePerInstallment: fc.integer({ min: 1, max: 9 }),
+      }),
+    ),
+  ),
   repaymentsStartingFromDate: maybe(fc.constantFrom('20 February 2026', '01 March 2026')),
   interestChargedFromDate: maybe(fc.constantFrom('10 January 2026', '20 February 2026')),
   charges: fc.uniqueArray(charge, { maxLength: 4, selector: ({ chargeId }) => chargeId }),
@@ -123,3 +136,23 @@ t.test('LOAN_UPDATE waits for a charge that the ledger would never collect', asy
   const smaller = { externalId: await givenLoanWith({ charges: [great] }), principal: 10_000 }
   t.match(await waitingReason('LOAN_UPDATE', smaller), /20000 at disbursement is more than/)
 })
+
+t.test('LOAN_UPDATE refuses to lose a term that it cannot send again', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service)
+  for (const [term, value] of [
+    ['repaymentFrequencyDayOfWeekType', { id: 2 }],
+    ['isFloatingInterestRate', true],
+  ] as const) {
+    const alters = (answer: { body: string }) => {
+      answer.body = JSON.stringify({ ...JSON.parse(answer.body), [term]: value })
+    }
+    proxy.interferences = [{ of: loan, on: 'reads', alters }]
+    const record = await operate(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 1 })
+    t.match(record, { status: 'failed', error_message: new RegExp(term) })
+    t.match(record.failure_response, { errors: [{ userMessageGlobalisationCode: NOT_KEPT }] })
+  }
+  t.strictSame(await writesOn(service, loan), ['CREATE/LOAN'])
+})
+
+const NOT_KEPT = 'loanops.term.not.kept'

@@ -105,6 +105,16 @@ t.test(
   },
 )
 
+t.test('a loan falls due in the shares of principal that its product fixes', async t => {
+  const share = { amortizationType: 0, fixedPrincipalPercentagePerInstallment: 5 }
+  const service = await start(t, (ledger, name) => givenProduct(ledger, name, share))
+  const loan = newName('L')
+  await operate(service.call, 'LOAN_CREATE', loanData(loan, await givenClient(service)))
+  const { repaymentSchedule } = await loanIn(service, loan)
+  const [first, ...rest] = repaymentSchedule.periods.slice(1)
+  t.match([first.principalDue, rest.at(-1).principalDue], [2_500, 22_500])
+})
+
 t.test('with productTerms "request", a loan gets only what the request says', async t => {
   const service = await start(t, givenProductWithTerms, { productTerms: 'request' })
   const loan = newName('L')

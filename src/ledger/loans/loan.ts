@@ -31,6 +31,9 @@ export type LedgerLoan = OwnTerms & {
   interestCalculationPeriodType: Option
   amortizationType: Option
   transactionProcessingStrategyCode: string
+  repaymentFrequencyDayOfWeekType?: Option
+  isFloatingInterestRate?: boolean
+  interestRateDifferential?: number
   isInterestRecalculationEnabled?: boolean
   expectedFirstRepaymentOnDate?: Day
   interestChargedFromDate?: Day

@@ -12,6 +12,7 @@ const TERMS = [
   'isEqualAmortization',
   'fundId',
   'fixedEmiAmount',
+  'fixedPrincipalPercentagePerInstallment',
 ] as const
 
 export type OwnTerms = { [Term in (typeof TERMS)[number]]?: number | boolean }

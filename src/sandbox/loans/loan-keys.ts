@@ -27,4 +27,4 @@ export const CREATE_KEYS = new Set([
 /** These change the schedule in ways that no lender's product uses. */
 export const NOT_SUPPORTED_KEYS = `groupId isFloatingInterestRate interestRateDifferential
   repaymentFrequencyNthDayType repaymentFrequencyDayOfWeekType disbursementData isTopup rates
-  collateral fixedPrincipalPercentagePerInstallment enableDownPayment fixedLength`.split(/\s+/)
+  collateral enableDownPayment fixedLength`.split(/\s+/)

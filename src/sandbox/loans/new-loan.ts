@@ -15,7 +15,7 @@ import { CREATE_KEYS } from './loan-keys.ts'
 import { LOAN_TYPES, type LoanRequest, readLoanRequest, requestFor } from './loan-request.ts'
 import { netOf } from './net-of.ts'
 import { withSchedule } from './schedule.ts'
-import { checkGrace, refuseFixedEmi } from './shape.ts'
+import { checkFixedShare, checkGrace, refuseFixedEmi } from './shape.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
@@ -44,6 +44,7 @@ export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseClosedProduct(product, submittedOnDate)
   checkLimits(check, product, request, body)
   checkGrace(check, request.shape, request.numberOfRepayments)
+  checkFixedShare(check, request.shape, request.amortizationType)
   check.throwIfAny()
   refuseFirstRepayment(request)
   return assemble(ledger, product, request as Complete, body)

@@ -5,6 +5,7 @@ import type { Due } from './due.ts'
 import { withFees } from './fees.ts'
 import type { Loan, LoanTerms, Scheduled } from './loan.ts'
 import { type Period, partOfBalance, periodsOf } from './periods.ts'
+import type { Shape } from './shape.ts'
 
 const EQUAL_PRINCIPAL = 0
 const FLAT = 1
@@ -44,7 +45,7 @@ function declining(terms: LoanTerms, { principal, from, shape = {} }: Scheduled)
   const instalments = terms.numberOfRepayments - graces
   const isEqualPrincipal = terms.amortizationType === EQUAL_PRINCIPAL
   const instalment = isEqualPrincipal
-    ? round(new LedgerDecimal(principal).dividedBy(instalments), terms)
+    ? equalPrincipal(principal, instalments, terms, shape)
     : (fixed(shape.fixedEmiAmount) ?? equalInstalment(principal, instalments, terms))
   const dues: Due[] = []
   let balance = principal
@@ -74,7 +75,7 @@ function flat(terms: LoanTerms, { principal, from, shape = {} }: Scheduled): Due
   const whole = shareOf(principal, partOfBalance(terms).times(charged), terms)
   const unpaid = Math.max(graceOnInterestCharged, graceOnInterestPayment)
   const interest = round(new LedgerDecimal(whole).dividedBy(Math.max(1, n - unpaid)), terms)
-  const instalment = round(new LedgerDecimal(principal).dividedBy(n - graces), terms)
+  const instalment = equalPrincipal(principal, n - graces, terms, shape)
   let balance = principal
   let left = whole
   return periodsOf(terms, from, shape).map(period => {
@@ -119,6 +120,12 @@ function shareOf(amount: Paise, part: Decimal, terms: LoanTerms): Paise {
 
 function fixed(amount: string | undefined): Paise | undefined {
   return amount === undefined ? undefined : paise(new Exact(amount))
+}
+
+function equalPrincipal(principal: Paise, instalments: number, terms: LoanTerms, shape: Shape) {
+  const share = shape.fixedPrincipalPercentagePerInstallment
+  const whole = new LedgerDecimal(principal)
+  return round(share ? whole.times(share).dividedBy(100) : whole.dividedBy(instalments), terms)
 }
 
 function equalInstalment(principal: Paise, instalments: number, terms: LoanTerms): Paise {

@@ -82,6 +82,15 @@ export function checkGrace(check: Checks, shape: Shape, repayments: number | und
   if ((shape.graceOnInterestCharged ?? 0) > repayments) tooLong('graceOnInterestCharged')
 }
 
+const EQUAL_INSTALMENTS = 1
+
+export function checkFixedShare(check: Checks, shape: Shape, amortizationType: number | undefined) {
+  const name = 'fixedPrincipalPercentagePerInstallment'
+  if (shape[name] === undefined || amortizationType !== EQUAL_INSTALMENTS) return
+  const suffix = 'not.supported.principal.fixing.not.allowed.with.equal.installments'
+  check.fail(name, suffix, `Failed data validation due to: ${suffix}.`, null)
+}
+
 export function shapeView(shape: Shape) {
   return {
     ...ownTermsView(shape),

@@ -22,7 +22,7 @@ import { UPDATE_KEYS } from './loan-keys.ts'
 import { LOAN_TYPES, type LoanRequest, readLoanRequest, requestFor } from './loan-request.ts'
 import { loanResult } from './loan-result.ts'
 import { AT_LEAST_ONE, CHOICES, refuseFirstRepayment } from './new-loan.ts'
-import { checkGrace, refuseFixedEmi } from './shape.ts'
+import { checkFixedShare, checkGrace, refuseFixedEmi } from './shape.ts'
 import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
@@ -63,6 +63,7 @@ function checkUpdate(
   refuseClosedProduct(product, submittedOn)
   checkLimits(check, product, request, body)
   checkGrace(check, request.shape, request.numberOfRepayments)
+  checkFixedShare(check, request.shape, request.amortizationType)
   check.throwIfAny()
   refuseFirstRepayment(request)
 }

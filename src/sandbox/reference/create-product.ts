@@ -18,6 +18,7 @@ const KEYS = new Set(
   isInterestRecalculationEnabled daysInYearType daysInMonthType graceOnPrincipalPayment
   graceOnInterestPayment graceOnInterestCharged inArrearsTolerance graceOnArrearsAgeing
   isEqualAmortization canDefineInstallmentAmount allowAttributeOverrides charges multiDisburseLoan
+  fixedPrincipalPercentagePerInstallment
   maxTrancheCount outstandingLoanBalance disallowExpectedDisbursements
   allowApprovedDisbursedAmountsOverApplied overAppliedCalculationType overAppliedNumber
   syncExpectedWithDisbursementDate interestRecalculationCompoundingMethod rescheduleStrategyMethod

@@ -12,8 +12,12 @@ export type OwnTerms = {
   graceOnArrearsAgeing?: number | undefined
   // A decimal text.
   inArrearsTolerance?: string | undefined
+  // Percent of the principal that falls due with each instalment but the last, as a decimal text.
+  fixedPrincipalPercentagePerInstallment?: string | undefined
   isEqualAmortization?: boolean | undefined
 }
+
+const SHARE = 'fixedPrincipalPercentagePerInstallment'
 
 const GRACES = [
   'graceOnPrincipalPayment',
@@ -27,6 +31,7 @@ export function readOwnTerms(body: Body): OwnTerms {
   return {
     ...(Object.fromEntries(graces) as OwnTerms),
     inArrearsTolerance: decimalOf(body, 'inArrearsTolerance')?.toFixed(),
+    [SHARE]: decimalOf(body, SHARE)?.toFixed(),
     isEqualAmortization:
       body.isEqualAmortization === undefined ? undefined : trueOf(body, 'isEqualAmortization'),
   }
@@ -34,7 +39,8 @@ export function readOwnTerms(body: Body): OwnTerms {
 
 export function checkOwnTerms(check: Checks, terms: OwnTerms): void {
   for (const name of GRACES) check.zeroOrMore(name, terms[name])
-  const { inArrearsTolerance } = terms
+  const { inArrearsTolerance, [SHARE]: share } = terms
+  if (share !== undefined) check.within(SHARE, Number(share), 1, 100)
   check.zeroOrMore(
     'inArrearsTolerance',
     inArrearsTolerance === undefined ? undefined : Number(inArrearsTolerance),
@@ -43,10 +49,11 @@ export function checkOwnTerms(check: Checks, terms: OwnTerms): void {
 
 /** Fineract shows none of them that is 0. */
 export function ownTermsView(terms: OwnTerms) {
-  const tolerance = terms.inArrearsTolerance
+  const { inArrearsTolerance: tolerance, [SHARE]: share } = terms
   return {
     ...Object.fromEntries(GRACES.map(name => [name, terms[name] || undefined])),
     ...(tolerance && Number(tolerance) > 0 ? { inArrearsTolerance: rate(tolerance) } : {}),
+    [SHARE]: share && rate(share),
     isEqualAmortization: terms.isEqualAmortization ?? false,
   }
 }

@@ -20,6 +20,8 @@ export type Interference = {
   afterwards?: boolean
   /** The ledger gets the call twice, and its second answer is returned. */
   isTwice?: boolean
+  /** The ledger's answer is changed on its way back. */
+  alters?(answer: Passed): void
   /** Spares this many calls first. */
   spares?: number
   /** Applies to only this many calls. */
@@ -63,12 +65,13 @@ export async function startProxy(t: Test): Promise<Proxy> {
     if (meant?.after) proxy.held++
     await meant?.after
     if (meant?.after) proxy.held--
-    const found = meant?.isTwice || meant?.after ? undefined : meant
+    const found = meant?.isTwice || meant?.after || meant?.alters ? undefined : meant
     // Without an answer where the test has ended and closed the ledger.
     const passed =
       found && !found.afterwards
         ? undefined
         : await passOn(proxy, request, sent).catch(() => undefined)
+    if (passed) meant?.alters?.(passed)
     if (found?.hangs) return
     if (found && found.status === undefined) return void request.socket.destroy()
     if (!found && !passed) return void request.socket.destroy()
