@@ -42,7 +42,7 @@ export async function buildApi(
   services.traces.watch(app)
   await sendSafeHeaders(app)
   if (config.OPS_PORT !== undefined) app.addHook('onRequest', serveApart(config.OPS_PORT))
-  if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs))
+  if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs, limits.longCalls))
   const refuseOtherMethods = otherMethods(app)
 
   await registerFeatures(app, ROUTES.anybody, context)

@@ -9,7 +9,7 @@ import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { answerOn, connected, startLimited } from '../support/http/limited-api.ts'
-import { caller, testEnv } from '../support/service.ts'
+import { caller, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test('an address may hold only so many connections, and others keep theirs', async t => {
@@ -101,6 +101,27 @@ t.test('a caller that reads none of its answers gives its connection to others',
   silent.write(get('/openapi.json').repeat(limits.pipelined))
   await until(async () => /^HTTP\/1.1 200 /.test(await answerOn(await connected(port))))
   t.pass()
+})
+
+t.test('the docs have a limited number of readers, who may not read at all', async t => {
+  const url = await startLimited(t, { ...httpLimits, longCalls: 1 }, { DOCS_ENABLED: 'true' })
+  const { body } = await caller(url)('POST', '/api/ledger/operate', {
+    status: 'LOAN_DELETE',
+    data: { external_loan_id: 'L-1' },
+  })
+  const silent = await connected(Number(new URL(url).port))
+  t.teardown(() => silent.destroy())
+  const slow = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=30`
+  // The second answer is not sent before the first.
+  silent.write(get(slow, `x-internal-token: ${TOKEN}\r\n`) + get('/docs/static/index.css'))
+  // By its answer, what was sent before has been read.
+  await fetch(`${url}/healthz`)
+  const refused = await fetch(`${url}/docs/static/index.css`)
+  t.equal(refused.status, 503)
+  t.ok(refused.headers.get('retry-after'))
+  t.equal((await fetch(`${url}/openapi.json`)).status, 200)
+  silent.destroy()
+  await until(async () => (await fetch(`${url}/docs/static/index.css`)).status === 200)
 })
 
 t.test('large webhooks may arrive in limited numbers, and small ones always', async t => {

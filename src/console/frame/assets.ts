@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fastifyStatic } from '@fastify/static'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { PROJECT_FOLDER } from '../../config/project-folder.ts'
@@ -11,14 +10,21 @@ import { closed } from '../../http/fields/schemas.ts'
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = fileURLToPath(new URL('src/console/assets', PROJECT_FOLDER))
 
+/** Read once: callers who do not read their answers would each hold a file open. */
 const FILES = {
-  'htmx.js': resolve(dirname(installed('htmx.org')), 'htmx.min.js'),
-  'pico.css': installed('@picocss/pico/css/pico.min.css'),
-  'console.css': resolve(own, 'console.css'),
-  'session.js': resolve(own, 'session.js'),
-  'upload.js': resolve(own, 'upload.js'),
-  'icon.svg': resolve(own, 'icon.svg'),
+  'htmx.js': readFileSync(resolve(dirname(installed('htmx.org')), 'htmx.min.js')),
+  'pico.css': readFileSync(installed('@picocss/pico/css/pico.min.css')),
+  'console.css': readFileSync(resolve(own, 'console.css')),
+  'session.js': readFileSync(resolve(own, 'session.js')),
+  'upload.js': readFileSync(resolve(own, 'upload.js')),
+  'icon.svg': readFileSync(resolve(own, 'icon.svg')),
 }
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+const YEAR_SECONDS = 31_536_000
 
 /** The URLs change with the files, so browsers may cache them. */
 export const ASSETS = {
@@ -32,14 +38,16 @@ export const ASSETS = {
 
 export async function serveAssets(app: FastifyInstance): Promise<void> {
   const schema = { querystring: Type.Object({ v: Type.Optional(Type.String()) }, closed) }
-  await app.register(fastifyStatic, { root: own, serve: false, immutable: true, maxAge: '365d' })
-  for (const [name, file] of Object.entries(FILES))
+  for (const [name, bytes] of Object.entries(FILES))
     app.get(`/assets/${name}`, { schema, config: { needs: 'nothing' } }, async (_, reply) =>
-      reply.sendFile(basename(file), dirname(file)),
+      reply
+        .type(TYPES[extname(name)] ?? '')
+        .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
+        .send(bytes),
     )
 }
 
 function versioned(name: keyof typeof FILES): string {
-  const version = hash('sha256', readFileSync(FILES[name]), 'base64url').slice(0, 12)
+  const version = hash('sha256', FILES[name], 'base64url').slice(0, 12)
   return `/console/assets/${name}?v=${version}`
 }

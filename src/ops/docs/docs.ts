@@ -2,6 +2,7 @@ import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
+import { limitConcurrent } from '../../http/connections/connections.ts'
 import { completed } from './complete-docs.ts'
 import { asOpenApi30 } from './openapi-30.ts'
 import { TAGS } from './tags.ts'
@@ -9,7 +10,8 @@ import { TAGS } from './tags.ts'
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
 
-export const docsRoutes = (webhooks: object) =>
+/** @param maxReaders of the page and its files, each of which keeps a file open until the answer is read */
+export const docsRoutes = (webhooks: object, maxReaders: number) =>
   fastifyPlugin(async (app: FastifyInstance) => {
     await app.register(fastifySwagger, {
       openapi: {
@@ -38,11 +40,14 @@ export const docsRoutes = (webhooks: object) =>
         'openapiObject' in document ? completed(document.openapiObject, webhooks) : {},
     })
     const sendDocument = documents(app)
-    await app.register(fastifySwaggerUi, {
-      uiHooks: { preHandler: sendDocument },
-      routePrefix: '/docs',
-      theme: { title: 'LoanOps' },
-      logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
+    await app.register(async app => {
+      app.addHook('onRequest', limitConcurrent(maxReaders, 'readers of the docs'))
+      await app.register(fastifySwaggerUi, {
+        uiHooks: { preHandler: sendDocument },
+        routePrefix: '/docs',
+        theme: { title: 'LoanOps' },
+        logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs' },
+      })
     })
     for (const path of ['/openapi.json', '/openapi-3.0.json'])
       app.get(path, { schema: { hide: true } }, sendDocument)
