@@ -144,9 +144,7 @@ t.test('LOAN_UPDATE refuses to lose a term that it cannot send again', async t =
     ['repaymentFrequencyDayOfWeekType', { id: 2 }],
     ['isFloatingInterestRate', true],
   ] as const) {
-    const alters = (answer: { body: string }) => {
-      answer.body = JSON.stringify({ ...JSON.parse(answer.body), [term]: value })
-    }
+    const alters = ({ body }: { body: object }) => void Object.assign(body, { [term]: value })
     proxy.interferences = [{ of: loan, on: 'reads', alters }]
     const record = await operate(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 1 })
     t.match(record, { status: 'failed', error_message: new RegExp(term) })

@@ -109,10 +109,11 @@ type Progress = {
 async function progressOf(attempt: Attempt, reversal: Reversal): Promise<Progress> {
   const { external_loan_id: loan, receipt_number: receiptNumber } = reversal
   const repayment = await findPosted(attempt, reversal)
+  // What the ledger has answered outranks a read, which may come from a replica that lags.
   const isUndone =
     repayment !== undefined &&
-    !isNotReversed(repayment) &&
-    (attempt.seen !== null || isReversedByUs(repayment, reversal.repayment.external_id))
+    (attempt.seen !== null ||
+      (!isNotReversed(repayment) && isReversedByUs(repayment, reversal.repayment.external_id)))
   if (reversal.remainder === null) return { repayment, remainder: undefined, isUndone }
   if (isUndone && attempt.seen === null) await attempt.remember({ undone: repayment.id })
   const { external_id: externalId } = reversal.remainder
@@ -142,7 +143,7 @@ const isRemainderSent = ({ kept }: Attempt) => kept.paymentTypeId !== undefined
 
 /** The result; undefined until both writes have arrived. */
 function resultOf({ repayment, remainder, isUndone }: Progress, reversal: Reversal) {
-  if (repayment === undefined || isNotReversed(repayment)) return undefined
+  if (repayment === undefined || (isNotReversed(repayment) && !isUndone)) return undefined
   if (reversal.remainder === null) return isUndone ? resultWith(repayment) : undefined
   if (remainder === undefined || !isNotReversed(remainder)) return undefined
   const wanted = { amount: reversal.remainder.amount, days: [dayText(repayment.date)] }

@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap'
 import { attemptsOf, delay, hurry, isPauseNoticed } from '../../support/engine/operations.ts'
 import { atLedger, control, writesOn } from '../../support/ledger/loans.ts'
+import { startProxy } from '../../support/ledger/proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { REPAY, remainder, repaidLoan } from '../../support/payments/repaid-loan.ts'
+import type { Preparation } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 // Each waits for retries.
@@ -136,4 +138,20 @@ t.test('each write of a reversal may wait for a second person at the ledger', as
   t.match(await service.ended(id), { status: 'success' })
   t.same(await service.standing(), [LEFT])
   t.equal((await writesOn(service, 'L-1')).filter(one => one.startsWith('ADJUST')).length, 1)
+})
+
+t.test('a repayment that a lagging read shows as standing is not undone twice', async t => {
+  const proxy = await startProxy(t)
+  const atLedger: Preparation['atLedger'] = async ({ ledger }) => {
+    proxy.target = ledger.url
+  }
+  const service = await repaidLoan(t, { LEDGER_URL: proxy.url }, { atLedger })
+  const alters = ({ body }: { body: Record<string, unknown> }) => {
+    delete body.reversedOnDate
+    delete body.reversalExternalId
+  }
+  proxy.interferences = [{ of: 'external-id/gateway_a-pay_1', on: 'reads', alters }]
+  const id = await service.reverse({ remainder: remainder('700') })
+  t.match(await service.ended(id), { status: 'success' })
+  t.same(await service.standing(), [LEFT])
 })

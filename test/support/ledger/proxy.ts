@@ -21,7 +21,7 @@ export type Interference = {
   /** The ledger gets the call twice, and its second answer is returned. */
   isTwice?: boolean
   /** The ledger's answer is changed on its way back. */
-  alters?(answer: Passed): void
+  alters?(answer: Omit<Passed, 'body'> & { body: any }): void
   /** Spares this many calls first. */
   spares?: number
   /** Applies to only this many calls. */
@@ -71,7 +71,11 @@ export async function startProxy(t: Test): Promise<Proxy> {
       found && !found.afterwards
         ? undefined
         : await passOn(proxy, request, sent).catch(() => undefined)
-    if (passed) meant?.alters?.(passed)
+    if (passed && meant?.alters) {
+      const altered = { ...passed, body: JSON.parse(passed.body) }
+      meant.alters(altered)
+      Object.assign(passed, { ...altered, body: JSON.stringify(altered.body) })
+    }
     if (found?.hangs) return
     if (found && found.status === undefined) return void request.socket.destroy()
     if (!found && !passed) return void request.socket.destroy()
