@@ -477,6 +477,7 @@ create table core.transaction (
   suggested_loan text,
   returned_amount numeric,
   waiting_since timestamp with time zone,
+  may_be_booked boolean default false not null,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),

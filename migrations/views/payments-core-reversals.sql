@@ -60,13 +60,7 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
                   -- Its money may be in the ledger already: booked by hand, by an operator who reopened it or ended its
                   -- repayment, or by whoever undid its repayment; as the repayment of a twin; or as one that differs.
-                  and p.decided_over is null and core.twin_of(p) is null
-                  and not exists (select from loanops.operation o
-                                   where o.id = p.operation_id
-                                     and o.response #>> '{errors,0,userMessageGlobalisationCode}'
-                                           -- Which of the last three codes a ledger uses depends on its database.
-                                           ~ ('differs\.at\.ledger|reversal_refused|value\.must\.be\.unique'
-                                              '|duplicate\.externalId|unknown\.data\.integrity\.issue'))
+                  and p.decided_over is null and core.twin_of(p) is null and not p.may_be_booked
                   and coalesce(p.refused_reason not in ('reversed_at_ledger', 'missing_at_ledger'), true)
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
           and core.can_reverse(r, p) and core.is_proved_for(r, p.external_loan_id) and core.same_money_as(r) is null) is true
@@ -196,7 +190,7 @@ begin
          reason = null, operation_id = operation,
          posted_at = case when posted is not null then clock_timestamp() end, ledger_transaction_id = posted,
          read_back_at = null, difference = null, ledger_amount = null,
-         refused_reason = null, refused_detail = null, tries = 0, refused_at = null, next_try_at = null
+         refused_reason = null, refused_detail = null, tries = 0, refused_at = null, next_try_at = null, may_be_booked = false
    where t.id = p.id;
   insert into core.posting (transaction_id, operation_id) select p.id, operation where posted is not null;
   return p.id;

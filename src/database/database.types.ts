@@ -451,6 +451,7 @@ export interface CoreTransaction {
   ledger_transaction_id: Int8 | null;
   lender: string;
   matched_by: string | null;
+  may_be_booked: Generated<boolean>;
   named_loan_id: string | null;
   next_try_at: Timestamp | null;
   note: string | null;

@@ -7,6 +7,7 @@ import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
 import { OWN_REFUSALS, reasonIs } from '../suspense-reasons.ts'
 import { repaymentIntake } from './repayment-intake.ts'
+import { mayBeBooked } from './repayment-refusal.ts'
 
 /** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = [operatorsRefusal.reason, cancelledRefusal.reason]
@@ -38,6 +39,7 @@ type PostingResult = {
   is_by_operator: boolean
   is_unconfirmed: boolean
   is_returned: boolean
+  may_be_booked: boolean
 }
 
 function resultOf({ claim, decision }: Final): PostingResult {
@@ -60,6 +62,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
     is_by_operator: isByOperator,
     is_unconfirmed: given === UNCONFIRMED,
     is_returned: given === NOTHING_LEFT,
+    may_be_booked: decision.status === 'failed' && mayBeBooked(decision.response),
   }
 }
 
@@ -70,7 +73,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
     with result as (
       select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
-        is_by_operator boolean, is_returned boolean)
+        is_by_operator boolean, is_returned boolean, may_be_booked boolean)
     ), locked as (
       select t.id from core.transaction t join result on result.id = t.id and result.operation_id = t.operation_id
        where t.state = 'posting'
@@ -84,6 +87,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
              posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
              ledger_transaction_id = result.ledger_transaction_id,
              decided_over = case when result.is_by_operator then coalesce(t.decided_over, '{}') else t.decided_over end,
+             may_be_booked = result.may_be_booked,
              refused_reason = result.refused_reason,
              refused_detail = result.refused_detail,
              refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,

@@ -5,6 +5,7 @@ import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
 import { countForEndedRuns } from './record-postings.ts'
+import { mayBeBooked } from './repayment-refusal.ts'
 import { LEDGER_REFUSED, REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
 
@@ -72,16 +73,19 @@ async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean)
   await settle(trx, [{ id: payment }])
 }
 
+type Failed = Extract<Final['decision'], { status: 'failed' }>
+
 async function refuseRemainder(
   trx: Trx,
   payment: string,
-  { reason, errorMessage }: { reason?: string; errorMessage: string },
+  { reason, errorMessage, response }: Failed,
 ): Promise<void> {
   // Only what the ledger refused is tried again: otherwise an operator may have booked the remainder by hand.
   const isRetried = reason === REFUSED || reason === LEDGER_REFUSED
   await sql`
     update core.transaction
        set refused_reason = 'ledger_refused', refused_detail = ${errorMessage}, refused_at = now(),
+           may_be_booked = ${mayBeBooked(response)},
            decided_over = case when ${isRetried} then decided_over else coalesce(decided_over, '{}') end,
            next_try_at = case when ${isRetried} then core.next_try_at(1, null) end
      where id = ${payment}`.execute(trx)

@@ -1,5 +1,6 @@
 import { type Refusal, refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
+import { codeOf } from '../../ledger/answers/error-body.ts'
 import { OWN_REFUSALS } from '../suspense-reasons.ts'
 
 /**
@@ -28,6 +29,18 @@ export function refusedFor(
 
 function codeFor(reason: RefusalReason) {
   return `loanops.${reason}` as const
+}
+
+/** Which of these codes the ledger uses depends on its database. */
+const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
+const OTHER_AT_LEDGER = /differs\.at\.ledger|reversal_refused/
+
+export const isDuplicate = (code: string | null): boolean => DUPLICATE.test(code ?? '')
+
+/** Whether the ledger may have the money already, booked by hand or under an external id that it keeps reserved. */
+export function mayBeBooked(response: object): boolean {
+  const code = codeOf(response)
+  return isDuplicate(code) || OTHER_AT_LEDGER.test(code ?? '')
 }
 
 export function withReason(answer: Answer): Answer & { reason?: string } {

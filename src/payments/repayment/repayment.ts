@@ -28,11 +28,8 @@ import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { refusedFor, withReason } from './repayment-refusal.ts'
+import { isDuplicate, refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
-
-/** Which of these codes the ledger uses depends on its database. */
-const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
 
 type PayableLoan = LedgerLoan & { transactions?: LedgerTransaction[] }
 
@@ -79,8 +76,7 @@ export function repayment(db: Database, config: Config): Operation {
       const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
       if (lagging !== undefined) return lagging
       if (answer.outcome === 'done') return withOverpaid(answer, loan, payment.amount)
-      const isTaken = answer.outcome === 'refused' && DUPLICATE.test(answer.code ?? '')
-      if (!isTaken) return withReason(answer)
+      if (answer.outcome !== 'refused' || !isDuplicate(answer.code)) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
       return (await duplicate(attempt, payment, external_loan_id, others)) ?? withReason(answer)
     },
