@@ -4,7 +4,7 @@ import { type Database, giveUpSessions } from '../database/database.ts'
 import type { Watch } from '../database/watch.ts'
 import { within } from '../database/within.ts'
 
-export type Readiness = {
+type Readiness = {
   status: 'ready' | 'not_ready'
   version: string
   database: 'ok' | 'cannot be reached' | 'is read-only' | 'is behind: run migrate'

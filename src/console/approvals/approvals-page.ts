@@ -2,12 +2,12 @@ import { html } from 'hono/html'
 import { approvalFilters } from '../../accounts/approvals/approval-routes.ts'
 import { findApprovals } from '../../accounts/approvals/find-approvals.ts'
 import { subjectLink } from '../audit/subject-link.ts'
-import { amount } from '../frame/formats.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { approvalPath } from '../frame/paths.ts'
 import { exportOnly } from '../lists/export-only.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { amountColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { actInWords } from '../text/words.ts'
@@ -28,12 +28,7 @@ export function approvalsPage({ db, formats }: PageContext) {
         cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
       },
       { name: 'subject', title: 'Subject', isId: true, cell: subjectOf },
-      {
-        name: 'amount',
-        title: 'Amount',
-        isNumber: true,
-        cell: row => amount(row.amount, row.currency),
-      },
+      amountColumn,
       { name: 'state', title: 'State', cell: row => approvalState(row.state) },
       { name: 'proposed_by', title: 'Proposed by' },
       timeColumn(formats, 'proposed_at', 'Proposed'),

@@ -10,9 +10,9 @@ import { paymentPath } from '../frame/paths.ts'
 import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { amountColumn, loanColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
-import { amountColumn, loanColumn } from '../payments/payment-columns.ts'
 import { words } from '../text/words.ts'
 
 const { lender, gateway } = paymentFilter

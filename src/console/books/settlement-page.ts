@@ -11,14 +11,16 @@ import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, count, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
-import { paymentPath } from '../frame/paths.ts'
 import { firstOf } from '../lists/first-of.ts'
+import type { ListColumn } from '../lists/list.ts'
+import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 
 const schema = {
   params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),
 }
+const columns: ListColumn<Part>[] = [paymentColumn, amountColumn]
 const MAX_ROWS_SHOWN = 500
 
 type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
@@ -30,24 +32,10 @@ type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
   }
 type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> & {
   currency: string | null
+  kind: 'payment'
 }
 
 export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
-  const columns = [
-    {
-      name: 'gateway_payment_id',
-      title: 'Payment',
-      isId: true,
-      cell: (row: Part) =>
-        html`<a href="${paymentPath({ ...row, kind: 'payment' })}">${row.gateway_payment_id}</a>`,
-    },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      cell: (row: Part) => amount(row.amount, row.currency),
-    },
-  ]
   return async app => {
     app.get('/settlements/:id', { schema, config: read }, async (request, reply) => {
       const { id } = request.params
@@ -57,7 +45,7 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
       )
       if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
-        select gateway, gateway_payment_id, amount::text as amount, currency
+        select gateway, gateway_payment_id, 'payment' as kind, amount::text as amount, currency
           from (select gateway, gateway_payment_id, amount, currency, captured_at from core.current_statement
                  where settlement_id = ${id}
                 union all

@@ -3,27 +3,19 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { Unauthenticated } from '../../accounts/access/actor.ts'
 import { refuseOtherMethod } from '../../http/other-methods.ts'
-import { type FieldError, problemOf } from '../../http/problem.ts'
+import { problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { loginBefore } from '../session/next-path.ts'
 import { answerPage } from './answer.ts'
 import { saveEndedForm } from './forms/ended-form.ts'
 import { reasonOf } from './forms/field-error.ts'
-import { typedInto, withRefusedForm } from './forms/refused-form.ts'
+import { type RefusedForm, typedInto, withRefusedForm } from './forms/refused-form.ts'
 import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
 import { PASSWORD_PATH } from './layout.ts'
 import { live } from './live.ts'
 import { FORM_PAGE, pathOf, placeBefore, urlWith } from './url.ts'
-
-type Problem = {
-  status: number
-  detail: string
-  fields?: FieldError[] | undefined
-  /** The form that was sent may still take effect. */
-  isOpen?: boolean
-}
 
 export async function errorPage(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   if (error instanceof Unauthenticated)
@@ -63,7 +55,7 @@ function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
 
 const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
-async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: RefusedForm) {
   reply.code(problem.status)
   if (isPart(request)) return answerPart(request, reply, problem)
   const formPage = await pageOfForm(request, problem)
@@ -89,7 +81,7 @@ function headingOf(status: number): string {
 /** The page that the refused form was on, as it is now; undefined if it cannot be had. */
 async function pageOfForm(
   request: FastifyRequest,
-  { status }: Problem,
+  { status }: RefusedForm,
 ): Promise<string | undefined> {
   const url = placeBefore(request)
   // A list's own filter would be shown above rows that it does not select.
@@ -112,12 +104,12 @@ async function pageOfForm(
 const OPEN = '. What you sent may still take effect: open the page again before you repeat it.'
 
 /** The response replaces the part that could not be refreshed, and keeps retrying. */
-async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+async function answerPart(request: FastifyRequest, reply: FastifyReply, problem: RefusedForm) {
   const part = live(request.url, {}, alert(problem))
   return reply.type('text/html; charset=utf-8').send(String(await part))
 }
 
-function alert({ status, detail, fields, isOpen }: Problem): Html {
+function alert({ status, detail, fields, isOpen }: RefusedForm): Html {
   const advice = status !== 503 ? '' : isOpen ? OPEN : '. Try again in a few seconds.'
   const [first, ...lines] = detail.split('\n')
   // The detail of an invalid request repeats its fields.

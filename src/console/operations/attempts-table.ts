@@ -4,6 +4,7 @@ import type { Html } from '../frame/html.ts'
 import { numberColumn } from '../lists/number-column.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
+import { words } from '../text/words.ts'
 
 type Attempt = {
   attempt: number
@@ -34,7 +35,7 @@ export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
     {
       name: 'outcome',
       title: 'Outcome',
-      cell: (row: Attempt) => (row.outcome ?? 'under way').replaceAll('_', ' '),
+      cell: (row: Attempt) => words(row.outcome ?? 'under_way'),
     },
   ]
   return html`<h2>Attempts at the ledger</h2>${table(columns, attempts, 'Attempts at the ledger')}`

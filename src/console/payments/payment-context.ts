@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { rowById } from '../../http/lists/row-by-id.ts'
 import type { ReferenceKind } from '../../payments/references/reference-record.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 
@@ -9,7 +10,6 @@ export const MAX_AGAINST = 100
 export type PaymentContext = {
   note: string | null
   notedBy: string | null
-  tries: number
   /** The tracking id of the payment's last repayment. */
   repayment: string | null
   against: { gateway: string; gateway_payment_id: string; kind: 'refund' | 'chargeback' }[]
@@ -24,13 +24,13 @@ export type PaymentContext = {
   } | null
 }
 
-export async function paymentContext(
+export function paymentContext(
   db: Database,
   id: string,
   { gateway, gateway_payment_id }: { gateway: string; gateway_payment_id: string },
 ): Promise<PaymentContext> {
-  const { rows } = await sql<PaymentContext>`
-    select t.note, t.noted_by as "notedBy", t.tries,
+  const context = sql<PaymentContext>`
+    select t.note, t.noted_by as "notedBy",
            (select o.operation_type || '|' || o.id from loanops.operation o where o.id = t.operation_id) as repayment,
            (select coalesce(json_agg(a), '[]')
               from (select a.gateway, a.gateway_payment_id, a.kind from core.transaction a
@@ -47,16 +47,6 @@ export async function paymentContext(
                                      'captured_at', s.captured_at, 'source', s.source)
               from ops.statement s
              where s.gateway = ${gateway} and s.gateway_payment_id = ${gateway_payment_id} limit 1) as statement
-      from core.transaction t where t.id = ${id}`.execute(db)
-  return (
-    rows[0] ?? {
-      note: null,
-      notedBy: null,
-      tries: 0,
-      repayment: null,
-      against: [],
-      refs: [],
-      statement: null,
-    }
-  )
+      from core.transaction t where t.id = ${id}`
+  return rowById(db, id, `No payment ${gateway_payment_id} of ${gateway}`, context)
 }

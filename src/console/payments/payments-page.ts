@@ -2,16 +2,15 @@ import { html } from 'hono/html'
 import { findPayments } from '../../payments/reading/find-payments.ts'
 import { bulkForm } from '../bulk/bulk-form.ts'
 import type { Html } from '../frame/html.ts'
-import { paymentPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { paymentFilters } from '../lists/payment-filters.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
-import { amountColumn, loanColumn } from './payment-columns.ts'
 import { somePayments } from './some-payments.ts'
 import { suspenseByReason } from './suspense-by-reason.ts'
 import { suspenseFirst } from './suspense-first.ts'
@@ -52,12 +51,7 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
 
 function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
   return [
-    {
-      name: 'gateway_payment_id',
-      title: 'Payment',
-      isId: true,
-      cell: row => html`<a href="${paymentPath(row)}">${row.gateway_payment_id}</a>`,
-    },
+    paymentColumn,
     { name: 'state', title: 'State', cell: stateOf },
     amountColumn,
     loanColumn,

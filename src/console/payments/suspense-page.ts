@@ -4,8 +4,7 @@ import { sql } from 'kysely'
 import { read } from '../../accounts/access/needs.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
-import { amount } from '../frame/formats.ts'
-import { paymentPath } from '../frame/paths.ts'
+import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
@@ -27,20 +26,10 @@ type Row = {
 
 export function suspensePage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
-    {
-      name: 'gateway_payment_id',
-      title: 'Payment',
-      isId: true,
-      cell: (row: Row) => html`<a href="${paymentPath(row)}">${row.gateway_payment_id}</a>`,
-    },
+    paymentColumn,
     timeColumn(formats, 'since', 'Since'),
     { name: 'reason', title: 'Reason', cell: (row: Row) => words(row.reason) },
-    {
-      name: 'amount',
-      title: 'Amount',
-      isNumber: true,
-      cell: (row: Row) => amount(row.amount, row.currency),
-    },
+    amountColumn,
     { name: 'note', title: 'Note', isId: true },
     { name: 'noted_by', title: 'By' },
   ]

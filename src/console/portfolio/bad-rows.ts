@@ -5,10 +5,11 @@ import type { Row } from '../../database/row.ts'
 import type { MigrationRecord } from '../../portfolio/migration-record.ts'
 import { count, ofAll } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
-import { loanPath, migrationPath } from '../frame/paths.ts'
+import { migrationPath } from '../frame/paths.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { numberColumn } from '../lists/number-column.ts'
+import { loanColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
 
 const MAX_ROWS_SHOWN = 100
@@ -38,15 +39,7 @@ export function badRows(migration: MigrationRecord, rows: BadRow[]): Html {
   const columns = [
     numberColumn('line', 'Line'),
     { name: 'state', title: 'State' },
-    {
-      name: 'external_loan_id',
-      title: 'Loan',
-      isId: true,
-      cell: (row: BadRow) =>
-        row.external_loan_id === null
-          ? null
-          : html`<a href="${loanPath(row.external_loan_id)}">${row.external_loan_id}</a>`,
-    },
+    loanColumn,
     { name: 'reason', title: 'Reason', isId: true },
   ]
   return html`<h2>Rows with errors</h2>

@@ -1,7 +1,6 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
@@ -21,10 +20,10 @@ import { uploadReferences } from '../../payments/references/upload-references.ts
 import { ofAll } from '../frame/formats.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
 import { donePath } from '../frame/notice.ts'
-import { loanPath } from '../frame/paths.ts'
 import { countUpTo } from '../lists/count.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
+import { loanColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -101,12 +100,7 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
       { name: 'value', title: 'Value', isId: true },
       { name: 'kind', title: 'Kind', cell: row => words(row.kind) },
       { name: 'gateway', title: 'Gateway', cell: row => words(row.gateway) },
-      {
-        name: 'external_loan_id',
-        title: 'Loan',
-        isId: true,
-        cell: row => html`<a href="${loanPath(row.external_loan_id)}">${row.external_loan_id}</a>`,
-      },
+      loanColumn,
       { name: 'valid_from', title: 'From' },
       { name: 'valid_until', title: 'Until' },
       { name: 'created_by', title: 'Registered by' },

@@ -10,10 +10,11 @@ import { FORM_PAGE, pathOf, placeBefore, urlWith } from '../url.ts'
 import { FORM_TOKEN } from './ended-form.ts'
 import { reasonOf } from './field-error.ts'
 
-type Refusal = {
+export type RefusedForm = {
   status: number
   detail: string
   fields?: FieldError[] | undefined
+  /** What was sent may still take effect. */
   isOpen?: boolean
 }
 
@@ -27,8 +28,8 @@ const BESIDE = 'Nothing was changed. The reason is beside the field.'
 export function withRefusedForm(
   page: string,
   request: FastifyRequest,
-  refusal: Refusal,
-  alertOf: (refusal: Refusal) => Html,
+  refusal: RefusedForm,
+  alertOf: (refusal: RefusedForm) => Html,
 ): string | undefined {
   const values = typedIn(request)
   const root = parse(page)
