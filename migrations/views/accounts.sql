@@ -3,6 +3,11 @@ select at, actor, action, subject, address, request_id, detail, id, caller, sess
   from loanops.audit;
 comment on view ops.audit is 'Who did what, when and from where';
 
+-- Whether accounts with this role may do this act.
+create or replace function loanops.may_do(role text, act text) returns boolean language sql immutable parallel safe as $$
+  select role = 'admin' or role <> 'viewer' and act not like 'account.%'
+$$;
+
 -- Only the owner may insert audit rows with a time of their own: the owner could also disable this trigger.
 create or replace function loanops.stamp_audit() returns trigger language plpgsql
   set search_path = pg_catalog, pg_temp as $$

@@ -12,7 +12,7 @@ select a.id as approval_id, a.act, a.subject, a.amount, a.currency,
    select a.state <> 'proposed' or exists (
             select from loanops.account
              where lower(username) = lower(a.proposed_by) and disabled_at is null
-               and (role = 'admin' or role <> 'viewer' and a.act not like 'account.%')) as may_propose) p;
+               and loanops.may_do(role, a.act)) as may_propose) p;
 comment on view ops.approval is 'What was proposed, by whom, and what a second person decided';
 
 -- Ends the proposals that are over. Whoever decides about one at this moment holds its lock. Workers may run under a role

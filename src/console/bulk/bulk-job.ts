@@ -74,7 +74,7 @@ async function nextItem(trx: Trx, after: Place | undefined): Promise<Next | unde
   const { rows } = await sql<Next>`
     select b.id, i.number, i.item, b.decision, b.note, b.actor, host(b.address) as address, b.request_id as "requestId", b.approval,
            (select case when a.disabled_at is not null then 'disabled' else 'now a ' || a.role end from loanops.account a
-             where lower(a.username) = lower(b.actor) and (a.disabled_at is not null or a.role = 'viewer')) as standing
+             where lower(a.username) = lower(b.actor) and (a.disabled_at is not null or not loanops.may_do(a.role, 'bulk'))) as standing
       from loanops.bulk b
       join loanops.bulk_item i on i.bulk_id = b.id and i.outcome is null
      where b.status = 'running'
