@@ -9,6 +9,7 @@ import { startIssuer } from '../support/console/issuer.ts'
 import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
 import { startTestService } from '../support/service.ts'
 
+const JSON_TYPE = { 'content-type': 'application/json' }
 const FIRST_ADMIN = { ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password }
 const START = '/console/login/sign-on'
 const ROLES = { 'loanops-admins': 'admin', desk: 'operator', auditors: 'viewer' }
@@ -233,10 +234,11 @@ t.test('a refused single sign-on is audited, and throttled by its address', asyn
     .execute()
   const detail = { by: 'single sign-on', code: 'FORBIDDEN' }
   t.match(failed, [{ action: 'account.login_failed', subject: 'no account', detail }])
-  await sql`update loanops.login_attempt set points = 50 where key = ${`address:${from}`}`.execute(
+  await sql`update loanops.login_attempt set points = 50 where key = ${`sign-on:${from}`}`.execute(
     db,
   )
   t.equal((await refused('desk')).status, 429)
+  t.equal((await anybody('/console/login', OPERATOR, headers)).status, 303, 'by password')
 })
 
 t.test('a callback without its own start opens nothing', async t => {
@@ -329,10 +331,12 @@ t.test(
       failure: (_: unknown, response: any) => response.writeHead(500).end('{}'),
       'broken connection': (request: any) => request.socket.destroy(),
       silence: () => undefined,
+      'expired secret': (_: unknown, response: any) =>
+        response.writeHead(401, JSON_TYPE).end('{"error":"invalid_client"}'),
+      'rate limit': (_: unknown, response: any) =>
+        response.writeHead(429, JSON_TYPE).end('{"error":"temporarily_unavailable"}'),
       flood: (_: unknown, response: any) =>
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(`"${'x'.repeat(3_000_000)}"`),
+        response.writeHead(200, JSON_TYPE).end(`"${'x'.repeat(3_000_000)}"`),
     })) {
       issuer.instead = undefined
       issuer.person = { sub: 'waiting', preferred_username: 'waiting', roles: 'desk' }
@@ -388,6 +392,21 @@ t.test(
         t.equal(lines.pop(), `OIDC_ISSUER must be what the issuer calls itself, ${itsName}`)
       }
     }
+  },
+)
+
+t.test(
+  'an issuer gets the secret as it wants it, and is asked for the scopes of OIDC_SCOPE',
+  async t => {
+    const basic = await startIssuer(t, ROLES, 'client_secret_basic')
+    const settings = { ...basic.settings, OIDC_SCOPE: 'openid profile email offline_access' }
+    const other = await startWithConsole(t, settings)
+    basic.open(other.url)
+    basic.person = { sub: 'basic', preferred_username: 'basic', roles: 'desk' }
+    const { callback, browse } = await basic.logIn(other.url)
+    t.equal((await browse(callback)).status, 303)
+    const asked = basic.asked.find(path => path.startsWith('/auth?')) ?? ''
+    t.equal(new URL(asked, basic.url).searchParams.get('scope'), settings.OIDC_SCOPE)
   },
 )
 

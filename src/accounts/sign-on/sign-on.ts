@@ -15,14 +15,14 @@ export type EnterBySignOn = (asker: Asker, identify: () => Promise<Person>) => P
  */
 export function openSignOn(db: Database, attempts: Attempts): EnterBySignOn {
   return async (asker, identify) => {
-    await attempts.checkAddress(asker.address)
+    await attempts.checkSignOn(asker.address)
     try {
       return await enterAccount(db, asker, await identify())
     } catch (error) {
       // An unavailable issuer does not count as a failed login.
       const { statusCode = 500, code, username } = error as FastifyError & { username?: string }
       if (statusCode >= 500) throw error
-      await attempts.failedFrom(asker.address)
+      await attempts.signOnFailed(asker.address)
       const subject = username ?? NO_ACCOUNT
       const detail = { by: 'single sign-on', code }
       await auditAlone(db, { ...asker, action: 'account.login_failed', subject, detail })

@@ -48,7 +48,7 @@ export function openSingleSignOn(settings: SignOnSettings, log: FastifyBaseLogge
       }
       const url = openid.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
-        scope: 'openid profile email',
+        scope: settings.scope,
         state: started.state,
         nonce: started.nonce,
         code_challenge: await openid.calculatePKCECodeChallenge(started.verifier),
@@ -95,8 +95,8 @@ function knownIssuer(settings: SignOnSettings, log: FastifyBaseLogger) {
 }
 
 async function discover({ issuer, clientId, clientSecret, proxy }: SignOnSettings) {
-  const client = { client_secret: clientSecret, [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
-  const configuration = await openid.discovery(issuer, clientId, client, undefined, {
+  const client = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+  const configuration = await openid.discovery(issuer, clientId, client, withSecret(clientSecret), {
     timeout: TIMEOUT_SECONDS,
     [openid.customFetch]: boundedFetch(proxy),
     // The library does not check the signature of a token that came straight from the issuer unless asked to.
@@ -111,6 +111,16 @@ async function discover({ issuer, clientId, clientSecret, proxy }: SignOnSetting
   if (!URL.canParse(body.issuer) || new URL(body.issuer).href !== issuer.href)
     throw new AnotherIssuer('another issuer', { cause: { attribute: 'issuer', body } })
   return configuration
+}
+
+/** In the body of the request, as most issuers take it, or in a header if the issuer names other ways only. */
+function withSecret(secret: string): openid.ClientAuth {
+  const [inBody, inHeader] = [openid.ClientSecretPost(secret), openid.ClientSecretBasic(secret)]
+  return (server, ...request) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_post']
+    const add = methods.includes('client_secret_post') ? inBody : inHeader
+    return add(server, ...request)
+  }
 }
 
 class AnotherIssuer extends Error {
@@ -137,18 +147,25 @@ function boundedFetch(proxy: OutboundProxy): openid.CustomFetch {
   }
 }
 
-/** Whether the issuer is out of reach; everything else is the issuer's or the library's refusal. */
+/** Whether the issuer or our settings are at fault; everything else the person can cause. */
 function isOutage(error: unknown): boolean {
-  if (error instanceof openid.ResponseBodyError) return error.status >= 500
+  // Only the code comes from the person.
+  if (error instanceof openid.ResponseBodyError) return error.error !== 'invalid_grant'
+  if (error instanceof openid.AuthorizationResponseError)
+    return ISSUERS_FAULTS.includes(error.error)
   const { code = '' } = error as { code?: string }
   return !code.startsWith('OAUTH_') || OUTAGES.includes(code)
 }
 
+const ISSUERS_FAULTS = ['server_error', 'temporarily_unavailable']
 const OUTAGES = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
   'OAUTH_PARSE_ERROR',
+  // The issuer has changed its keys, and is not asked for them twice within a minute.
+  'OAUTH_KEY_SELECTION_FAILED',
 ]
 
 /** The reason of an error, never its message or cause, which may repeat claims. */

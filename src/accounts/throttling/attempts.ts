@@ -25,8 +25,9 @@ export type Attempts = {
   failed(from: From, standing: Standing): Promise<void>
   succeeded(from: From): Promise<void>
   /** @throws TooManyAttempts */
-  checkAddress(address: string | null): Promise<void>
-  failedFrom(address: string | null): Promise<void>
+  checkSignOn(address: string | null): Promise<void>
+  /** Counted apart: whatever keeps an office from single sign-on, passwords still work there. */
+  signOnFailed(address: string | null): Promise<void>
 }
 
 export function openAttempts(db: Database): Attempts {
@@ -34,6 +35,7 @@ export function openAttempts(db: Database): Attempts {
     new RateLimiterPostgres({ ...attemptStore(db), keyPrefix, points, duration })
   const pairs = counter('pair', FAILURES_PER_PAIR)
   const addresses = counter('address', FAILURES_PER_ADDRESS)
+  const signOns = counter('sign-on', FAILURES_PER_ADDRESS)
   const names = counter('name', FAILURES_PER_NAME)
   const known = counter('known', 1, KNOWN_SECONDS)
 
@@ -66,13 +68,13 @@ export function openAttempts(db: Database): Attempts {
       const pair = pairKey(username, address)
       await Promise.all([pairs.delete(pair), known.set(pair, 1, KNOWN_SECONDS)])
     },
-    async checkAddress(address) {
-      const [failures] = await countsOf(db, [addresses.getKey(addressKey(address))])
+    async checkSignOn(address) {
+      const [failures] = await countsOf(db, [signOns.getKey(addressKey(address))])
       if (failures && failures.points >= FAILURES_PER_ADDRESS)
         throw new TooManyAttempts(failures.seconds)
     },
-    async failedFrom(address) {
-      await addresses.penalty(addressKey(address))
+    async signOnFailed(address) {
+      await signOns.penalty(addressKey(address))
     },
   }
 }

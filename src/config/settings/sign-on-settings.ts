@@ -19,6 +19,10 @@ export const signOnSettings = {
       secret: 'whole',
     }),
   ),
+  OIDC_SCOPE: text('what single sign-on asks for: openid and more', 'openid profile email groups', {
+    default: 'openid profile email',
+    pattern: '(^| )openid( |$)',
+  }),
   OIDC_ROLE_CLAIM: text('the claim of the ID token that OIDC_ROLES maps to a role', 'groups', {
     default: 'roles',
   }),
@@ -49,6 +53,8 @@ export type SignOnSettings = {
   proxy: OutboundProxy
   clientId: string
   clientSecret: string
+  /** Separated by blanks. */
+  scope: string
   roleClaim: string
   usernameClaim: string
   /** The role of each value of the claim. */
@@ -89,6 +95,7 @@ export function signOnOf(
     proxy,
     clientId: String(settings.OIDC_CLIENT_ID),
     clientSecret: String(settings.OIDC_CLIENT_SECRET),
+    scope: String(settings.OIDC_SCOPE),
     roleClaim: String(settings.OIDC_ROLE_CLAIM),
     usernameClaim: String(settings.OIDC_USERNAME_CLAIM),
     roles: new Map(Object.entries(rolesIn(String(settings.OIDC_ROLES)) ?? {})),

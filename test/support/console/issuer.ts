@@ -31,7 +31,11 @@ type Issuer = {
 }
 
 /** A real issuer, oidc-provider, whose faults can be chosen. */
-export async function startIssuer(t: Test, roles: object): Promise<Issuer> {
+export async function startIssuer(
+  t: Test,
+  roles: object,
+  secretIn: 'client_secret_post' | 'client_secret_basic' = 'client_secret_post',
+): Promise<Issuer> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
   let oidc: Provider
   let answer: RequestListener = (_, response) => response.writeHead(503).end()
@@ -50,7 +54,7 @@ export async function startIssuer(t: Test, roles: object): Promise<Issuer> {
     person: { sub: 'nobody' },
     asked: [],
     open: serviceUrl => {
-      oidc = provider(issuer, privateKey, serviceUrl + CALLBACK)
+      oidc = provider(issuer, privateKey, serviceUrl + CALLBACK, secretIn)
       answer = answersOf(issuer, oidc)
     },
     async expire(callback) {
@@ -63,7 +67,12 @@ export async function startIssuer(t: Test, roles: object): Promise<Issuer> {
   return issuer
 }
 
-function provider(issuer: Issuer, privateKey: KeyObject, redirectUri: string): Provider {
+function provider(
+  issuer: Issuer,
+  privateKey: KeyObject,
+  redirectUri: string,
+  secretIn: string,
+): Provider {
   const claims = ['sub', 'roles', 'preferred_username', 'email', 'email_verified', 'groups']
   const oidc = new Provider(issuer.url, {
     clients: [
@@ -71,7 +80,7 @@ function provider(issuer: Issuer, privateKey: KeyObject, redirectUri: string): P
         client_id: CLIENT.id,
         client_secret: CLIENT.secret,
         redirect_uris: [redirectUri],
-        token_endpoint_auth_method: 'client_secret_post',
+        token_endpoint_auth_method: secretIn,
       },
     ],
     jwks: {
@@ -79,6 +88,7 @@ function provider(issuer: Issuer, privateKey: KeyObject, redirectUri: string): P
     },
     cookies: { keys: ['a key of the issuer’s cookies'] },
     claims: { openid: claims },
+    clientAuthMethods: [secretIn],
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
