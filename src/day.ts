@@ -7,11 +7,13 @@ const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 const NAMED_SHAPE = new RegExp(`^(\\d{2}) (${MONTHS.join('|')}) (\\d{4})$`, 'i')
 /** The number of a month, by its full name and by its first three letters, in lower case. */
-const MONTH_NUMBERS = new Map(
-  MONTHS.flatMap((name, i) =>
+const MONTH_NUMBERS = new Map([
+  ...MONTHS.flatMap((name, i) =>
     [name, name.slice(0, 3)].map(one => [one.toLowerCase(), i + 1] as const),
   ),
-)
+  // The short form in the English of India, Britain and Australia.
+  ['sept', 9],
+])
 const SHORT = ['April', 'June', 'September', 'November']
 const NAMES = {
   all: inAnyCase(MONTHS),
@@ -53,7 +55,7 @@ export function dayOfIso(text: string): Day | undefined {
   return dayOfParts([Number(year), Number(month), Number(date)])
 }
 
-/** The number of a month by its full name or its first three letters, in any case; 0 for no month. */
+/** The number of a month by its full or its short name, in any case; 0 for no month. */
 export function monthNamed(name: string): number {
   return MONTH_NUMBERS.get(name.toLowerCase()) ?? 0
 }

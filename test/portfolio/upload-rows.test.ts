@@ -457,6 +457,7 @@ t.test('a day survives a spreadsheet: with the name of its month, or in ISO', t 
     '05 January 2024': '2024-01-05',
     '05-Jan-24': '2024-01-05',
     '5-jan-2024': '2024-01-05',
+    '05-Sept-24': '2024-09-05',
     '5 Jan 2024': '2024-01-05',
     '05/JANUARY/2024': '2024-01-05',
     '29-Feb-96': '1996-02-29',
