@@ -34,6 +34,7 @@ t.test(
       otherDelimitersInCells: plain.replaceAll(',', ';').replace('paid', 'a, '.repeat(20)),
       otherEnds: plain.replace('\n', '\r\n'),
       joined: `${repaymentsCsv({})}\ufeff${repaymentsCsv({ payment_reference: 'p-2' })}`,
+      joinedInOtherWords: `${repaymentsCsv({})}${repaymentsCsv({ payment_reference: 'p-2' }).replace(REPAYMENT_COLUMNS, names => names.toUpperCase().replaceAll('_', ' '))}`,
     }
     for (const [name, csv] of Object.entries(variants)) {
       const { body } = await uploadCsv(service, 'repayments', csv)
@@ -41,6 +42,20 @@ t.test(
     }
   },
 )
+
+t.test('a file that was joined to one with its columns in another order is refused', async t => {
+  const [header = '', row = ''] = repaymentsCsv({ payment_reference: 'p-2' }).trim().split('\n')
+  const reversed = [header, row].map(line => line.split(',').reverse().join())
+  const { status, body } = await uploadCsv(
+    service,
+    'repayments',
+    [repaymentsCsv({}).trim(), ...reversed].join('\n'),
+  )
+  t.match(
+    { status, body },
+    { status: 400, body: { detail: /^Line 3: the header of another file, .*one by one/ } },
+  )
+})
 
 t.test(
   'empty rows and columns, a last Ctrl-Z and a line that names the delimiter are no data',

@@ -1,8 +1,8 @@
 import { finished } from 'node:stream/promises'
 import { CsvError, type Info, parse } from 'csv-parse'
 import { isEmpty, withoutEmptyEnd } from '../fields.ts'
+import type { CsvRow } from './header.ts'
 import { type LineCounts, lineCounter } from './line-counter.ts'
-import type { CsvRow } from './row-batches.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
 /** An unclosed quote must not buffer the rest of a 1 GiB file. */

@@ -1,8 +1,10 @@
 import { trimmed } from '../../text/trimmed.ts'
 import { type FileKind, REASON } from '../column.ts'
 import { withoutEmptyEnd } from '../fields.ts'
-import type { CsvRow } from './row-batches.ts'
+
 import { UnreadableFile } from './unreadable-file.ts'
+
+export type CsvRow = { line: number; cells: string[] }
 
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
 const DELIMITERS = [',', ';', '\t', '|']

@@ -1,6 +1,5 @@
-import { trimmed } from '../../text/trimmed.ts'
-
-export type CsvRow = { line: number; cells: string[] }
+import { type CsvRow, plainName } from './header.ts'
+import { UnreadableFile } from './unreadable-file.ts'
 
 export type CsvReader<Row> = {
   header(header: CsvRow, delimiter: string): Promise<void>
@@ -14,6 +13,7 @@ const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
 
 export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   let header: CsvRow | undefined
+  let names: string[] = []
   let isHeaderTaken = false
   let rows: CsvRow[] = []
   let bytesOfBatch = 0
@@ -21,8 +21,10 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
 
   return {
     add(record: CsvRow) {
-      if (header === undefined) header = record
-      else if (!isHeader(record)) rows.push(record)
+      if (header === undefined) {
+        header = record
+        names = record.cells.map(plainName)
+      } else if (!isHeaderOf(names, record)) rows.push(record)
     },
     async afterBytes(count: number) {
       bytesOfBatch += count
@@ -35,15 +37,6 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     async idle() {
       await saving.catch(() => undefined)
     },
-  }
-
-  /** Files that were joined bring a header each, and a BOM perhaps. */
-  function isHeader({ cells }: CsvRow): boolean {
-    const names = header?.cells ?? []
-    return (
-      cells.length === names.length &&
-      cells.every((cell, i) => trimmed(cell) === trimmed(names[i] ?? ''))
-    )
   }
 
   async function hand() {
@@ -60,4 +53,15 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     // The promise is awaited before the next batch; until then, a failure must not be an unhandled rejection.
     saving.catch(() => undefined)
   }
+}
+
+/** Files that were joined bring a header each. @throws UnreadableFile if the next file has its columns in another order */
+function isHeaderOf(names: string[], { line, cells: [first = '', ...others] }: CsvRow): boolean {
+  if (others.length + 1 !== names.length || !names.includes(plainName(first))) return false
+  const cells = [first, ...others].map(plainName)
+  if (cells.every((cell, i) => cell === names[i])) return true
+  if (cells.toSorted().join() !== names.toSorted().join()) return false
+  throw new UnreadableFile(
+    `Line ${line}: the header of another file, whose columns are in another order: upload the files one by one`,
+  )
 }
