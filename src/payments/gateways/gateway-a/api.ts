@@ -150,18 +150,16 @@ function paymentOf(item: unknown, majorUnits: MajorUnits): ApiPayment {
 }
 
 function refundedOf(item: unknown, amount: bigint): bigint {
-  if (shape.maybe(item, 'amount_refunded') !== null) return shape.whole(item, 'amount_refunded')
-  return shape.text(item, 'status') === 'refunded' ? amount : 0n
+  const said = shape.given(item, 'amount_refunded', shape.whole)
+  return said ?? (shape.text(item, 'status') === 'refunded' ? amount : 0n)
 }
 
 /** In these items the fee includes the tax. */
 function feesOf(item: unknown, currency: string | null, majorUnits: MajorUnits) {
-  if (shape.maybe(item, 'fee') === null) return { fee: null, tax: null }
-  const tax = shape.maybe(item, 'tax') === null ? 0n : shape.whole(item, 'tax')
-  return {
-    fee: majorUnits(shape.whole(item, 'fee') - tax, currency),
-    tax: majorUnits(tax, currency),
-  }
+  const fee = shape.given(item, 'fee', shape.whole)
+  if (fee === null) return { fee: null, tax: null }
+  const tax = shape.given(item, 'tax', shape.whole) ?? 0n
+  return { fee: majorUnits(fee - tax, currency), tax: majorUnits(tax, currency) }
 }
 
 function reversalOf(kind: ApiReversal['kind'], item: unknown): ApiReversal[] {
@@ -184,7 +182,6 @@ function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
   const type = shape.maybe(row, 'type')
   const kind = type === 'payment' || type === 'refund' ? type : 'other'
   const isStated = ['credit', 'debit'].every(name => shape.maybe(row, name) !== null)
-  const amount = shape.maybe(row, 'amount') === null ? 0n : shape.whole(row, 'amount')
   const paidOut = isStated ? shape.whole(row, 'credit') - shape.whole(row, 'debit') : null
   return [
     {
@@ -192,9 +189,9 @@ function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
       id,
       paymentId: kind === 'payment' ? id : shape.maybe(row, 'payment_id'),
       settlementId,
-      settledAt: shape.maybe(row, 'settled_at') === null ? null : shape.unixTime(row, 'settled_at'),
+      settledAt: shape.given(row, 'settled_at', shape.unixTime),
       utr: shape.maybe(row, 'settlement_utr'),
-      amount: majorUnits(amount, currency),
+      amount: majorUnits(shape.given(row, 'amount', shape.whole) ?? 0n, currency),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
       paidOut: paidOut === null ? null : majorUnits(paidOut, currency),

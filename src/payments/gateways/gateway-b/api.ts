@@ -123,13 +123,11 @@ function paymentOf(row: unknown): ApiPayment {
   const event = eventOf(row)
   const payment = part(row, 'payment_details')
   const order = part(row, 'order_details')
-  const hasAmount = shape.maybe(payment, 'payment_amount') !== null
   return {
     id: shape.text(payment, 'cf_payment_id'),
     // Some rows of payments lack their own amount.
-    amount: hasAmount
-      ? shape.amount(payment, 'payment_amount')
-      : shape.amount(event, 'event_amount'),
+    amount:
+      shape.given(payment, 'payment_amount', shape.amount) ?? shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
     statusFields: {
       event_status: shape.maybe(event, 'event_status') ?? 'SUCCESS',
@@ -208,13 +206,9 @@ function settlementOf(row: unknown): ApiSettlement[] {
       formerly,
       paymentId,
       settlementId,
-      settledAt:
-        shape.maybe(details, 'settlement_date') === null
-          ? null
-          : shape.isoTime(details, 'settlement_date'),
+      settledAt: shape.given(details, 'settlement_date', shape.isoTime),
       utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
-      amount:
-        shape.maybe(event, 'event_amount') === null ? '0' : shape.amount(event, 'event_amount'),
+      amount: shape.given(event, 'event_amount', shape.amount) ?? '0',
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
       paidOut,
@@ -223,7 +217,6 @@ function settlementOf(row: unknown): ApiSettlement[] {
 }
 
 function signedIn(event: unknown, name: string): string | null {
-  return shape.maybe(event, name) === null
-    ? null
-    : signed(shape.amount(event, name), shape.maybe(event, 'sale_type'))
+  const amount = shape.given(event, name, shape.amount)
+  return amount === null ? null : signed(amount, shape.maybe(event, 'sale_type'))
 }

@@ -24,8 +24,10 @@ export const shape = {
       throw new UnreadableItem(`${path} is not a short text`)
     return text
   },
-  maybe(value: unknown, path: string): string | null {
-    return textOf(at(value, path)) === undefined ? null : shape.text(value, path)
+  maybe: (value: unknown, path: string): string | null => shape.given(value, path, shape.text),
+  /** What `read` finds at the path, or null if nothing is there. */
+  given<T>(value: unknown, path: string, read: (value: unknown, path: string) => T): T | null {
+    return textOf(at(value, path)) === undefined ? null : read(value, path)
   },
   list(value: unknown, path = ''): unknown[] {
     const list = path === '' ? value : at(value, path)
