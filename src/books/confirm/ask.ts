@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ApiPayment, Fetched } from '../../payments/gateways/gateway-api.ts'
+import type { Fetched, FoundPayment } from '../../payments/gateways/gateway-api.ts'
 import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
@@ -59,7 +59,7 @@ export async function ask(
 const ABSENT = 'the gateway does not have it'
 
 /** `payment`: only where a payment was asked about. */
-type Found = { fetched: Fetched; payment?: ApiPayment }
+type Found = { fetched: Fetched; payment?: FoundPayment }
 
 async function look(
   inquiry: Inquiry,
@@ -92,7 +92,7 @@ async function lookForPayment(
 }
 
 /** The webhooks of the payment's refunds may be lost, and the batch is about to post the payment. */
-async function refundsOf(inquiry: Inquiry, payment?: ApiPayment): Promise<PaymentEvent[]> {
+async function refundsOf(inquiry: Inquiry, payment?: FoundPayment): Promise<PaymentEvent[]> {
   if (payment === undefined) return []
   const { reversals, unreadable } = await inquiry.api.refundsOf(payment)
   // The payment must not be posted while nobody knows what was refunded.

@@ -8,15 +8,11 @@ export type PaymentStatus = 'captured' | 'refunded' | 'failed' | 'pending'
 export type StatusFields = Readonly<Record<string, unknown>>
 
 /** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
-export type ApiPayment = {
+/** A payment that was asked for by its id: SQL reads its money from the item. */
+export type FoundPayment = {
   id: string
-  amount: string
-  currency: string
   statusFields: StatusFields
   paidAt: Date
-  /** The fee, excluding tax. */
-  fee: string | null
-  tax: string | null
   /** How much of the payment was refunded so far; null if the gateway does not say. */
   refunded: string | null
   orderId: string | null
@@ -24,6 +20,14 @@ export type ApiPayment = {
   hasTags: boolean
   /** The gateway's item, with every digit. */
   item: unknown
+}
+
+export type ApiPayment = FoundPayment & {
+  amount: string
+  currency: string
+  /** The fee, excluding tax. */
+  fee: string | null
+  tax: string | null
 }
 
 /** A refund or dispute, perhaps one that is no reversal: the SQL function that reads its event decides. */
@@ -89,17 +93,17 @@ export type CallGateway = (call: GatewayCall) => Promise<unknown>
 /** Reads from one gateway with one account's credentials. Every call may throw what `gateway-call.ts` lists. */
 export type GatewayReads = {
   pages(window: Window): AsyncGenerator<ApiPage>
-  payment(id: string, orderId: string | null): Promise<ApiPayment | undefined>
+  payment(id: string, orderId: string | null): Promise<FoundPayment | undefined>
   /**
    * The refunds of a payment, whenever they were made; none where the gateway's payments do not say that they were
    * refunded.
    */
-  refundsOf(payment: ApiPayment): Promise<Omit<ApiPage, 'payments'>>
+  refundsOf(payment: FoundPayment): Promise<Omit<ApiPage, 'payments'>>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
   /** The transfer by which a payment came, where only that names the virtual account. */
-  transfer?(payment: ApiPayment): Promise<unknown>
+  transfer?(payment: FoundPayment): Promise<unknown>
   settled(window: Window): AsyncGenerator<SettlementPage>
 }
 

@@ -5,6 +5,7 @@ import type {
   ApiReversal,
   ApiSettlement,
   CallGateway,
+  FoundPayment,
   GatewayReads,
   SettlementPage,
   Window,
@@ -81,7 +82,7 @@ async function* collected(
 }
 
 async function refundsOf(
-  payment: ApiPayment,
+  payment: FoundPayment,
   collection: (path: string) => AsyncIterable<unknown[]>,
 ): Promise<Omit<ApiPage, 'payments'>> {
   if (!isRefunded(payment)) return { reversals: [], unreadable: [] }

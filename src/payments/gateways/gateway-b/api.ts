@@ -2,6 +2,7 @@ import type {
   ApiPayment,
   ApiSettlement,
   CallGateway,
+  FoundPayment,
   GatewayReads,
   Window,
 } from '../gateway-api.ts'
@@ -9,7 +10,7 @@ import { at } from '../items/exact-json.ts'
 import { found, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { partNumbers } from '../items/part-numbers.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
-import { isZero, namesLoan, shape } from '../items/shape.ts'
+import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
 import { reversalsIn } from './reversals.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
@@ -142,28 +143,16 @@ function paymentOf(row: unknown): ApiPayment {
   }
 }
 
-function entityOf(item: unknown): ApiPayment {
+function entityOf(item: unknown): FoundPayment {
   return {
     id: shape.text(item, 'cf_payment_id'),
-    amount: capturedOf(item),
-    currency: shape.text(item, 'payment_currency'),
     statusFields: { payment_status: shape.text(item, 'payment_status'), ...collectionOf(item) },
     paidAt: shape.isoTime(item, 'payment_time'),
-    fee: null,
-    tax: null,
     refunded: null,
     orderId: shape.maybe(item, 'order_id'),
     hasTags: false,
     item,
   }
-}
-
-/** The captured amount, perhaps a part of the reserved one, as in base.gateway_b_amount. */
-function capturedOf(item: unknown): string {
-  const part = 'authorization.captured_amount'
-  const isPart = at(item, 'authorization.action') === 'CAPTURE' && shape.maybe(item, part) !== null
-  const amount = isPart ? shape.amount(item, part) : '0'
-  return isZero(amount) ? shape.amount(item, 'payment_amount') : amount
 }
 
 function feesOf(row: unknown): { fee: string | null; tax: string | null } {

@@ -1,5 +1,5 @@
 import { dayOfIso } from '../../../day.ts'
-import type { ApiPayment } from '../gateway-api.ts'
+import type { FoundPayment } from '../gateway-api.ts'
 import { at, textOf, writtenOf } from './exact-json.ts'
 import { UnexpectedAnswer } from './gateway-errors.ts'
 import { UnreadableItem } from './read-each.ts'
@@ -71,7 +71,7 @@ export const flagOf = (value: unknown) => (value === false ? 'false' : textOf(va
 export const isZero = (amount: string): boolean => /^-?0+(\.0+)?$/.test(amount)
 
 /** Whether the gateway says that money was refunded: the payments of some gateways say nothing. */
-export const isRefunded = ({ refunded }: ApiPayment): boolean =>
+export const isRefunded = ({ refunded }: FoundPayment): boolean =>
   refunded !== null && !isZero(refunded)
 
 /** Whether this may be a loan's name; free text is no error. @param tags the notes or tags of a payment or order */
