@@ -52,8 +52,10 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
 
 async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
   await lockRun(trx, id)
+  // A dry run changes nothing of the file, and may be what somebody decides by.
   const file = sql<{ status: string; run: number; sha256: string | null }>`
-    select type, status, file_name, encode(file_sha256, 'hex') as sha256, run, rows, valid_rows, invalid_rows
+    select type, case when is_dry_run and status = 'running' then 'uploaded' else status end as status, file_name,
+           encode(file_sha256, 'hex') as sha256, run, rows, valid_rows, invalid_rows
       from loanops.migration where id = ${id} and status <> 'uploading'`
   const { run, ...shown } = await rowById(trx, id, `No migration ${id}`, file)
   return factsAbout(act, id, shown, [shown.sha256, shown.status, run])

@@ -60,7 +60,7 @@ export async function lockPause(trx: Trx): Promise<void> {
 }
 
 /** Whether the time is over by the clock that ends the pause. */
-async function isOver(trx: Trx, until: Date): Promise<boolean> {
+export async function isOver(trx: Trx, until: Date): Promise<boolean> {
   const { rows } = await sql`select where ${until} <= clock_timestamp()`.execute(trx)
   return rows.length > 0
 }

@@ -3,10 +3,13 @@ import t from 'tap'
 import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/approvals-feature.ts'
 import { endDue } from '../../../src/accounts/approvals/end-due.ts'
 import { openDatabase } from '../../../src/database/database.ts'
+import { portfolioCalls } from '../../../src/portfolio/portfolio-calls.ts'
 import { makeAccounts } from '../../support/accounts/admin.ts'
 import { withApprovals } from '../../support/accounts/approvals.ts'
 import { workerUrl } from '../../support/database/template.ts'
 import { startDoomedApi } from '../../support/doomed-api.ts'
+import { uploadCsv } from '../../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 import { crashPointsIn } from '../../support/process.ts'
 import { caller } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -130,4 +133,33 @@ t.test('a pause is proposed with its reason, and stale once there is another', a
     body: { paused: true, reason: 'close of business' },
   })
   t.equal((await asha.post('ledger/resume')).status, 200)
+})
+
+t.test(
+  'a proposed pause that would be over is stale, and keeps nobody from proposing another',
+  async t => {
+    const soon = new Date(Date.now() + 500).toISOString()
+    const { status, body } = await asha.post('ledger/pause', { reason: 'a minute', until: soon })
+    t.equal(status, 202)
+    await until(async () => Date.now() > Date.parse(soon))
+    t.match(await ravi.approve(body.approval_id), { status: 409, body: { code: 'STALE' } })
+    t.equal((await asha.post('ledger/pause', { reason: 'an hour' })).status, 202)
+  },
+)
+
+t.test('a dry run is no change of the file that a proposal is about, and a run is', async t => {
+  const csv = repaymentsCsv({ loan_external_id: 'L-1', payment_reference: 'dry' })
+  const { migration_id: id } = (await uploadCsv(service, 'repayments', csv)).body
+  const { discardCall } = portfolioCalls({ forRuns: db, deletion: { add() {} } })
+  const trx = await db.startTransaction().execute()
+  t.teardown(() => trx.rollback().execute())
+  const stateNow = async () => (await discardCall.factsOf(trx, { id })).state
+  const before = await stateNow()
+  // No worker sees it, and does it.
+  await sql`update loanops.migration set status = 'running', is_dry_run = true where id = ${id}`.execute(
+    trx,
+  )
+  t.same(await stateNow(), before)
+  await sql`update loanops.migration set is_dry_run = false where id = ${id}`.execute(trx)
+  t.notSame(await stateNow(), before)
 })
