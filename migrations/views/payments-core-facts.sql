@@ -176,19 +176,26 @@ create or replace function core.why_not_counted(t core.transaction)
    where e.kind = t.kind
 $$;
 
--- Another payment of the same money that was booked or is being booked, even if some of the money went back. Gateway B gives
--- a mandate debit a number of its own, may report it as a payment too, and then names that payment in the debit. It may
--- also report a transfer into a virtual account in two formats, with a number of its own in each, and the bank's UTR in both.
+-- Another payment of the same money that was booked or is being booked, even if some of the money went back; and for a payment
+-- that is being posted, also one whose refund or dispute keeps it from being posted. Gateway B gives a mandate debit a number
+-- of its own, may report it as a payment too, and then names that payment in the debit. It may also report a transfer in two
+-- formats, with a number of its own in each, and with the bank's reference in both. Each branch reads an index: an "or" of
+-- them would read all payments.
 create or replace function core.twin_of(t core.transaction) returns text language sql stable as $$
   select o.gateway_payment_id
-    from core.transaction o
+    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
+          union all
+          select * from core.transaction where external_loan_id = t.external_loan_id and hints ->> 'cf_txn_id' = t.gateway_payment_id
+          union all
+          -- Where there is no reference, programs write zeros or a word.
+          select *
+            from core.transaction
+           where coalesce(hints ->> 'utr', hints ->> 'bank_reference') = coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference')
+             and coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference') ~ '[1-9]'
+             and external_loan_id = t.external_loan_id and amount = t.amount and currency = t.currency) o
    where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id
      and (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
-          or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger'))
-     and (o.gateway_payment_id = t.hints ->> 'cf_txn_id'
-          or o.external_loan_id = t.external_loan_id
-             and (o.hints ->> 'cf_txn_id' = t.gateway_payment_id
-                  -- Where there is no UTR, programs write zeros or a word.
-                  or o.hints ->> 'utr' = t.hints ->> 'utr' and t.hints ->> 'utr' ~ '[1-9]' and o.amount = t.amount and o.currency = t.currency))
+          or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+          or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
    limit 1
 $$;

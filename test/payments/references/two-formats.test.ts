@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
+import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
 
 const ACCOUNT = { vaccount_id: 'ACC1', utr: 'SBIN226036000001' }
 
@@ -22,6 +23,17 @@ const collected = (id: number, more: object = {}) => ({
   utr: ACCOUNT.utr,
   ...more,
 })
+
+/** The same transfer as a payment by UPI, which has no `utr`. */
+function byUpi(id: number) {
+  const event = credit(id)
+  Object.assign(event.data.payment, {
+    payment_group: 'upi',
+    payment_method: { upi: { upi_id: 'payer@bank', channel: null } },
+    bank_reference: ACCOUNT.utr,
+  })
+  return event
+}
 
 async function withAccount(t: Test) {
   const service = await paymentService(t)
@@ -54,6 +66,62 @@ t.test('a transfer that is reported in two formats is posted once', async t => {
   t.equal((await service.assign('51', 'L-1', 'gateway_b')).status, 200)
   t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
 })
+
+t.test('a transfer with its UTR as bank reference in one format is posted once', async t => {
+  const service = await withAccount(t)
+  const orders = [
+    [collected(1), byUpi(51)],
+    [byUpi(51), collected(1)],
+  ]
+  for (const [index, events] of orders.entries())
+    for (const isTogether of [false, true]) {
+      const utr = `60361000000${index}${Number(isTogether)}`
+      const [older, newer] = isTogether ? ([10, 60] as const) : ([20, 70] as const)
+      const posted = []
+      for (const event of structuredClone(events) as any[]) {
+        if ('utr' in event) Object.assign(event, { utr, referenceId: older + index })
+        else
+          Object.assign(event.data.payment, { bank_reference: utr, cf_payment_id: newer + index })
+        await service.send(event)
+        if (!isTogether) posted.push((await service.batch()).posted)
+      }
+      if (isTogether) posted.push((await service.batch()).posted)
+      t.equal(
+        posted.reduce((sum, one) => sum + one),
+        1,
+        `${index} ${isTogether}`,
+      )
+    }
+})
+
+for (const [name, trust] of Object.entries({ manual: MANUAL, automatic: AUTOMATIC }))
+  t.test(`a transfer whose money went back is not posted by its twin: ${name}`, async t => {
+    const service = await reversing(t, trust)
+    await service.call('PUT', '/api/references/gateway_b/virtual_account/ACC1', {
+      external_loan_id: 'L-1',
+    })
+    for (const [id, steps] of [
+      [1, ['paid', 'refunded', 'batch', 'collected']],
+      [2, ['paid', 'refunded', 'collected']],
+      [3, ['collected', 'paid', 'refunded']],
+      [4, ['refunded', 'collected', 'paid']],
+    ] as const) {
+      const utr = `SBIN${id}`
+      const step = {
+        paid: () => service.signed(credit(50 + id, { utr })),
+        refunded: () => service.signed(refundOfB(1500, { id: 90_112_340 + id, of: 50 + id })),
+        collected: () =>
+          service.webhook('gateway_b', collected(id, { utr }), { lender: 'LENDER_02' }),
+        batch: service.batch,
+      }
+      for (const one of [...steps, 'batch'] as const) await step[one]()
+      t.same(await service.standing(), {}, `${steps}`)
+      t.match((await service.payment(`${id}`, 'gateway_b')).payment, {
+        reason: 'ledger_refused',
+        detail: `The payment is the same money as payment ${50 + id}, which has been or is being booked`,
+      })
+    }
+  })
 
 t.test('transfers of other money, or without a UTR, are posted each', async t => {
   const service = await withAccount(t)
