@@ -5,15 +5,17 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
+-- The reasons, for which the events were to blame, that new events judge again; those so marked in suspense-reasons.ts.
+create or replace function core.judged_again() returns text[] language sql immutable parallel safe as $$
+  select array['signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch', 'amount_invalid']
+$$;
+
 -- The refusal that stays once a payment has new events. A refused repayment that is being retried is retried at once, and
 -- one that was refused because of the events is decided again. Other refusals wait for an operator: the seven days are
 -- over, the operator marked the repayment as failed, or reopened the payment.
 create or replace function core.standing_refusal(refused_reason text, next_try_at timestamptz, is_reopened boolean) returns text
   language sql immutable parallel safe as $$
-  select case when next_try_at is null
-                   and (is_reopened or refused_reason not in ('signature_not_verified', 'sender_not_allowed', 'lender_mismatch',
-                                                              'currency_mismatch', 'amount_invalid'))
-              then refused_reason end
+  select case when next_try_at is null and (is_reopened or refused_reason <> all(core.judged_again())) then refused_reason end
 $$;
 
 -- Makes refused repayments that are due wait to be posted again, unless they are now in suspense for another reason.
