@@ -45,7 +45,7 @@ export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Logi
   return async (username, password, asker, mayEnter = () => true) => {
     const { isKnown, isSlowed } = await attempts.check({ username, ...asker })
     if (isSlowed) await passSlowly(nameKey(username))
-    const verifyInTurn = () => inTurn(() => verify({ username, ...asker }, password))
+    const verifyInTurn = () => inTurn(() => verify({ username, ...asker }, password), isKnown)
     const { account, isRight } = await (isKnown
       ? verifyInTurn()
       : inAddressLine(asker.address, verifyInTurn))

@@ -113,6 +113,26 @@ t.test('one address alone cannot fill the queue for logins', async t => {
   for (const { status } of await Promise.all(burst)) t.ok([401, 429, 503].includes(status))
 })
 
+t.test('many addresses that fill the queue keep nobody out who is known', async t => {
+  const { call } = await startWithAccounts(t, { TRUST_PROXY: '127.0.0.1' })
+  const asOperator = () => login(call, OPERATOR.username, OPERATOR.password, '198.51.100.7')
+  t.equal((await asOperator()).status, 200)
+  const burst = times(300).map(i => login(call, `nobody${i}`, 'wrong', `203.0.113.${i % 20}`))
+  // The queue is full once one of them is refused.
+  await Promise.any(burst.map(async one => (await one).status === 503 || Promise.reject()))
+  for (const { status } of await Promise.all(times(6).map(asOperator))) t.equal(status, 200)
+  await Promise.all(burst)
+})
+
+t.test('each caller behind an IPv6 translator is counted apart', async t => {
+  const { call } = await startWithAccounts(t, { TRUST_PROXY: '127.0.0.1' })
+  for (const _ of times(5)) await login(call, ADMIN.username, 'wrong', '64:ff9b::c000:201')
+  const statusAt = async (address: string) =>
+    (await login(call, ADMIN.username, ADMIN.password, address)).status
+  t.equal(await statusAt('64:ff9b::c000:201'), 429)
+  t.equal(await statusAt('64:ff9b::c000:202'), 200)
+})
+
 t.test('throttled attempts take no place in the queue of others', async t => {
   const { call } = await startWithAccounts(t, { TRUST_PROXY: '127.0.0.1' })
   const attacker = '203.0.113.1'
