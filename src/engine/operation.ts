@@ -12,6 +12,8 @@ export type Data = Record<string, unknown>
 
 export type Kept = Record<string, unknown>
 
+export type LastDone = { operationType: string; data: Data }
+
 export type Attempt = {
   ledger: Ledger
   reference: ReferenceData
@@ -32,6 +34,8 @@ export type Attempt = {
    * name.
    */
   keep<T>(name: string, read: () => Promise<T>): Promise<T>
+  /** What an operation last did to the subject; undefined if the ledger's reads must show it by now. */
+  lastDone(): Promise<LastDone | undefined>
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>

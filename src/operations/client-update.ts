@@ -1,5 +1,6 @@
 import { clientSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
+import { refuseLagging } from '../engine/refuse-lagging.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { change, updateOf } from '../http/fields/schemas.ts'
 import { ClientId, Text } from '../http/fields/text-fields.ts'
@@ -15,8 +16,10 @@ import {
 import { dayFormat } from '../ledger/day-format.ts'
 import { absent, there } from '../ledger/effect.ts'
 
+const UPDATE = 'CLIENT_UPDATE'
+
 export const clientUpdate = operation({
-  name: 'CLIENT_UPDATE',
+  name: UPDATE,
   summary: 'Changes a client’s name, contact or activation date',
   permissions: ['UPDATE_CLIENT'],
   schema: updateOf(ClientId, {
@@ -33,6 +36,12 @@ export const clientUpdate = operation({
     const found = await readClient(attempt.ledger, externalId)
     if (found.outcome === 'refused') return found
     if (changes.activationDate !== undefined && found.body.active === false) return notActive
+    await refuseLagging<ClientFields>(attempt, UPDATE, found, ({ firstname = '', lastname = '' }) =>
+      hasClientFields(found.body, {
+        ...(firstname && { firstname }),
+        ...(lastname && { lastname }),
+      }),
+    )
     const names = namesOf(found.body, changes)
     const differs = ([name, value]: [string, string]) =>
       !hasClientFields(found.body, { [name]: value })

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
+import { refuseLagging } from '../engine/refuse-lagging.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
 import { change, updateOf } from '../http/fields/schemas.ts'
@@ -37,8 +38,10 @@ const schema = updateOf(ExternalId, {
 })
 type Changes = Omit<Static<typeof schema>, 'externalId'>
 
+const UPDATE = 'LOAN_UPDATE'
+
 export const loanUpdate = operation({
-  name: 'LOAN_UPDATE',
+  name: UPDATE,
   summary: 'Changes the terms of a loan that awaits approval',
   permissions: ['UPDATE_LOAN'],
   schema,
@@ -56,6 +59,9 @@ export const loanUpdate = operation({
       const lost = `LoanOps cannot keep the loan’s ${unkept}: change the loan at the ledger instead`
       return refusal('409', 'loanops.term.not.kept', lost)
     }
+    await refuseLagging<Changes>(attempt, UPDATE, found, last =>
+      has(found.body, takenChanges(found.body, last)),
+    )
     const taken = takenChanges(found.body, changes)
     const body = mergeChanges(found.body, taken)
     if (!Number.isInteger(body.repaymentEvery)) {

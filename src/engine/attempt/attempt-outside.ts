@@ -9,6 +9,7 @@ export function attemptOutside(own: Own): Attempt {
     mayStillRun: false,
     kept: {},
     keep: (_name, read) => read(),
+    lastDone: async () => undefined,
     seen: null,
     remember: async () => undefined,
     passedOn: undefined,

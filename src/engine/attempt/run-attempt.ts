@@ -2,6 +2,7 @@ import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
 import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
+import { lagging } from '../../ledger/answers/lagging.ts'
 import { isRefusalOfAnother } from '../../ledger/answers/of-another-call.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Effect } from '../../ledger/effect.ts'
@@ -106,6 +107,7 @@ async function afterARefusal(
       return refuse(attempt, refusal('409', 'loanops.differs.at.ledger', effect.how), answer)
   }
   if (isUndecided) return attempt.end(stillUnknown(claim, answer), attempt.lastRead())
+  if (await attempt.lacksOwn(answer)) throw lagging(attempt.lastRead()?.path ?? '')
   const finding = await setUpBehind(claim, answer)
   return attempt.end(
     finding === undefined ? attempt.decide(answer) : waitingForSetUp(claim, answer, finding),

@@ -1,6 +1,7 @@
 import { crashPoint } from '../../crash-point.ts'
 import { idOf } from '../../ids.ts'
-import type { Answer } from '../../ledger/answers/answer.ts'
+import { type Answer, NOT_FOUND } from '../../ledger/answers/answer.ts'
+import { codeOf } from '../../ledger/answers/error-body.ts'
 import { isRefusedUnderKey } from '../../ledger/answers/outcome-under-key.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -11,7 +12,7 @@ import type { Trace, Traces } from '../../ops/traces/traces.ts'
 import type { Claim } from '../claim/claim.ts'
 import { type Decision, decide } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
-import type { Attempt, Kept, Operation } from '../operation.ts'
+import type { Attempt, Kept, LastDone, Operation } from '../operation.ts'
 import type { Pauses } from '../pause.ts'
 import type { Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
@@ -29,6 +30,7 @@ export type AttemptContext = {
   pauses: Pauses
   mayWrite(kept: Kept | null): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
+  lastDone(subject: string): Promise<LastDone | undefined>
   setUpBehind: SetUpBehind
   traces: Traces
   log: Pick<Log, 'error'>
@@ -46,6 +48,8 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   findOwn(): Promise<Effect>
   /** Reads whether the ledger has an equal effect, whoever made it. */
   findEqual(): Promise<Effect>
+  /** Whether an operation of ours has just made what a read does not show. */
+  lacksOwn(refused: Answer | Refusal): Promise<boolean>
   write(): Promise<Answer | Refusal>
   /** Whether the ledger may have refused our own duplicate. Only writes that remembered something before are affected. */
   mayHaveComeTwice(): boolean
@@ -89,6 +93,7 @@ export function beginAttempt(
     isLooking: () => isLooking,
     hasMovedOn: () => hasMovedOn,
     findEqual: () => (operation.findEqual ?? operation.find)(attempt, claim.data),
+    lacksOwn: refused => lacksOwn(context, operation, claim, refused),
     write: () => operation.run(attempt, claim.data),
     mayHaveComeTwice: () => attempt.seen !== null && calls.written() !== null,
     decide: answer => decide(claim, key, answer),
@@ -103,9 +108,23 @@ export function beginAttempt(
   }
 }
 
+async function lacksOwn(
+  { lastDone }: AttemptContext,
+  { waitsFor }: Operation,
+  { subject, data }: Claim,
+  refused: Answer | Refusal,
+): Promise<boolean> {
+  const isRead = !('method' in refused) || refused.method === 'GET'
+  const { httpStatusCode } = refused.body as { httpStatusCode?: string }
+  if (!isRead || httpStatusCode !== String(NOT_FOUND)) return false
+  const isOfClient = codeOf(refused.body)?.startsWith('error.msg.client.')
+  const absent = isOfClient ? (waitsFor?.(data) ?? subject) : subject
+  return (await lastDone(absent)) !== undefined
+}
+
 /** The argument of the operation's own functions. */
 function attemptFor(
-  { reference, remember }: AttemptContext,
+  { reference, remember, lastDone }: AttemptContext,
   claim: Claim,
   own: { key: string; kept: Kept; calls: WatchedLedger; passedOn: PassedOn },
 ): Attempt {
@@ -127,6 +146,7 @@ function attemptFor(
       if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()
       return kept[name] as T
     },
+    lastDone: () => lastDone(claim.subject),
     seen: claim.seen,
     async remember(seen) {
       attempt.seen = seen

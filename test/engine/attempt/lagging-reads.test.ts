@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import t from 'tap'
+import { ending, hurry, listed, submit } from '../../support/engine/operations.ts'
+import { approval, atLedger, clientData, loanData, newName } from '../../support/ledger/loans.ts'
+import { ledgerBody } from '../../support/ledger/proxy.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
+import { operate } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
+
+/** A service whose reads may come from a replica that lags. */
+const { proxy, service } = await throughProxy(t)
+const { call } = service
+
+const noClient = { status: 404, body: ledgerBody(404, 'error.msg.client.id.invalid') }
+const noLoan = { status: 404, body: ledgerBody(404, 'error.msg.loan.external.id.invalid') }
+const lagging = { of: '', on: 'reads' } as const
+
+async function givenLoan(): Promise<{ client: string; loan: string }> {
+  const [client, loan] = [newName('C'), newName('L')]
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  await operate(call, 'LOAN_CREATE', loanData(loan, client))
+  return { client, loan }
+}
+
+t.test('an operation waits until the ledger shows what the one before it made', async t => {
+  const [client, loan] = [newName('C'), newName('L')]
+  t.match(await operate(call, 'CLIENT_CREATE', clientData(client)), { status: 'success' })
+  proxy.interferences = [{ ...lagging, of: client, ...noClient, times: 2 }]
+  const created = await submit(call, 'LOAN_CREATE', loanData(loan, client))
+  const waiting = await until(async () => {
+    const item = await listed(call, loan, created)
+    return item.waiting_for !== null && item
+  })
+  t.match(waiting, { waiting_for: 'ledger_unavailable', last_error: /does not show yet/ })
+  t.match(await ending(call, created), { status: 'success' })
+  proxy.interferences = [{ ...lagging, of: loan, ...noLoan, times: 2 }]
+  t.match(await operate(call, 'LOAN_APPROVE', approval(loan)), { status: 'success' })
+  proxy.interferences = [{ ...lagging, of: client, ...noClient, times: 1 }]
+  const renamed = { externalId: client, lastname: 'Roy' }
+  t.match(await operate(call, 'CLIENT_UPDATE', renamed), { status: 'success' })
+})
+
+t.test('a loan that was made or deleted long ago, or never, is believed to be missing', async t => {
+  const { loan } = await givenLoan()
+  const gone = async () => {
+    proxy.interferences = [{ ...lagging, of: loan, ...noLoan }]
+    t.match(await operate(call, 'LOAN_APPROVE', approval(loan)), { status: 'failed' })
+    proxy.interferences = []
+  }
+  await sql`update loanops.operation set processed_at = processed_at - interval '11 minutes'
+    where external_id = ${loan}`.execute(service.db)
+  await gone()
+  t.match(await operate(call, 'LOAN_DELETE', { external_loan_id: loan }), { status: 'success' })
+  await gone()
+})
+
+t.test('LOAN_UPDATE does not set back what the update before it changed', async t => {
+  const { loan } = await givenLoan()
+  const update = (changes: object) => operate(call, 'LOAN_UPDATE', { externalId: loan, ...changes })
+  t.match(await update({ principal: 41_000 }), { status: 'success' })
+  const alters = ({ body }: { body: object }) => Object.assign(body, { proposedPrincipal: 50_000 })
+  proxy.interferences = [{ ...lagging, of: loan, alters, times: 2 }]
+  t.match(await update({ interestRatePerPeriod: 12 }), { status: 'success' })
+  const found = await atLedger(service, 'GET', `/loans/external-id/${loan}`)
+  t.match(found, { proposedPrincipal: 41_000, interestRatePerPeriod: 12 })
+})
+
+t.test('CLIENT_UPDATE does not set back a name that the update before it changed', async t => {
+  const client = newName('C')
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  await operate(call, 'CLIENT_UPDATE', { externalId: client, lastname: 'Roy' })
+  const alters = ({ body }: { body: object }) => Object.assign(body, { lastname: 'Rao' })
+  proxy.interferences = [{ ...lagging, of: client, alters, times: 1 }]
+  const id = await submit(call, 'CLIENT_UPDATE', { externalId: client, firstname: 'Usha' })
+  await hurry(service, id)
+  t.match(await ending(call, id), { status: 'success' })
+  const found = await atLedger(service, 'GET', `/clients/external-id/${client}`)
+  t.match(found, { firstname: 'Usha', lastname: 'Roy' })
+})
