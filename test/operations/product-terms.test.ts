@@ -146,6 +146,11 @@ t.test('LOAN_CREATE waits for a charge that cannot be applied, and names it', as
       /charge Fee .*50001 .*is more/,
     ],
     ['LENDER_03', { name: 'Old', chargeTimeType: 1, active: false }, /charge Old .*not active/],
+    [
+      'LENDER_04',
+      { name: 'Saved', chargeTimeType: 1, chargePaymentMode: 1 },
+      /charge Saved .*savings account/,
+    ],
   ] as const
   const sandbox = await startSandbox({ port: 0 })
   t.teardown(() => sandbox.close())

@@ -102,6 +102,8 @@ export function classifyWrite(
     const leftNothing = isOfLedger || status === 401 || status === 403
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
+  if (isCutShort(body)) return { outcome: 'not_arrived', leftNothing: true }
+  if (codeOf(body) === KEY_COLLISION && !isFromStore) return { outcome: 'unknown' }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
   if (status === 409 && codeOf(body) === AWAITS_CHECKER) return { outcome: 'awaits_approval' }
@@ -116,6 +118,14 @@ export function classifyWrite(
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
+/** We send whole bodies: the ledger could not read what was left of this one, and has not looked at its key. */
+const isCutShort = (body: unknown) =>
+  ['error.msg.invalid.request.body', 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
+/**
+ * What Fineract 1.9 says of the later one of two equal calls whose keys it stores at the same moment; it says the same
+ * of other rules of its database, but then from its store.
+ */
+const KEY_COLLISION = 'error.msg.data.integrity.issue'
 /** An adjustment or a chargeback that the ledger will not allow later either. */
 const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Newer ledgers answer so if the same request already waits for its second person. */
@@ -136,6 +146,7 @@ function messageOf(status: number, body: unknown): string {
 export function explained({ status, body }: Received, { outcome }: AnswerKind): string {
   const message = messageOf(status, body)
   if (outcome === 'awaits_approval') return 'a second person must approve it at the ledger'
+  if (isCutShort(body)) return `something in front of the ledger cut this write short: ${message}`
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
   if (outcome !== 'misconfigured') return message
   if (isHidden(body))
@@ -211,8 +222,12 @@ const OF_HIDDEN = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.with
 
 const isHidden = (body: unknown) => OF_HIDDEN.includes(codeOf(body) ?? '')
 
-/** Fineract's codes for problems with our own user: a missing permission, an outdated password. */
-const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
+/** Fineract's codes for a missing permission, an outdated password, and a command that was lost with the query. */
+const OF_OUR_SET_UP = [
+  'error.msg.not.authorized',
+  'error.msg.password.outdated',
+  'error.msg.query.parameter.value.unsupported',
+]
 
 /**
  * Whether our credentials, permissions, URL, tenant or ids are wrong: not the operation's fault, and no operation can
@@ -220,7 +235,7 @@ const OF_OUR_USER = ['error.msg.not.authorized', 'error.msg.password.outdated']
  */
 function isMisconfiguration(status: number, body: unknown): boolean {
   if (status === 401 || status === 405) return true
-  if ([400, 403].includes(status) && OF_OUR_USER.includes(codeOf(body) ?? '')) return true
+  if ([400, 403].includes(status) && OF_OUR_SET_UP.includes(codeOf(body) ?? '')) return true
   if ([403, 404].includes(status) && wrongSetting(body) !== undefined) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)

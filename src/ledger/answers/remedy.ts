@@ -57,7 +57,7 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
   if (status === 400)
     return {
       check: 'api_path',
-      found: 'something in front of the ledger refuses this call',
+      found: `something in front of the ledger ${isOfLedgerShape(body) ? 'changes' : 'refuses'} this call`,
       remedy: 'correct LEDGER_URL, or let it pass LoanOps’s calls',
     }
   return {

@@ -9,6 +9,8 @@ const AT_DISBURSEMENT = 1
 const PER_INSTALMENT = 8
 const WHEN_OVERDUE = 9
 const FLAT = 1
+/** The mode of payment: from a savings account. */
+const BY_TRANSFER = 1
 const PERCENT_OF_AMOUNT = [2, 5]
 
 /**
@@ -64,11 +66,14 @@ export function reasonAgainst(
   charge: ProductCharge,
   { currency }: ProductWithTerms,
 ): string | undefined {
-  const { active = true, chargeTimeType } = charge
+  const { active = true, chargeTimeType, chargePaymentMode } = charge
   if (!active) return 'it is not active'
   if (charge.currency.code !== currency.code) {
     return `it is in ${charge.currency.code}, and the product in ${currency.code}`
   }
+  // The ledger takes such a loan, and fails whenever it is to be disbursed.
+  if (chargePaymentMode?.id === BY_TRANSFER)
+    return 'it is paid from a savings account, which no request names'
   if ([AT_DISBURSEMENT, PER_INSTALMENT].includes(chargeTimeType.id)) return undefined
   return `it is due on a day or at an event that no request names (${chargeTimeType.value})`
 }

@@ -45,4 +45,5 @@ export type ProductCharge = {
   currency: { code: string }
   chargeTimeType: Option & { value: string }
   chargeCalculationType: Option
+  chargePaymentMode?: Option
 }

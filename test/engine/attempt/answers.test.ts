@@ -33,6 +33,11 @@ const failed = ledgerBody(500, 'error.msg.platform.server.side.error')
 const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
 const outdated = ledgerBody(400, 'error.msg.password.outdated')
 const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
+const commandLost = ledgerBody(400, 'error.msg.query.parameter.value.unsupported')
+const keyTaken = ledgerBody(403, 'error.msg.data.integrity.issue')
+const bare = (code: string) => ({ userMessageGlobalisationCode: code, defaultUserMessage: 'No.' })
+const cutShort = bare('error.msg.invalid.request.body')
+const unsent = { outcome: 'not_arrived', waitingFor: 'ledger_unavailable' }
 const unknown = { outcome: 'unknown', waitingFor: 'outcome_unknown' }
 const busy = { outcome: 'not_now', waitingFor: 'ledger_busy' }
 const ourSetting = { outcome: 'misconfigured', waitingFor: 'ledger_credentials' }
@@ -79,6 +84,9 @@ const CASES: Case[] = [
   { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
   { what: 'a 404 that is a page', status: 404, body: '<h1>Not found</h1>', ...ourSetting },
   { what: 'a 405', status: 405, body: containerBody(405), ...ourSetting },
+  { what: 'a command that was lost', status: 400, body: commandLost, ...ourSetting },
+  { what: 'a request that was cut short', status: 400, body: cutShort, ...unsent },
+  { what: 'a key that another call stored', status: 403, body: keyTaken, ...unknown },
   { what: 'a 415', status: 415, body: containerBody(415), ...ourSetting },
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
@@ -125,21 +133,17 @@ t.test('an answer that is not the ledger’s own decision on an operation never 
 })
 
 t.test('an operation that the ledger refuses fails at once, in the ledger’s words', async t => {
-  const bare = {
-    userMessageGlobalisationCode: 'error.msg.invalid.request.body',
-    defaultUserMessage: 'No.',
-  }
   const refusals = [
     { status: 400, body: ledgerBody(400, 'error.msg.a') },
     { status: 403, body: ledgerBody(403, 'error.msg.b') },
     { status: 404, body: ledgerBody(404, 'error.msg.c') },
-    { status: 400, body: { ...bare, errors: undefined } },
+    { status: 400, body: { ...bare('error.msg.d'), errors: undefined } },
   ]
   for (const { status, body } of refusals) {
     const loan = await ledgerLoan(service, 'approved')
     proxy.interferences = [{ of: loan, on: 'writes', status, body }]
     const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-    const message = body.errors?.[0] ?? bare
+    const message = body.errors?.[0] ?? bare('error.msg.d')
     t.match(await ending(service.call, id), {
       status: 'failed',
       failure_response: { httpStatusCode: String(status), errors: [message] },
