@@ -1,13 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
-import { loanSubject, operation } from '../engine/operation.ts'
+import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { dayFormat, laterDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../ledger/effect.ts'
-import { APPROVED, foundIn, type LedgerLoan, loanAnswer } from '../ledger/loans/loan.ts'
-import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
+import { APPROVED, foundIn, type LedgerLoan, loanAnswer, SUBMITTED } from '../ledger/loans/loan.ts'
+import { approveLoan, findLoan, findLoanAnswer, readLoan } from '../ledger/loans/loan-calls.ts'
+
+/**
+ * Some versions of Fineract run a command again after it was applied, and answer what the second run met; so does a proxy
+ * that repeats a call and drops its key.
+ */
+const NOT_SUBMITTED = 'error.msg.loan.approve.account.is.not.submitted.and.pending.state'
 
 export const loanApprove = operation({
   name: 'LOAN_APPROVE',
@@ -22,13 +28,15 @@ export const loanApprove = operation({
     const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     const expected = found.body.timeline.expectedDisbursementDate
-    return approveLoan(attempt, external_loan_id, {
+    const answer = await approveLoan(attempt, external_loan_id, {
       approvedOnDate,
       // Fineract refuses an approval after the expected disbursement; a later expected day stays.
       expectedDisbursementDate:
         expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
       ...dayFormat,
     })
+    const wasSubmitted = answer.code === NOT_SUBMITTED && found.body.status.id === SUBMITTED
+    return (wasSubmitted && (await approvedNow(attempt, found.body, approvedOnDate))) || answer
   },
 
   async find({ ledger }, { external_loan_id, approvedOnDate }) {
@@ -43,6 +51,14 @@ export const loanApprove = operation({
     return loan === undefined ? absent : approvalEffect(loan, approvedOnDate)
   },
 })
+
+async function approvedNow(attempt: Attempt, { externalId }: LedgerLoan, approvedOnDate: string) {
+  // A read that lags may show the loan as it was before an earlier approval of ours.
+  if ((await attempt.lastDone())?.operationType === loanApprove.name) return undefined
+  const now = await findLoanAnswer(attempt.ledger, externalId)
+  const effect = now === undefined ? absent : approvalEffect(now.body, approvedOnDate)
+  return effect.state === 'there' && now ? { ...now, body: effect.body } : undefined
+}
 
 function approvalEffect(loan: LedgerLoan, approvedOnDate: string): Effect {
   const { status, timeline } = loan

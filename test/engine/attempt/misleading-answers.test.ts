@@ -80,6 +80,17 @@ t.test(
   },
 )
 
+t.test('an approval that the ledger ran twice by itself succeeds', async t => {
+  const loan = await ledgerLoan(service)
+  proxy.interferences = [{ of: loan, on: 'writes', isTwice: true, dropsKey: true, times: 1 }]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  const changes = { status: { id: 200 } }
+  t.match(await ending(service.call, id), { status: 'success', success_response: { changes } })
+  const again = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  t.match(await ending(service.call, again), { status: 'failed' })
+  t.same(await writesOn(service, loan), ['CREATE/LOAN', 'APPROVE/LOAN'])
+})
+
 t.test('a write that a firewall refuses is reported from its first answer on', async t => {
   const proxy = await startProxy(t)
   const service = await startWithConsole(t, { LEDGER_URL: proxy.url })

@@ -20,6 +20,8 @@ export type Interference = {
   afterwards?: boolean
   /** The ledger gets the call twice, and its second answer is returned. */
   isTwice?: boolean
+  /** The first one of the two without its key. */
+  dropsKey?: boolean
   /** The ledger's answer is changed on its way back. */
   alters?(answer: Omit<Passed, 'body'> & { body: any }): void
   /** Spares this many calls first. */
@@ -61,7 +63,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
     const meant = proxy.interferences.find(
       one => isMeant(one, request, sent) && !isSpared(one) && !isOver(one),
     )
-    if (meant?.isTwice) await passOn(proxy, request, sent)
+    if (meant?.isTwice) await passOn(proxy, request, sent, meant)
     if (meant?.after) proxy.held++
     await meant?.after
     if (meant?.after) proxy.held--
@@ -104,8 +106,14 @@ function isOver(interference: Interference): boolean {
   return --interference.times < 0
 }
 
-async function passOn({ target }: Proxy, request: IncomingMessage, sent: string): Promise<Passed> {
+async function passOn(
+  { target }: Proxy,
+  request: IncomingMessage,
+  sent: string,
+  { dropsKey = false }: Pick<Interference, 'dropsKey'> = {},
+): Promise<Passed> {
   const { host, connection, 'transfer-encoding': _, ...headers } = request.headers
+  if (dropsKey) delete headers['idempotency-key']
   const answer = await fetch(new URL(request.url ?? '', target), {
     method: request.method as string,
     headers: headers as Record<string, string>,
