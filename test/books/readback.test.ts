@@ -90,6 +90,14 @@ t.test('an adjusted repayment is an objection that says what is there instead', 
   t.match(await service.readBack(), { payments: 1, differing: 0 }, 'it is not news again')
 })
 
+t.test('an adjusted repayment is found although its receipt number is in capitals', async t => {
+  const service = await serviceWithPosted(t, ['pay_1'])
+  await service.undo('gateway_a-pay_1')
+  await service.bookByHand('PAY_1', 900)
+  await service.readBack()
+  t.match(await service.stateOf('pay_1'), { state: 'posted', objection: 'differs_at_ledger' })
+})
+
 t.test('another gateway’s payment of the same id is no adjustment', async t => {
   const service = await serviceWithPosted(t, ['pay_1'])
   await service.undo('gateway_a-pay_1')

@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { matchEach } from '../support/match-each.ts'
+import { paymentService } from '../support/payments/payments.ts'
 import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, testEnv } from '../support/service.ts'
@@ -177,3 +178,27 @@ function faultsOf(controlUrl: string) {
     hits: async () => ((await (await fetch(url)).json()) as any).rules[0].hits as number,
   }
 }
+
+t.test('a dry run foresees that a payment is in the file again, in capitals', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const row = { loan_external_id: 'L-1', transaction_date: '2026-02-05', amount: '1000.00' }
+  const csv = repaymentsCsv(
+    { ...row, payment_reference: 'pay_1' },
+    { ...row, payment_reference: 'PAY_2', amount: '999.00', gateway: 'gateway_a' },
+    { ...row, payment_reference: 'PAY_1', amount: '998.00' },
+    { ...row, payment_reference: 'pay_2' },
+    { ...row, payment_reference: 'pay_3' },
+  )
+  const dry = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+  t.match(dry.dry_run, { would_change: 3, refused: 2 })
+  t.match(
+    dry.dry_run.findings.map((one: any) => [one.line, one.reason]),
+    [
+      [5, 'payment_reference: this payment is also in line 3'],
+      [6, /line 5 of the same loan/],
+    ],
+  )
+  await service.call('POST', '/api/migration/run', { migration_id: dry.migration_id })
+  t.match(await ended(service, dry.migration_id), { done: 3, failed: 1, stopped: 1 })
+})

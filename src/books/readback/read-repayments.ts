@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
-  receiptOf,
+  isReceiptOf,
   receiptOfRepayment,
   repaymentDifferences,
 } from '../../ledger/loans/repayment.ts'
@@ -128,10 +128,9 @@ function replacementOf(
   payment: PostedPayment,
   transactions: LedgerTransaction[],
 ): LedgerTransaction | undefined {
-  const receipt = receiptOf(payment.paymentId)
   const replacements = transactions.filter(
     one =>
-      receiptOfRepayment(one) === receipt &&
+      isReceiptOf(receiptOfRepayment(one), payment.paymentId) &&
       !isOfAnotherPayment(one.externalId, payment.externalId),
   )
   return (

@@ -23,6 +23,10 @@ export type LedgerRepayment = {
 const MAX_RECEIPT_CHARACTERS = 50
 export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_CHARACTERS)
 
+/** Programs that print in capitals change a receipt number, and no other payment of a loan differs in that only. */
+export const isReceiptOf = (receipt: string | undefined, paymentId: string) =>
+  receipt?.toLowerCase() === receiptOf(paymentId).toLowerCase()
+
 export async function postRepayment(
   writer: Writer,
   paymentTypeId: number,
@@ -89,7 +93,7 @@ export async function findRepayment(
   if (found !== undefined || mayStillRun) return found
   const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}
   const lost = transactions.filter(one => !one.externalId)
-  return lost.find(one => receiptOfRepayment(one) === receiptOf(receiptNumber))
+  return lost.find(one => isReceiptOf(receiptOfRepayment(one), receiptNumber))
 }
 
 /**
@@ -107,8 +111,16 @@ export async function ownCallBeside(
   return outcomeUnderKey(repayLoan(attempt, loanExternalId, externalId, dayFormat))
 }
 
-/** The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it. */
-export function repaymentAmong(transactions: LedgerTransaction[], wanted: LedgerRepayment): Effect {
+/**
+ * The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it.
+ * @param isOfGateway whether an external id is that of a gateway's payment. A lender's own references may differ in
+ * capitals only.
+ */
+export function repaymentAmong(
+  transactions: LedgerTransaction[],
+  wanted: LedgerRepayment,
+  isOfGateway: (externalId: string | undefined) => boolean,
+): Effect {
   const receipt = receiptOf(wanted.receiptNumber)
   const same = transactions.filter(one => receiptOfRepayment(one) === receipt)
   const ours = transactions.filter(one => one.externalId === wanted.externalId)
@@ -116,25 +128,31 @@ export function repaymentAmong(transactions: LedgerTransaction[], wanted: Ledger
   return (
     found.find(({ state }) => state === 'there') ??
     found[0] ??
-    equalButForCase(transactions, wanted) ??
+    sameButForCase(transactions, wanted, isOfGateway) ??
     absent
   )
 }
 
-/** Programs that print in capitals change a receipt number, and no other payment of a loan is equal but for that. */
-function equalButForCase(
+function sameButForCase(
   transactions: LedgerTransaction[],
   wanted: LedgerRepayment,
+  isOfGateway: (externalId: string | undefined) => boolean,
 ): Effect | undefined {
-  const receipt = receiptOf(wanted.receiptNumber)
-  const equal = transactions
-    .filter(one => receiptOfRepayment(one)?.toLowerCase() === receipt.toLowerCase())
-    .find(one => comparedRepayment(one, wanted).state === 'there')
-  if (equal === undefined) return undefined
-  return compared({}, differencesIn(['receipt number', receiptOfRepayment(equal), receipt]))
+  const isSure = isOfGateway(wanted.externalId)
+  const same = transactions
+    .filter(one => isReceiptOf(receiptOfRepayment(one), wanted.receiptNumber))
+    .find(
+      one =>
+        isSure || isOfGateway(one.externalId) || comparedRepayment(one, wanted).state === 'there',
+    )
+  if (same === undefined) return undefined
+  return compared({}, [
+    ...differencesIn(['receipt number', receiptOfRepayment(same), receiptOf(wanted.receiptNumber)]),
+    ...repaymentDifferences(same, { amount: wanted.amount, days: [wanted.day] }),
+  ])
 }
 
-/** In lower case, as `equalButForCase` compares them. */
+/** In lower case, as `isReceiptOf` compares them. */
 export function receiptsOf(transactions: LedgerTransaction[]): Set<string> {
   const receipts = transactions.map(one => receiptOfRepayment(one)?.toLowerCase())
   return new Set(receipts.filter(receipt => receipt !== undefined))

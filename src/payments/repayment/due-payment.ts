@@ -119,10 +119,12 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
 
+export const isOfGateway = (externalId = '') =>
+  GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+
 /** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
 export function isOfAnotherPayment(externalId = '', ours: string): boolean {
-  const isOfGateway = GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
-  return isOfGateway && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+  return isOfGateway(externalId) && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
 }
 
 /** A file may have the payment's id in capitals. */

@@ -24,7 +24,13 @@ import {
   type LedgerTransaction,
 } from '../../ledger/loans/transaction.ts'
 import { proofsOf } from '../proofs.ts'
-import { type DuePayment, duePayment, isOfAnotherPayment, otherLoansTried } from './due-payment.ts'
+import {
+  type DuePayment,
+  duePayment,
+  isOfAnotherPayment,
+  isOfGateway,
+  otherLoansTried,
+} from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
@@ -194,10 +200,10 @@ function bookedOn(
     one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
   )
   const equal = candidates.find(
-    one => isEqual(one, wanted) && repaymentAmong([one], wanted).state !== 'absent',
+    one => isEqual(one, wanted) && repaymentAmong([one], wanted, isOfGateway).state !== 'absent',
   )
   if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
-  const effect = repaymentAmong(candidates, wanted)
+  const effect = repaymentAmong(candidates, wanted, isOfGateway)
   return effect.state === 'differs'
     ? refusal('409', 'loanops.differs.at.ledger', effect.how)
     : undefined

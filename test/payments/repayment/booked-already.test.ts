@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
+import { refund, reversing } from '../../support/payments/reversals.ts'
 import { migrateCsv, rowsOf } from '../../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 
@@ -112,7 +113,7 @@ t.test('a payment is not posted again if a row has booked it in capitals', async
   t.equal((await service.standing()).length, 2)
 })
 
-t.test('a row in capitals fails if its payment is booked, and is other money if not', async t => {
+t.test('a row in capitals fails if its payment is booked, whatever their amounts', async t => {
   const service = await withLoan(t)
   await service.pay('pay_1')
   const capitals = { payment_reference: 'PAY_1' }
@@ -121,6 +122,59 @@ t.test('a row in capitals fails if its payment is booked, and is other money if 
     const reason = /receipt number is pay_1 there, not PAY_1$/
     t.match(await rowsOf(service, migration_id), [{ state: 'failed', reason }])
   }
-  t.match(await service.migrate({ ...capitals, amount: '999.00' }), { done: 1 })
+  const { migration_id } = await service.migrate({ ...capitals, amount: '999.00' })
+  const reason = /receipt number is pay_1 there, not PAY_1, amount is 1000 there, not 999/
+  t.match(await rowsOf(service, migration_id), [{ state: 'failed', reason }])
+  t.equal((await service.standing()).length, 1)
+})
+
+t.test('a lender’s own references may differ in capitals only', async t => {
+  const service = await withLoan(t)
+  for (const [payment_reference, amount] of [
+    ['r1a', '1000.00'],
+    ['R1A', '999.00'],
+  ] as const)
+    t.match(await service.migrate({ payment_reference, amount }), { done: 1 })
   t.equal((await service.standing()).length, 2)
 })
+
+const IN_CAPITALS = { ...PAYMENT, loan_external_id: 'L-1', payment_reference: 'PAY_1' }
+const PAYER_FEE = { fee: 2_000, fee_bearer: 'customer', order_id: 'order_1' }
+
+for (const [name, payment, refunds] of [
+  ['part of it was refunded', {}, [refund({ paise: 40_000 })]],
+  ['all of it was refunded', {}, [refund()]],
+  ['its payer paid a fee', PAYER_FEE, []],
+] as const)
+  t.test(`a payment that a row has booked in capitals is held if ${name}`, async t => {
+    const service = await reversing(t)
+    await migrateCsv(service, 'repayments', repaymentsCsv(IN_CAPITALS))
+    for (const event of [capturedA({ loan: 'L-1', payment }), ...refunds])
+      await service.signed(event)
+    await service.batch()
+    const detail = /receipt number is PAY_1 there, not pay_1, amount is 1000 there/
+    t.match((await service.payment('pay_1')).payment, {
+      state: 'suspense',
+      reason: 'ledger_refused',
+      detail,
+    })
+    const { transactions } = await service.books()
+    matchEach(
+      t,
+      transactions.filter(({ type }) => type === 'repayment'),
+      [{ amount: '1000.00' }],
+    )
+  })
+
+for (const gateway of ['', 'gateway_a'])
+  t.test(`a refund is taken out of a row in capitals, gateway: ${gateway || 'none'}`, async t => {
+    const service = await reversing(t)
+    await migrateCsv(service, 'repayments', repaymentsCsv({ ...IN_CAPITALS, gateway }))
+    await service.signed(capturedA({ loan: 'L-1' }))
+    await service.batch()
+    await service.signed(refund({ paise: 40_000 }))
+    await service.batch()
+    t.same(await service.shown('pay_1'), ['posted', null, null, '400'])
+    t.same(await service.shown('rfnd_1'), ['posted', null, null, null])
+    t.same(await service.standing(), { 'pay_1-r2': 600 })
+  })

@@ -17,6 +17,7 @@ import {
   repaymentEffect,
 } from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
+import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
 
 /** The external ids of payments that came through no gateway, so that no other loan can have them. */
 export const OF_NO_GATEWAY = 'migration-'
@@ -76,7 +77,7 @@ async function postOnce(run: Attempt, repayment: LedgerRepayment) {
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
     if (loan.outcome === 'refused') return loan
     const { transactions = [], currency } = loan.body
-    const effect = repaymentAmong(transactions, repayment)
+    const effect = repaymentAmong(transactions, repayment, isOfGateway)
     if (effect.state === 'there')
       return (await ownCallBeside(effect.body, run, repayment)) ?? { ...loan, body: effect.body }
     if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
