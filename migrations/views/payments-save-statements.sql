@@ -83,3 +83,29 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway
      and wanted_source = 'api' and s.source = 'file' and not s.has_replaced
 $$;
+
+-- Saves parts of settlements: of no file, as the gateway's API lists them; then a file changes them no more.
+create or replace function core.save_settlement_rows(wanted_gateway text, wanted_lender text, wanted_file uuid, said jsonb) returns void
+  language sql volatile as $$
+  -- Earlier versions stored these parts under other ids: none may count twice.
+  delete from core.settlement_row r
+   using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, formerly text, paid_out numeric)
+   where n.formerly is not null and r.gateway = wanted_gateway and r.settlement_id = n.settlement_id and r.kind = n.kind and r.id <> n.id
+     and case n.kind when 'refund' then r.id = n.formerly
+         else starts_with(r.id, n.formerly) and r.paid_out is not distinct from n.paid_out
+              -- Later ids have the minute in UTC.
+              and split_part(substr(r.id, length(n.formerly) + 1), ' ', 1) !~ '^.{16}Z$' end;
+  insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee, tax,
+    paid_out, statement_id)
+  select wanted_gateway, n.settlement_id, n.kind, n.id, coalesce(n.payment_id, case n.kind when 'payment' then n.id end),
+         wanted_lender, n.settled_at, n.utr, n.amount, coalesce(n.fee, 0), coalesce(n.tax, 0), n.paid_out, wanted_file
+    from jsonb_to_recordset(said) as n (kind text, id text, payment_id text, settlement_id text, settled_at timestamptz, utr text,
+      amount numeric, fee numeric, tax numeric, paid_out numeric)
+   order by n.settlement_id, n.kind, n.id
+  on conflict (settlement_id, gateway, kind, id) do update
+     set lender = excluded.lender, settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount,
+         fee = excluded.fee, tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
+         earlier_files = case when excluded.statement_id is null then r.earlier_files
+                              else array_remove(r.earlier_files || r.statement_id, excluded.statement_id) end
+   where excluded.statement_id is null or r.statement_id is not null
+$$;

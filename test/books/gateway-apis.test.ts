@@ -168,7 +168,7 @@ t.test('gateway A’s amounts are read in the minor unit of their currency', asy
   t.match(await a.payment('pay_1', null), { ...inUnits, refunded: '29500' })
   const settled: unknown[] = []
   for await (const page of a.settled(DAY)) settled.push(...page.settlements)
-  t.match(settled, [{ ...inUnits, paidOut: '28320' }])
+  t.match(settled, [{ ...inUnits, paid_out: '28320' }])
 })
 
 t.test('all refunds of a payment are listed, whatever the page’s size', async t => {
@@ -204,11 +204,11 @@ t.test('settlements are listed with fee, tax and UTR', async t => {
     for await (const page of api.settled(DAY)) found.push(...page.settlements)
     t.match(found, [
       {
-        settlementId: 'setl_1',
+        settlement_id: 'setl_1',
         utr: 'UTR1',
         fee: '1.00',
         tax: '0.18',
-        settledAt: new Date(settlement.at),
+        settled_at: new Date(settlement.at),
       },
     ])
   }

@@ -152,8 +152,8 @@ t.test('a fetch changes no statement while somebody settles or uploads', async t
   const row: any = {
     kind: 'payment',
     id: 'pay_1',
-    settlementId: 'setl_2',
-    paidOut: '1',
+    settlement_id: 'setl_2',
+    paid_out: '1',
     amount: '1',
   }
   const page = { settlements: [{ ...row, fee: '0', tax: '0' }], unreadable: [] }

@@ -3,10 +3,9 @@ import { sql } from 'kysely'
 import { requireUploader } from '../../accounts/approvals/person.ts'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import { crashPoint } from '../../crash-point.ts'
-import type { Database, Trx } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import type { ReadRow, Said, Settled } from '../../payments/gateways/report-format.ts'
-import { forgetFormerParts } from '../settlements/forget-former-parts.ts'
+import type { ReadRow, Said } from '../../payments/gateways/report-format.ts'
 import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = {
@@ -47,7 +46,10 @@ export async function saveRows(
     if (open[0]?.isNew)
       await audit(trx, { ...entry, detail: { gateway, lender, file_name: fileName } })
     await sql`select core.save_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
-    if (settled.length > 0) await saveSettled(trx, file, settled)
+    await sql`
+      select core.save_settlement_rows(${gateway}, ${lender}, ${id}, ${JSON.stringify(settled)}::jsonb)`.execute(
+      trx,
+    )
     const { rows: days } = await sql<{ day: string }>`
       select distinct core.day_of(captured_at)::text as day
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)
@@ -65,28 +67,4 @@ function saidIn(rows: ReadRow[]): Said[] {
     ...said.filter(({ status }) => status !== 'failed'),
   ].map(({ gateway_payment_id: id = '', ...row }) => ({ ...row, id }))
   return [...new Map(failedFirst.map(row => [row.id, row])).values()]
-}
-
-/** Saves parts of settlements; those that the gateway's API lists itself stay as they are. */
-async function saveSettled(trx: Trx, { id, gateway, lender }: OpenFile, settled: Settled[]) {
-  await forgetFormerParts(
-    trx,
-    gateway,
-    settled.map(({ settlement_id, paid_out, ...part }) => {
-      return { ...part, settlementId: settlement_id, paidOut: paid_out }
-    }),
-  )
-  await sql`
-    insert into core.settlement_row as r (gateway, settlement_id, kind, id, payment_id, lender, settled_at, utr, amount, fee,
-      tax, paid_out, statement_id)
-    select ${gateway}, n.settlement_id, n.kind, n.id, case n.kind when 'payment' then n.id end, ${lender}, n.settled_at, n.utr,
-           n.amount, coalesce(n.fee, 0), coalesce(n.tax, 0), n.paid_out, ${id}
-      from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) as n (kind text, id text, settlement_id text,
-             settled_at timestamptz, utr text, amount numeric, fee numeric, tax numeric, paid_out numeric)
-     order by n.settlement_id, n.kind, n.id
-    on conflict (settlement_id, gateway, kind, id) do update
-       set lender = excluded.lender, settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount,
-           fee = excluded.fee, tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
-           earlier_files = array_remove(r.earlier_files || r.statement_id, excluded.statement_id)
-     where r.statement_id is not null`.execute(trx)
 }

@@ -36,20 +36,21 @@ export type ApiReversal = { kind: 'refund' | 'dispute'; item: unknown }
 /** `payment`: the refund's payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
 
+/** Named as in core.settlement_row. */
 export type ApiSettlement = {
   kind: 'payment' | 'refund' | 'other'
   id: string
   /** The id under which earlier versions stored the part, or its beginning; null or absent where that was the same. */
   formerly?: string | null
-  paymentId: string | null
-  settlementId: string
-  settledAt: Date | null
+  payment_id: string | null
+  settlement_id: string
+  settled_at: Date | null
   utr: string | null
   amount: string
   fee: string
   tax: string
   /** The amount that the part adds to the payout, negative if it reduces it; null if the gateway does not say. */
-  paidOut: string | null
+  paid_out: string | null
 }
 
 /** The items fetched about one payment, refund or dispute. */

@@ -188,14 +188,14 @@ function settlementOf(row: unknown, majorUnits: MajorUnits): ApiSettlement[] {
     {
       kind,
       id,
-      paymentId: kind === 'payment' ? id : shape.maybe(row, 'payment_id'),
-      settlementId,
-      settledAt: shape.given(row, 'settled_at', shape.unixTime),
+      payment_id: kind === 'payment' ? id : shape.maybe(row, 'payment_id'),
+      settlement_id: settlementId,
+      settled_at: shape.given(row, 'settled_at', shape.unixTime),
       utr: shape.maybe(row, 'settlement_utr'),
       amount: majorUnits(shape.given(row, 'amount', shape.whole) ?? 0n, currency),
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      paidOut: paidOut === null ? null : majorUnits(paidOut, currency),
+      paid_out: paidOut === null ? null : majorUnits(paidOut, currency),
     },
   ]
 }

@@ -70,7 +70,7 @@ async function* settledIn(call: CallGateway, window: Window) {
   const numbered = partNumbers()
   const partsIn = (row: unknown) =>
     settlementOf(row).map(one =>
-      one.kind === 'other' ? { ...one, id: numbered(one.settlementId, one.id) } : one,
+      one.kind === 'other' ? { ...one, id: numbered(one.settlement_id, one.id) } : one,
     )
   for await (const rows of recon(call, '/settlement/recon', window)) {
     const { read, unreadable } = readEach(rows, partsIn, describeRowOfB('settlement', window))
@@ -193,14 +193,14 @@ function settlementOf(row: unknown): ApiSettlement[] {
       kind,
       id,
       formerly,
-      paymentId,
-      settlementId,
-      settledAt: shape.given(details, 'settlement_date', shape.isoTime),
+      payment_id: paymentId,
+      settlement_id: settlementId,
+      settled_at: shape.given(details, 'settlement_date', shape.isoTime),
       utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
       amount: shape.given(event, 'event_amount', shape.amount) ?? '0',
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
-      paidOut,
+      paid_out: paidOut,
     },
   ]
 }
