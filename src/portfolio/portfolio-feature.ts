@@ -1,10 +1,10 @@
 import type { Feature } from '../engine/feature.ts'
-import { migrationOperations } from './kinds/kinds.ts'
+import { kinds } from './kinds/kinds.ts'
 import { rowCounters } from './row-counters.ts'
 import { finishRows } from './run/finish-rows.ts'
 
 export const portfolioFeature: Feature = {
-  operations: () => [...migrationOperations().values()],
+  operations: () => kinds.flatMap(({ operations }) => operations),
   counters: rowCounters,
   onFinal: {
     origins: ['migration'],

@@ -44,11 +44,6 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
 
 const idOf = ({ data }: Final['claim']) => (data as Reversal).transaction_id
 
-/** The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day. */
-async function forgetReadBack(trx: Trx, refund: string): Promise<void> {
-  await sql`update core.transaction set read_back_at = null where id = ${refund}`.execute(trx)
-}
-
 async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean): Promise<void> {
   const failed = decision.status === 'failed' ? decision : null
   const { resourceId = null, overpaid = false } = (
@@ -57,7 +52,11 @@ async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean)
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId
   // After a deadline nothing was ever sent: the payment is as before.
   const refused = failed === null || failed.reason === 'deadline' ? null : REFUSED
-  if (refused !== null && failed?.reason !== LEDGER_REFUSED) await forgetReadBack(trx, idOf(claim))
+  // The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day.
+  if (refused !== null && failed?.reason !== LEDGER_REFUSED)
+    await sql`update core.transaction set read_back_at = null where id = ${idOf(claim)}`.execute(
+      trx,
+    )
   const recorded =
     failed === null || isHalfDone
       ? sql`core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted})`

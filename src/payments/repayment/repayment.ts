@@ -89,7 +89,7 @@ export function repayment(db: Database, config: Config): Operation {
 
     async find(attempt, { transaction_id, external_loan_id }) {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE)
-      const booked = await postedRepayment(attempt, payment, external_loan_id)
+      const booked = await findRepayment(attempt, external_loan_id, payment)
       if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
       const loan = await findLoan(attempt.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
@@ -219,10 +219,10 @@ async function duplicate(
   loanId: string,
   otherLoans: () => Promise<string[]>,
 ) {
-  const booked = await postedRepayment(attempt, payment, loanId)
+  const booked = await findRepayment(attempt, loanId, payment)
   if (booked === undefined) {
     for (const other of await otherLoans()) {
-      const there = await postedRepayment(attempt, payment, other)
+      const there = await findRepayment(attempt, other, payment)
       if (there !== undefined && !isNotReversed(there)) return reversedAtLedger
     }
     return undefined
@@ -232,10 +232,6 @@ async function duplicate(
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(attempt.ledger, loanId)
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }
-}
-
-function postedRepayment(attempt: Attempt, payment: DuePayment, loanId: string) {
-  return findRepayment(attempt, loanId, payment)
 }
 
 /**

@@ -22,9 +22,6 @@ export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }
 
-export const migrationOperations = (): Catalogue =>
-  new Map(kinds.flatMap(kind => kind.operations.map(one => [one.name, one])))
-
 export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
   const kind = [...known].find(one => one.type === type)
   if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)
