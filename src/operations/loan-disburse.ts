@@ -54,11 +54,11 @@ export const loanDisburse = operation({
     return disburseLoan(attempt, external_loan_id, attempt.id, {
       actualDisbursementDate,
       // Without the amount, Fineract disburses the whole approved principal.
-      ...(transactionAmount === undefined ? {} : { transactionAmount }),
+      transactionAmount,
       // The external id is ours, so that the disbursement can be found when the answer is lost.
       externalId: attempt.id,
       ...receipt,
-      ...(note === undefined ? {} : { note }),
+      note,
       ...dayFormat,
     })
   },
@@ -87,13 +87,11 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
     changes: {
       status: loan.status,
       actualDisbursementDate,
-      ...(utr_payment_id === undefined
-        ? {}
-        : {
-            paymentTypeId: disbursement.paymentDetailData?.paymentType?.id,
-            receiptNumber: utr_payment_id,
-          }),
-      ...(note === undefined ? {} : { note }),
+      ...(utr_payment_id && {
+        paymentTypeId: disbursement.paymentDetailData?.paymentType?.id,
+        receiptNumber: utr_payment_id,
+      }),
+      note,
       ...dayFormat,
     },
   })

@@ -150,12 +150,9 @@ function mergeChanges(loan: LedgerLoan, changes: Changes) {
 
 function startDates({ expectedFirstRepaymentOnDate, interestChargedFromDate }: LedgerLoan) {
   return {
-    ...(expectedFirstRepaymentOnDate === undefined
-      ? {}
-      : { repaymentsStartingFromDate: dayText(expectedFirstRepaymentOnDate) }),
-    ...(interestChargedFromDate === undefined
-      ? {}
-      : { interestChargedFromDate: dayText(interestChargedFromDate) }),
+    repaymentsStartingFromDate:
+      expectedFirstRepaymentOnDate && dayText(expectedFirstRepaymentOnDate),
+    interestChargedFromDate: interestChargedFromDate && dayText(interestChargedFromDate),
   }
 }
 
@@ -164,7 +161,7 @@ function chargeToSend({ id, chargeId, amount, amountOrPercentage, dueDate }: Led
     id,
     chargeId,
     amount: amountOrPercentage ?? amount,
-    ...(dueDate === undefined ? {} : { dueDate: dayText(dueDate) }),
+    dueDate: dueDate && dayText(dueDate),
   }
 }
 
@@ -179,17 +176,15 @@ function asChanges(loan: LedgerLoan, asked: Changes): object {
   const expected = loan.timeline.expectedDisbursementDate
   return {
     ...plain,
-    ...(loanTermFrequency === undefined && numberOfRepayments === undefined
-      ? {}
-      : { repaymentEvery: loan.repaymentEvery }),
-    ...(loanTermFrequencyType === undefined
-      ? {}
-      : { loanTermFrequencyType: frequency, repaymentFrequencyType: frequency }),
-    ...(submittedOnDate === undefined ? {} : { submittedOnDate, ...dayFormat }),
+    ...((loanTermFrequency ?? numberOfRepayments) && { repaymentEvery: loan.repaymentEvery }),
+    ...(loanTermFrequencyType && {
+      loanTermFrequencyType: frequency,
+      repaymentFrequencyType: frequency,
+    }),
+    ...(submittedOnDate && { submittedOnDate, ...dayFormat }),
     // A later submission moves the expected disbursement with it.
-    ...(submittedOnDate !== undefined && isSameDay(expected, submittedOnDate)
-      ? { expectedDisbursementDate: submittedOnDate }
-      : {}),
+    ...(submittedOnDate &&
+      isSameDay(expected, submittedOnDate) && { expectedDisbursementDate: submittedOnDate }),
     charges: (loan.charges ?? []).map(chargeInAnswer),
     locale: dayFormat.locale,
   }
@@ -204,7 +199,7 @@ function chargeInAnswer(charge: LedgerCharge) {
     amount,
     chargeTimeType: charge.chargeTimeType.id,
     chargeCalculationType: charge.chargeCalculationType.id,
-    ...(dueDate === undefined ? {} : { dueDate }),
+    dueDate,
   }
 }
 
