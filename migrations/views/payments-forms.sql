@@ -16,25 +16,63 @@ begin
 end
 $$;
 
--- The first objects in an event, itself among them. A relay may have put the gateway's event into a member, or into a text.
-create or replace function base.objects_in(event jsonb) returns setof jsonb language plpgsql stable parallel safe as $$
-declare
-  part jsonb;
+-- Types that say that money moved, of all gateways. Another type may contain the name of one of them.
+create or replace function base.money_types() returns text[] language plpgsql immutable parallel safe as $$
 begin
-  for part in
-    select p from jsonb_path_query(event, 'strict $.**{0 to 3} ? (@.type() == "object" || @.type() == "string" && @ starts with "{")') p
-     limit 50
-  loop
-    begin
-      return next case jsonb_typeof(part) when 'string' then base.event_in(convert_to(part #>> '{}', 'UTF8')) else part end;
-    exception
-      when insufficient_resources then
-        raise;
-      when others then
-        -- The text is not JSON.
-        continue;
-    end;
+  return base.gateway_a_paid_types() || base.gateway_a_refund_types() || array['payment.dispute.', 'PAYMENT_SUCCESS',
+    'REFUND_STATUS', 'DISPUTE_CREATED', 'DISPUTE_UPDATED', 'DISPUTE_CLOSED', 'AMOUNT_COLLECTED', 'SUBSCRIPTION_NEW_PAYMENT'];
+end
+$$;
+
+-- What a text contains if it is JSON, as it is or in base64.
+create or replace function base.json_in(given text) returns jsonb language plpgsql stable parallel safe as $$
+declare
+  digits text;
+begin
+  if ltrim(given, E' \t\r\n') ~ '^[{[]' then
+    return base.event_in(convert_to(given, 'UTF8'));
+  end if;
+  digits := translate(rtrim(given, '='), E'-_ \t\r\n', '+/');
+  return base.event_in(decode(rpad(digits, (length(digits) + 3) / 4 * 4, '='), 'base64'));
+exception
+  when insufficient_resources then
+    raise;
+  when others then
+    return null;
+end
+$$;
+
+-- Whether a text may be JSON, as it is or in base64, where { and [ are e and W.
+create or replace function base.is_wrapping(given text) returns boolean language sql immutable parallel safe as $$
+  select case when given ~ '^[eW]'
+              then length(given) > 20 and left(given, 20) ~ '^[A-Za-z0-9+/_-]*$' and substr(given, 2, 1) ~ '[w-z0-9+/_-]'
+              else ltrim(left(given, 20), E' \t\r\n') ~ '^[{[]' end
+$$;
+
+-- An event, and what its texts contain if that is JSON: relays put events into texts, and queues put those into others.
+create or replace function base.unwrapped(event jsonb, most integer) returns jsonb[] language plpgsql stable parallel safe
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  found jsonb[] := array[event];
+  place integer := 0;
+  inside jsonb;
+begin
+  while place < cardinality(found) loop
+    place := place + 1;
+    for inside in
+      -- A longer pattern would cost too much for each text.
+      select base.json_in(given)
+        from (select jsonb_path_query(found[place], 'strict $.**{0 to 8} ? (@.type() == "string" && @ like_regex "^[eW{[ \t\r\n]")')) t (part)
+       cross join lateral (select part #>> '{}') g (given)
+       where base.is_wrapping(given)
+       limit most - cardinality(found)
+    loop
+      if inside is not null then
+        found := found || inside;
+      end if;
+    end loop;
   end loop;
+  return found;
 end
 $$;
 
@@ -46,39 +84,99 @@ create or replace function base.misdirected(said base.fact, form text, event_typ
     'amount', said.amount, 'currency', said.currency, 'external_loan_id', said.external_loan_id)))
 $$;
 
--- The facts of an event that does not have its gateway's form: the lender may have entered the URL at the other gateway, or a
--- relay wraps the events. Nothing is booked from them by itself: a payment is in suspense, a refund or dispute is open.
-create or replace function base.strays(gateway text, event jsonb) returns base.fact[] language plpgsql stable parallel safe as $$
+-- The facts of an event that was taken out of a wrapper. Nothing is booked from them by itself: a payment is in suspense, a
+-- refund or dispute is open, and what is the other gateway's is unreadable.
+create or replace function base.facts_inside(gateway text, event jsonb, form text, event_type text) returns base.fact[]
+  language plpgsql stable parallel safe as $$
 declare
-  inner_event jsonb;
-  form text;
-  event_type text;
   said base.fact;
   facts base.fact[] := '{}';
 begin
-  for inner_event, form in select o, base.form_of(o) from base.objects_in(event) o where base.form_of(o) is not null loop
-    event_type := left(coalesce(inner_event ->> 'event', inner_event ->> 'type', inner_event ->> 'cf_event'), 200);
-    -- Of misdirected facts, only the first is kept.
-    for said in execute format('select * from base.%I($1) f where f.status not in (''failed'', ''undone'', ''named'')
-                                 order by f.kind = ''payment''', form) using convert_to(inner_event::text, 'UTF8') loop
-      if form <> gateway then
-        said := base.misdirected(said, form, event_type);
-      elsif said.kind <> 'payment' then
-        said.status := 'open';
-      elsif said.problem is distinct from 'unreadable' then
-        said.status := 'unknown';
-        said.problem := 'unknown_event';
-        said.hints := coalesce(said.hints, '{}') || jsonb_build_object('event_type', event_type);
-      end if;
-      facts := facts || said;
-    end loop;
+  for said in
+    select f.* from unnest(case form when 'gateway_a' then base.gateway_a_facts(event) else array[base.gateway_b_fact(event)] end) f
+     where f.kind is not null and f.status not in ('failed', 'undone', 'named')
+     order by f.kind = 'payment'
+  loop
+    if form <> gateway then
+      -- What is beside a refund or dispute is its payment.
+      return array[base.misdirected(said, form, event_type)];
+    elsif said.kind <> 'payment' then
+      said.status := 'open';
+    elsif said.problem is distinct from 'unreadable' then
+      said.status := 'unknown';
+      said.problem := 'unknown_event';
+      said.hints := coalesce(said.hints, '{}') || jsonb_build_object('event_type', event_type);
+    end if;
+    facts := facts || said;
   end loop;
-  if facts = '{}' and form is null then
+  return facts;
+end
+$$;
+
+-- An event has one unreadable fact, because it is kept under its raw row's id. It says how many there are, and whose.
+create or replace function base.with_one_unreadable(facts base.fact[], unread integer) returns base.fact[]
+  language plpgsql stable parallel safe as $$
+declare
+  hidden jsonb[];
+  hints jsonb;
+begin
+  hidden := array(select coalesce(f.hints, '{}') from unnest(facts) f where f.problem = 'unreadable');
+  if hidden = '{}' and unread = 0 then
+    return facts;
+  end if;
+  hints := coalesce(hidden[1], '{}') || jsonb_build_object('more_events', nullif(greatest(cardinality(hidden) - 1, 0), 0), 'unread_events', nullif(unread, 0),
+    'more_ids', (select left(string_agg(coalesce(h ->> 'payment_id', h ->> 'refund_id', h ->> 'chargeback_id'), ', '), 500)
+                   from unnest(hidden[2:]) h));
+  return array(select f from unnest(facts) f where f.problem is distinct from 'unreadable') || base.unreadable(base.without_nulls(hints));
+end
+$$;
+
+-- The facts of an event that does not have its gateway's form, or whose type is not listed and says nothing: the lender may
+-- have entered the URL at the other gateway, or a relay wraps the events.
+create or replace function base.strays(gateway text, event jsonb) returns base.fact[] language plpgsql stable parallel safe
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  -- No genuine event is smaller, and reading each must not cost more than reading ordinary events of the whole size.
+  most constant integer := 20 + pg_column_size(event) / 500;
+  layers constant jsonb[] := base.unwrapped(event, most);
+  known constant text[] := base.gateway_a_types() || base.gateway_b_types();
+  events integer;
+  events_read integer;
+  is_known boolean;
+  facts base.fact[];
+begin
+  with found as materialized (
+    -- Only objects that have a form.
+    select part, row_number() over () as place
+      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.event.type() == "string" && @.payload.type() == "object"
+                     || @.type.type() == "string" && @.data.type() == "object" || @.cf_event.type() == "string" || @.event == "AMOUNT_COLLECTED")')
+              from unnest(layers) layer) p (part)
+  ), named as materialized (
+    select part, left(coalesce(part ->> 'event', part ->> 'type', part ->> 'cf_event'), 200) as event_type from found where place <= most
+  ), weighed as materialized (
+    -- An event of another type costs more to read.
+    select *, event_type = any(known) as is_listed,
+           sum(case when event_type = any(known) then 1 else 10 end) over (rows unbounded preceding) <= most as is_read
+      from named
+  )
+  select (select count(*) from found), count(*) filter (where is_read), bool_or(is_listed),
+         (select array_agg(f) from weighed cross join lateral unnest(base.facts_inside(gateway, part, base.form_of(part), event_type)) f where is_read)
+    into events, events_read, is_known, facts
+    from weighed;
+  if facts is null and events = 0 then
     -- The amount is left out: nobody knows its unit.
     select array_agg(base.unreadable(base.without_nulls(jsonb_build_object('payment_id', f.payment_id, 'external_loan_id', f.external_loan_id))))
       into facts
-      from (select f.* from base.objects_in(event) o cross join lateral base.unknown_facts('', o, true, null, null) f limit 1) f;
+      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object")') from unnest(layers) layer limit least(most, 50)) o (part)
+     cross join lateral base.unknown_facts('', part, true, null, null) f;
   end if;
-  return facts;
+  if facts is null and is_known is not true then
+    -- However it is wrapped, a relay leaves a type's name as it is.
+    select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(convert_to(whole, 'UTF8')))))]
+      into facts
+      from replace(event::text, '\', '') whole
+     where exists (select from unnest(base.money_types()) name where strpos(whole, name) > 0);
+  end if;
+  return base.with_one_unreadable(facts, events - events_read);
 end
 $$;

@@ -222,34 +222,40 @@ create or replace function base.gateway_a_id(body bytea) returns text language s
   select base.found_at(body, '{"\"pay_"}', '"(pay_[A-Za-z0-9_]{1,60})"')
 $$;
 
+-- The facts of an event by its type.
+create or replace function base.gateway_a_facts(event jsonb) returns base.fact[] language plpgsql stable parallel safe as $$
+declare
+  name text := coalesce(base.text_of(event -> 'event'), '');
+  payment jsonb := event #> '{payload,payment,entity}';
+  loan text := base.gateway_a_loan(event, payment);
+  facts base.fact[];
+begin
+  if name = 'loanops.backfill' then
+    name := base.gateway_a_fetched(event -> 'payload');
+  end if;
+  facts := array[case when name = 'loanops.unreadable' then base.set_aside(event)
+    when jsonb_typeof(event) = 'object' then base.gateway_a_payment(name, event, payment, loan)
+    else base.unreadable(null) end];
+  if name = any(base.gateway_a_refund_types()) then
+    facts := facts || base.gateway_a_refund(name, event #> '{payload,refund,entity}', payment, loan);
+  elsif name like 'payment.dispute.%' and name = any(base.gateway_a_types()) then
+    facts := facts || base.gateway_a_dispute(name, event, event #> '{payload,dispute,entity}', payment, loan);
+  end if;
+  return facts;
+end
+$$;
+
 -- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
-  name text;
-  payment jsonb;
-  loan text;
   repaired bytea;
-  facts base.fact[] := '{}';
+  facts base.fact[];
 begin
   begin
     event := base.event_in(body);
-    name := coalesce(base.text_of(event -> 'event'), '');
-    if name = 'loanops.backfill' then
-      name := base.gateway_a_fetched(event -> 'payload');
-    end if;
-    payment := event #> '{payload,payment,entity}';
-    loan := base.gateway_a_loan(event, payment);
-    facts := facts || case when name = 'loanops.unreadable' then base.set_aside(event)
-      when jsonb_typeof(event) = 'object' then base.gateway_a_payment(name, event, payment, loan)
-      else base.unreadable(null) end;
-
-    if name = any(base.gateway_a_refund_types()) then
-      facts := facts || base.gateway_a_refund(name, event #> '{payload,refund,entity}', payment, loan);
-    elsif name like 'payment.dispute.%' and name = any(base.gateway_a_types()) then
-      facts := facts || base.gateway_a_dispute(name, event, event #> '{payload,dispute,entity}', payment, loan);
-    elsif jsonb_typeof(event -> 'payload') is distinct from 'object' and (facts[1]).kind is null
-          and not base.is_listed(name, base.gateway_a_types()) then
+    facts := base.gateway_a_facts(event);
+    if (facts[1]).kind is null and not base.is_listed(coalesce(base.text_of(event -> 'event'), ''), base.gateway_a_types()) then
       facts := base.strays('gateway_a', event);
     end if;
   exception

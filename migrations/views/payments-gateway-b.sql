@@ -231,45 +231,57 @@ create or replace function base.gateway_b_id(body bytea) returns text language s
   select base.found_at(body, '{"\"cf_payment_id\"", "\"referenceId\""}', '"\w+"\s*:\s*"?([A-Za-z0-9_]{1,64})["\s,}]')
 $$;
 
+-- An event's type. Events of the old virtual accounts have it in `event`, those of old mandates in `cf_event`. A
+-- payment_status is not a type: other events have one too.
+create or replace function base.gateway_b_type(event jsonb) returns text language sql immutable parallel safe as $$
+  select coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), base.text_of(event -> 'cf_event'), '')
+$$;
+
+-- The fact of an event by its type.
+create or replace function base.gateway_b_fact(event jsonb) returns base.fact language plpgsql stable parallel safe as $$
+declare
+  name text := base.gateway_b_type(event);
+  data jsonb;
+begin
+  if name = 'LOANOPS_BACKFILL' then
+    event := base.gateway_b_fetched(event);
+    name := event ->> 'type';
+  end if;
+  data := event -> 'data';
+  return case
+    when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)
+    when name = 'loanops.unreadable' then base.set_aside(event)
+    when name in ('PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK')
+      then base.gateway_b_payment(name, event, data -> 'payment')
+    when name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK')
+      then base.gateway_b_refund(name, event, coalesce(nullif(data -> 'refund', 'null'), data -> 'auto_refund'))
+    when name = 'SUBSCRIPTION_REFUND_STATUS' then base.gateway_b_refund(name, event, data)
+    when name in ('DISPUTE_CREATED', 'DISPUTE_UPDATED', 'DISPUTE_CLOSED')
+      then base.gateway_b_dispute(data -> 'dispute', data -> 'order_details')
+    when name in ('SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED')
+      then base.gateway_b_subscription(name, event, data)
+    when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
+    when name in ('SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED') then base.gateway_b_debited(name, event)
+    when name = 'REFUND_STATUS' then base.gateway_b_debit_refunded(event)
+    when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
+    when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
+end
+$$;
+
 -- The facts in the body of a webhook. No body makes this function raise an error.
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
-  data jsonb;
-  name text;
   repaired bytea;
-  fact base.fact;
+  facts base.fact[];
 begin
   begin
     event := base.event_in(body);
-    -- Events of the old virtual accounts name their type in `event`, those of old mandates in `cf_event`. A payment_status is
-    -- not a type: other events have one too.
-    name := coalesce(base.text_of(event -> 'type'), base.text_of(event -> 'event'), base.text_of(event -> 'cf_event'), '');
-    if name = 'LOANOPS_BACKFILL' then
-      event := base.gateway_b_fetched(event);
-      name := event ->> 'type';
-    end if;
-    data := event -> 'data';
-    fact := case
-      when jsonb_typeof(event) is distinct from 'object' then base.unreadable(null)
-      when name = 'loanops.unreadable' then base.set_aside(event)
-      when name in ('PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK')
-        then base.gateway_b_payment(name, event, data -> 'payment')
-      when name in ('REFUND_STATUS_WEBHOOK', 'AUTO_REFUND_STATUS_WEBHOOK')
-        then base.gateway_b_refund(name, event, coalesce(nullif(data -> 'refund', 'null'), data -> 'auto_refund'))
-      when name = 'SUBSCRIPTION_REFUND_STATUS' then base.gateway_b_refund(name, event, data)
-      when name in ('DISPUTE_CREATED', 'DISPUTE_UPDATED', 'DISPUTE_CLOSED')
-        then base.gateway_b_dispute(data -> 'dispute', data -> 'order_details')
-      when name in ('SUBSCRIPTION_PAYMENT_SUCCESS', 'SUBSCRIPTION_PAYMENT_FAILED', 'SUBSCRIPTION_PAYMENT_CANCELLED')
-        then base.gateway_b_subscription(name, event, data)
-      when name = 'AMOUNT_COLLECTED' then base.gateway_b_collected(event)
-      when name in ('SUBSCRIPTION_NEW_PAYMENT', 'SUBSCRIPTION_PAYMENT_DECLINED') then base.gateway_b_debited(name, event)
-      when name = 'REFUND_STATUS' then base.gateway_b_debit_refunded(event)
-      when name = 'PAYMENT_LINK_EVENT' then base.gateway_b_link(data)
-      when not base.is_listed(name, base.gateway_b_types()) then base.gateway_b_unknown(name, event) end;
-    if fact.kind is null and base.form_of(event) is distinct from 'gateway_b' and not base.is_listed(name, base.gateway_b_types()) then
-      return query select * from unnest(base.strays('gateway_b', event));
-      return;
+    facts := array[base.gateway_b_fact(event)];
+    -- `WEBHOOK`, which is listed, may also be what a relay calls any event.
+    if (facts[1]).kind is null
+       and (not base.is_listed(base.gateway_b_type(event), base.gateway_b_types()) or base.form_of(event -> 'data') is not null) then
+      facts := base.strays('gateway_b', event);
     end if;
   exception
     -- The reasons for these handlers are in base.gateway_a.
@@ -281,10 +293,8 @@ begin
         return query select * from base.gateway_b(repaired);
         return;
       end if;
-      fact := base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_b_id(body))));
+      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_b_id(body))))];
   end;
-  if fact.kind is not null then
-    return next fact;
-  end if;
+  return query select * from unnest(facts) said where said.kind is not null;
 end
 $$;

@@ -62,7 +62,18 @@ const WRAPPERS: ((event: object) => object)[] = [
   event => ({ event }),
   event => ({ 'detail-type': 'x', detail: { payload: event } }),
   event => ({ Records: [{ body: JSON.stringify(event) }, { body: '{' }, 7] }),
+  event => ({ type: 'webhook.received', timestamp: 'x', data: event }),
+  event => ({ type: 'WEBHOOK', data: event }),
+  event => ({ Records: [{ body: JSON.stringify({ Message: JSON.stringify(event) }) }] }),
+  event => ({ body: ` \n${JSON.stringify(event)}` }),
+  event => ({ Message: JSON.stringify([event]) }),
+  event => ({ body: base64Of(event), isBase64Encoded: true }),
+  event => ({ a: { b: { c: [{ d: { e: event } }] } } }),
 ]
+
+function base64Of(event: object) {
+  return Buffer.from(JSON.stringify(event)).toString('base64').replace(/=+$/, '')
+}
 
 for (const [place, wrapped] of WRAPPERS.entries())
   t.test(`a wrapped event is in suspense under its payment’s id (${place})`, async t => {
@@ -91,8 +102,46 @@ t.test('a payment of which only the entity came is unreadable', async t => {
   t.match(b.rows.length, 2)
 })
 
+t.test('a payment that no known way of wrapping contains is unreadable', async t => {
+  const wrapped = { name: 'payment.captured', value: [OF_A.payload.payment.entity.id] }
+  const texts = [wrapped, ['payment.captured', '{"id":"pay_1",'], `event=${JSON.stringify(OF_A)}`]
+  const { rows } = await suspense(t, A, ...texts.map(value => ({ value })))
+  const seen = { id: null, reason: 'unreadable', hints: { payment_id: 'pay_1' } }
+  t.match(rows, [seen, seen, seen])
+})
+
+t.test('of a batch of events, each is in suspense', async t => {
+  const events = Array.from({ length: 60 }, (_, i) => capturedA({ id: `pay_${i}`, loan: 'L-2' }))
+  const { rows } = await suspense(t, A, { events })
+  t.same(rows.map(row => row.id).sort(), events.map(e => e.payload.payment.entity.id).sort())
+})
+
+t.test('of a batch of the other gateway’s events, all are named', async t => {
+  const events = [1, 2, 3].map(id => successB({ id, loan: 'L-1' }))
+  const { rows } = await suspense(t, A, { events })
+  const named = { payment_id: '1', more_events: 2, more_ids: '2, 3' }
+  t.match(rows, [{ id: null, reason: 'unreadable', hints: named }])
+  t.equal(rows.length, 1)
+})
+
+t.test('a body with more events than are read says how many were not', async t => {
+  const events = Array(2000).fill({ event: 'payment.captured', payload: {} })
+  const { rows } = await suspense(t, A, { events })
+  const { more_events: more, unread_events: unread } = rows[0].hints
+  t.equal(rows.length, 1)
+  t.ok(unread > 0)
+  t.equal(1 + more + unread, 2000)
+})
+
 t.test('a body without money leaves nothing, whatever it wraps', async t => {
-  const nothing = [{}, { event: 'x' }, { body: '{"a":1}' }, { Message: '{' }, { data: { id: 1 } }]
+  const nothing = [
+    {},
+    { event: 'x' },
+    { body: '{"a":1}' },
+    { Message: '{' },
+    { data: { id: 1 } },
+    { type: 'x', data: {} },
+  ]
   for (const gateway of [A, B] as const) t.same((await suspense(t, gateway, ...nothing)).rows, [])
 })
 
@@ -151,6 +200,7 @@ t.test('the check of webhooks says whose event came, or that a relay changed it'
     [B, OF_B],
     [B, OF_A],
     [A, { body: OF_A }],
+    [B, { type: 'x', data: OF_B }],
   ] as const)
     await service.webhook(gateway, event, LENDER)
   const said = (gateway: string, wanted: number) =>
@@ -164,8 +214,9 @@ t.test('the check of webhooks says whose event came, or that a relay changed it'
     'It looks like an event of gateway B: enter the URL with /webhooks/gateway_b there',
     'It does not have the form of gateway A’s events: a relay must pass them on as they come',
   ])
-  t.same(await said(B, 2), [
+  t.same(await said(B, 3), [
     null,
     'It looks like an event of gateway A: enter the URL with /webhooks/gateway_a there',
+    'It does not have the form of gateway B’s events: a relay must pass them on as they come',
   ])
 })

@@ -26,7 +26,8 @@ export function rulesOfB(): GatewayRules {
     // The events of old virtual accounts and old mandates are flat, and name their type `event` and `cf_event`.
     eventType: event => event.type ?? event.event ?? event.cf_event,
     isOwn: ({ type, data, event, cf_event, payload }) =>
-      (typeof type === 'string' && isObject(data)) ||
+      // A relay's wrapper may have the same form, with the event as its data.
+      (typeof type === 'string' && isObject(data) && !isObject(data.data ?? data.payload)) ||
       (typeof (event ?? cf_event) === 'string' && payload === undefined),
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [at(event, 'data.merchant.merchant_id'), at(event, 'data.merchant_id')],
