@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -130,6 +130,19 @@ t.test('only the owner can read an errors file, even if it replaces a readable o
     t.equal(statSync(errors).mode & 0o777, 0o600, name)
     t.match(readFileSync(errors, 'utf8'), record.migration_id)
   }
+})
+
+t.test('an errors file that somebody has corrected is kept, and migrated only alone', async t => {
+  const { url } = await startAnswering(t, { migration_id: newId(), rows: 1, invalid_rows: 1 })
+  const folder = t.testdir({ 'all.csv': loansCsv, 'all.errors.csv': 'corrected' })
+  const [file, errors] = [join(folder, 'all.csv'), join(folder, 'all.errors.csv')]
+  utimesSync(file, 1_000, 1_000)
+  t.match(await runCommand(url, [file, errors]), { code: 1, output: /errors are saved: rename it/ })
+  t.equal(readFileSync(errors, 'utf8'), 'corrected')
+  const { output } = await runCommand(url, [file])
+  const [, kept = ''] = /has changed .* and is now (\S+)/.exec(output) ?? []
+  t.equal(readFileSync(kept, 'utf8'), 'corrected')
+  t.not(readFileSync(errors, 'utf8'), 'corrected')
 })
 
 t.test('findings of a dry run that are not printed are saved, and the command says so', async t => {

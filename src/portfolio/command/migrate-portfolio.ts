@@ -1,8 +1,5 @@
 import { createReadStream, existsSync, openAsBlob, readFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { Agent, FormData, fetch, type RequestInit, type Response } from 'undici'
 import { readClientSettings } from '../../config/config.ts'
@@ -15,13 +12,11 @@ import type { RowKind } from '../kinds/kind.ts'
 import { kinds, rankOf } from '../kinds/kinds.ts'
 import type { MigrationRecord } from '../migration-record.ts'
 import { showProgress } from './progress.ts'
+import { type RowsFile, rowsFileOf, saveRows } from './rows-file.ts'
 
 type Wanted = { isDryRun: boolean; skipInvalid: boolean }
 
 const TOKEN_FILE = '.data/internal-token'
-
-/** The rows are client data, so only the file's owner may read them. */
-const ROWS_MODE = 0o600
 
 /** The service takes less time to check the rows of a 1 GiB file against each other. */
 const PATIENCE_MS = 20 * 60_000
@@ -48,6 +43,11 @@ export async function migratePortfolio(
   wanted: Wanted,
 ): Promise<void> {
   if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
+  for (const file of files)
+    if (files.some(one => rowsFileOf(one, 'errors') === resolve(file)))
+      throw new Error(
+        `${file} is where another file's errors are saved: rename it, or migrate it alone`,
+      )
   const call = caller(env)
   const typed = await Promise.all(files.map(async file => ({ file, type: await typeOf(file) })))
   // Files that others depend on go first, in whatever order they were named.
@@ -70,7 +70,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   if (same_as !== null) say(`${file}: the same bytes were uploaded before, as migration ${same_as}`)
   if (invalid_rows > 0 && !wanted.skipInvalid) {
     throw new Error(
-      `Correct the rows in ${await saveRows(call, id, file, 'errors')} and upload it, or leave them out with --skip-invalid`,
+      `Correct the rows in ${await save(call, id, file, 'errors')} and upload it, or leave them out with --skip-invalid`,
     )
   }
   await call.json('POST', '/migration/run', {
@@ -103,7 +103,7 @@ async function reportDryRun(call: Call, file: string, ended: MigrationRecord) {
   for (const { line, reason } of dry_run.findings) say(`  line ${line}: ${reason}`)
   const found = differs + refused + unknown
   if (found > dry_run.findings.length)
-    say(`  ${found} findings in all: ${await saveRows(call, id, file, 'findings')} lists them all`)
+    say(`  ${found} findings in all: ${await save(call, id, file, 'findings')} lists them all`)
   const notTaken = invalid_rows + found
   if (notTaken > 0)
     throw new Error(
@@ -116,7 +116,7 @@ async function reportRun(call: Call, file: string, ended: MigrationRecord) {
   say(`${file}: ${status}, ${done} done, ${failed} failed, ${stopped} stopped`)
   if (failed + stopped > 0)
     throw new Error(
-      `${file}: the run is ${status}; the rows that failed are in ${await saveRows(call, id, file, 'errors')}`,
+      `${file}: the run is ${status}; the rows that failed are in ${await save(call, id, file, 'errors')}`,
     )
   if (status !== 'completed')
     throw new Error(
@@ -193,15 +193,10 @@ async function typeOf(file: string): Promise<string> {
   }
 }
 
-type Saved = 'errors' | 'findings'
-
-async function saveRows(call: Call, id: string, file: string, what: Saved): Promise<string> {
-  const path = resolve(file.replace(/(\.csv)?$/i, `.${what}.csv`))
+async function save(call: Call, id: string, file: string, what: RowsFile): Promise<string> {
   const rows = await call.file(`/migration/${id}/${what}.csv`)
-  const handle = await open(path, 'w', ROWS_MODE)
-  // A file from an earlier run keeps its mode when it is opened.
-  await handle.chmod(ROWS_MODE)
-  await pipeline(Readable.fromWeb(rows), handle.createWriteStream())
+  const { path, kept } = await saveRows(rows, file, what)
+  if (kept !== undefined) say(`${path} has changed since ${file} did, and is now ${kept}`)
   return path
 }
 
