@@ -20,7 +20,7 @@ import {
 } from '../ledger/loans/loan.ts'
 import { findLoan, readLoan, updateLoan } from '../ledger/loans/loan-calls.ts'
 import { ownTerms } from '../ledger/loans/own-terms.ts'
-import { refuseUncollected } from '../ledger/loans/uncollected.ts'
+import { uncollected } from '../ledger/loans/uncollected.ts'
 import { unkeptTerm } from '../ledger/loans/unkept-term.ts'
 import { refuseUntypedTerm } from './converted-term.ts'
 import { LoanTermFrequencyType } from './loan-create.ts'
@@ -56,8 +56,8 @@ export const loanUpdate = operation({
     if (rounded !== undefined) return rounded
     const unkept = unkeptTerm(found.body)
     if (unkept !== undefined) {
-      const lost = `LoanOps cannot keep the loan’s ${unkept}: change the loan at the ledger instead`
-      return refusal('409', 'loanops.term.not.kept', lost)
+      const message = `LoanOps cannot keep the loan’s ${unkept}: change the loan at the ledger instead`
+      return refusal('409', 'loanops.term.not.kept', message)
     }
     await refuseLagging<Changes>(attempt, UPDATE, found, last =>
       has(found.body, takenChanges(found.body, last)),
@@ -72,7 +72,8 @@ export const loanUpdate = operation({
         `The loan would have a term of ${loanTermFrequency}, which is not a multiple of its ${numberOfRepayments} repayments`,
       )
     }
-    refuseUncollected(found.body, body)
+    const lost = uncollected(found.body, body)
+    if (lost !== undefined) return refusal('409', 'loanops.charge.not.collected', lost)
     if (changes.interestRatePerPeriod !== undefined)
       await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found.body))
     const changed = Object.entries(taken).filter(

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { lendersFile } from '../support/config/lenders-file.ts'
-import { listed, submit } from '../support/engine/operations.ts'
 import { ledgerLoanBody } from '../support/ledger/ledger-loan.ts'
 import {
   atLedger,
@@ -16,7 +15,6 @@ import {
 import { givenProduct } from '../support/ledger/products.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { operate, startTestService } from '../support/service.ts'
-import { until } from '../support/until.ts'
 
 const RUNS = 25
 
@@ -117,24 +115,24 @@ t.test(
   },
 )
 
-async function waitingReason(name: string, data: { externalId: string }): Promise<string> {
-  const id = await submit(service.call, name, data)
-  const { status, waiting_for, last_error } = await until(async () => {
-    const item = await listed(service.call, data.externalId, id)
-    return item.waiting_for !== null && item
-  }, 'the operation waits')
-  t.match({ status, waiting_for }, { status: 'processing', waiting_for: 'ledger_credentials' })
-  return last_error
-}
-
-t.test('LOAN_UPDATE waits for a charge that the ledger would never collect', async t => {
+t.test('LOAN_UPDATE is refused if the ledger would never collect a charge', async t => {
   const late = { chargeId: charges.dated, amount: 75, dueDate: '20 December 2026' }
   const shortened = { externalId: await givenLoanWith({ charges: [late] }) }
-  const terms = { ...shortened, loanTermFrequency: 6, numberOfRepayments: 6 }
-  t.match(await waitingReason('LOAN_UPDATE', terms), /due after the last instalment of 2026-07-05/)
   const great = { chargeId: charges.atDisbursement, amount: 20_000 }
   const smaller = { externalId: await givenLoanWith({ charges: [great] }), principal: 10_000 }
-  t.match(await waitingReason('LOAN_UPDATE', smaller), /20000 at disbursement is more than/)
+  const early = { chargeId: charges.dated, amount: 75, dueDate: '10 January 2026' }
+  const moved = { externalId: await givenLoanWith({ charges: [early] }) }
+  for (const [data, reason] of [
+    [
+      { ...shortened, loanTermFrequency: 6, numberOfRepayments: 6 },
+      /due after the last instalment of 2026-07-05/,
+    ],
+    [smaller, /20000 at disbursement is more than/],
+    [{ ...moved, submittedOnDate: '20 January 2026' }, /403: This charge with specified due date/],
+  ] as const) {
+    const record = await operate(service.call, 'LOAN_UPDATE', data)
+    t.match(record, { status: 'failed', error_message: reason })
+  }
 })
 
 t.test('LOAN_UPDATE refuses to lose a term that it cannot send again', async t => {

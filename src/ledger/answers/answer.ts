@@ -98,7 +98,7 @@ export function classifyWrite(
   const isRecorded = isFromStore || isOfLedger
   if (status === 200) return { outcome: classify200({ body, isFromStore }, promised) }
   // The ledger checks credentials before anything else. A proxy's or container's 404 may replace the ledger's own answer.
-  if (isMisconfiguration(status, body)) {
+  if (isMisconfiguration(status, body, promised.isApplication)) {
     const leftNothing = isOfLedger || status === 401 || status === 403
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
@@ -197,13 +197,19 @@ const OF_OUR_SETTINGS: Record<string, string> = {
   'error.msg.loanproduct.id.invalid': 'the lender’s product (LENDERS_FILE)',
 }
 
-/** No caller sends a charge: a charge is the product's, or the loan's own. */
 const OF_CHARGES = ['error.msg.charge.', 'error.msg.loanCharge.']
+const OF_PRODUCT = 'a charge of the product'
+
+/** No caller sends a charge. An application's charges are the product's; any other call contradicts the loan's own. */
+function isOfSetting(body: unknown, isApplication: boolean): boolean {
+  const setting = wrongSetting(body)
+  return setting !== undefined && (isApplication || setting !== OF_PRODUCT)
+}
 
 function wrongSetting(body: unknown): string | undefined {
   const code = codeOf(body) ?? ''
   const isOfCharge = OF_CHARGES.some(beginning => code.startsWith(beginning))
-  return isOfCharge ? 'a charge of the product' : OF_OUR_SETTINGS[code]
+  return isOfCharge ? OF_PRODUCT : OF_OUR_SETTINGS[code]
 }
 
 /** The answer to a call that the ledger refused because of a setting of ours: no operation's fault. */
@@ -233,10 +239,10 @@ const OF_OUR_SET_UP = [
  * Whether our credentials, permissions, URL, tenant or ids are wrong: not the operation's fault, and no operation can
  * succeed.
  */
-function isMisconfiguration(status: number, body: unknown): boolean {
+function isMisconfiguration(status: number, body: unknown, isApplication = false): boolean {
   if (status === 401 || status === 405) return true
   if ([400, 403].includes(status) && OF_OUR_SET_UP.includes(codeOf(body) ?? '')) return true
-  if ([403, 404].includes(status) && wrongSetting(body) !== undefined) return true
+  if ([403, 404].includes(status) && isOfSetting(body, isApplication)) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)
 }

@@ -22,6 +22,8 @@ export type Promised = {
     | undefined
   /** The members of the body that change something: a 200 lists them. */
   changed?: string[] | undefined
+  /** The write applies for a loan. */
+  isApplication?: true
   /** The body of the write. */
   sent?: Record<string, unknown> | undefined
 }

@@ -84,9 +84,9 @@ export function openLedger(
         return reading<Body>(await answered(request, classifyRead, callersSender))
       },
     }),
-    write({ promisedId, named, changed, ...request }, trace) {
+    write({ promisedId, named, changed, isApplication, ...request }, trace) {
       const sent = request.body as Promised['sent']
-      const promised = { promisedId, named, changed, sent }
+      const promised = { promisedId, named, changed, sent, ...(isApplication && { isApplication }) }
       return call(request, received => classifyWrite(received, promised), trace)
     },
     async probe() {

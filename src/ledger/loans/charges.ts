@@ -24,33 +24,30 @@ export function chargesOf(product: ProductWithTerms, principal: number) {
   const whose = `the product ${name}`
   for (const charge of charges) {
     const reason = reasonAgainst(charge, product)
-    if (reason !== undefined) throw cannotApply(path, charge.name, whose, reason)
+    if (reason !== undefined)
+      throw misconfigured(path, cannotApply({ name: charge.name, reason }, whose))
   }
-  refuseMoreThanPrincipal(path, charges, whose, principal)
+  const tooMuch = moreThanPrincipal(charges, principal)
+  if (tooMuch !== undefined) throw misconfigured(path, cannotApply(tooMuch, whose))
   return charges.map(({ id, amount }) => ({ chargeId: id, amount }))
 }
 
 type Charge = Omit<LedgerCharge, 'id' | 'chargeId' | 'dueDate'>
 
-/** The ledger accepts charges of more than it pays out. @throws LedgerTrouble */
-export function refuseMoreThanPrincipal(
-  path: string,
-  charges: Charge[],
-  whose: string,
-  principal: number,
-): void {
+/** The ledger accepts charges of more than it pays out. @returns such charges, and why they cannot be applied */
+export function moreThanPrincipal(charges: Charge[], principal: number): Unapplied | undefined {
   const paidFirst = charges.filter(({ chargeTimeType }) => chargeTimeType.id === AT_DISBURSEMENT)
   const amounts = paidFirst.map(charge => amountOf(charge, principal))
   const total = Decimal.sum(0, ...amounts)
-  if (total.lte(principal)) return
-  const names = paidFirst.map(({ name }) => name).join(', ')
-  const reason = `${total} at disbursement is more than the principal of ${principal}`
-  throw cannotApply(path, names, whose, reason)
+  if (total.lte(principal)) return undefined
+  const name = paidFirst.map(one => one.name).join(', ')
+  return { name, reason: `${total} at disbursement is more than the principal of ${principal}` }
 }
 
-export function cannotApply(path: string, charge: string, whose: string, reason: string) {
-  return misconfigured(path, `the charge ${charge} of ${whose} cannot be applied: ${reason}`)
-}
+export type Unapplied = { name: string; reason: string }
+
+export const cannotApply = ({ name, reason }: Unapplied, whose: string) =>
+  `the charge ${name} of ${whose} cannot be applied: ${reason}`
 
 function amountOf(charge: Charge, principal: number): Decimal {
   const { amountOrPercentage = charge.amount, chargeCalculationType } = charge

@@ -142,6 +142,7 @@ export function submitLoan({ ledger, key }: Writer, body: Body & { externalId: s
     key,
     promisedId: 'loanId',
     named: { resourceExternalId: body.externalId },
+    isApplication: true,
   })
 }
 

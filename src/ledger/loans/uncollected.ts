@@ -1,6 +1,5 @@
 import { isoDay, namedDay } from '../../day.ts'
-import { ledgerPath } from '../calls/path.ts'
-import { cannotApply, refuseMoreThanPrincipal } from './charges.ts'
+import { cannotApply, moreThanPrincipal } from './charges.ts'
 import { lastDue } from './last-due.ts'
 import type { LedgerLoan } from './loan.ts'
 
@@ -12,16 +11,16 @@ type NewTerms = {
   repaymentFrequencyType: number
 }
 
-/** With these terms, the ledger would accept charges of the loan that it never collects. @throws LedgerTrouble */
-export function refuseUncollected(loan: LedgerLoan, terms: NewTerms): void {
-  const path = ledgerPath(['loans', loan.id])
+/** @returns why the ledger would accept charges of the loan that, with these terms, it would never collect */
+export function uncollected(loan: LedgerLoan, terms: NewTerms): string | undefined {
   const whose = `the loan ${loan.externalId}`
   const charges = loan.charges ?? []
-  refuseMoreThanPrincipal(path, charges, whose, terms.principal)
+  const tooMuch = moreThanPrincipal(charges, terms.principal)
+  if (tooMuch !== undefined) return cannotApply(tooMuch, whose)
   const last = lastInstalment(loan, terms)
   const late = charges.find(({ dueDate }) => dueDate !== undefined && isoDay(dueDate) > last)
-  if (late === undefined) return
-  throw cannotApply(path, late.name, whose, `it is due after the last instalment of ${last}`)
+  const reason = `it is due after the last instalment of ${last}`
+  return late && cannotApply({ name: late.name, reason }, whose)
 }
 
 function lastInstalment({ expectedFirstRepaymentOnDate, timeline }: LedgerLoan, terms: NewTerms) {
