@@ -10,6 +10,7 @@ import { putReference } from '../references/put-reference.ts'
 import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
 import { settle } from '../settle.ts'
 import { reasonIs } from '../suspense-reasons.ts'
+import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
 
 type Assignment = {
@@ -37,10 +38,8 @@ export function assign(
     await sql`
       update core.transaction
          set assigned_loan_id = ${loan}, decided_over = case when decision = 'post' then decided_over end,
-             refused_reason = null, refused_detail = null, refused_at = null,
-             tries = 0, next_try_at = null,
-             overruled = array_append(overruled, ${payment.reason}),
-             posting_number = posting_number + ${payment.reason === 'reversed_at_ledger' ? 1 : 0}
+             ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
+             overruled = array_append(overruled, reason)
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])

@@ -16,6 +16,7 @@ import {
 import { requireAsSeen } from '../precondition.ts'
 import { settle } from '../settle.ts'
 import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-resolution.ts'
+import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
 import { reopen } from './reopen.ts'
@@ -105,11 +106,10 @@ async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: 
   return rows
 }
 
-async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: FinalResolution) {
+async function decide(trx: Trx, { id }: PaymentStanding, resolution: FinalResolution) {
   const { outcome } = resolution
   const { loan, amount, day, transaction } = decisionOf(resolution)
-  // The external id of an undone repayment stays reserved.
-  const isNextPosting = outcome === 'post' && reason === 'reversed_at_ledger'
+  const isPost = outcome === 'post'
   await sql`
     update core.transaction
        set decision = ${outcome},
@@ -120,12 +120,12 @@ async function decide(trx: Trx, { id, reason }: PaymentStanding, resolution: Fin
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
            -- This is what goes to the loan, whatever went back before.
            decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
-           posting_number = posting_number + ${isNextPosting ? 1 : 0},
+           posting_number = ${isPost ? nextPostingNumber : sql`posting_number`},
            -- A payment that was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
-           payer_fee = null, refused_reason = null, refused_at = null, tries = 0, next_try_at = null, unconfirmed = null,
+           payer_fee = null, ${withoutRefusal}, unconfirmed = null,
            -- What was refused is to be sent again; otherwise, it returns with the payment when it is reopened.
-           refused_detail = case when ${outcome === 'post'} then null else refused_detail end
+           refused_detail = case when ${isPost} then null else refused_detail end
      where id = ${id}`.execute(trx)
 }
 
