@@ -1,3 +1,9 @@
+-- Whose payment a row is about: of an event that could not be read, it may be another gateway's than the one whose URL it
+-- came to.
+create or replace function core.gateway_of(t core.transaction) returns text language sql immutable parallel safe as $$
+  select case when t.problem = 'unreadable' then coalesce(t.hints ->> 'gateway', t.gateway) else t.gateway end
+$$;
+
 -- How many different facts of one payment, refund or chargeback are read when it is settled. A genuine one has a dozen; a
 -- flood of events must not make each further one cost more.
 create or replace function core.most_facts() returns integer language sql immutable parallel safe as $$ select 1000 $$;

@@ -33,18 +33,17 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
   select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids)
-     -- The event may have come to the other gateway's URL.
-     and coalesce(t.hints ->> 'gateway', t.gateway) = wanted_gateway
+     and core.gateway_of(t) = wanted_gateway
      -- The money of a reopened event may be booked by hand.
      and (t.decision in ('post', 'handled') or t.decision is null and t.decided_over is not null)
   union all
   select e.gateway_payment_id, t.gateway_payment_id
     from core.transaction t
-    join core.event e on e.gateway_payment_id = any(ids) and e.gateway = t.gateway and e.kind = 'payment'
+    join core.event e on e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.kind = 'payment'
      and e.status = 'captured' and e.set_aside is null and e.problem is distinct from 'unreadable'
      and e.amount = t.decided_amount and core.day_of(e.paid_at) = t.decided_day
      and coalesce(e.external_loan_id = t.assigned_loan_id, true)
-   where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and t.gateway = wanted_gateway and t.decision = 'post'
+   where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and core.gateway_of(t) = wanted_gateway and t.decision = 'post'
 $$;
 
 -- What the events that count say about each payment, refund or chargeback.

@@ -8,7 +8,7 @@ $$;
 -- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
 -- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
 create or replace view core.payment_here as
-select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at,
+select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t.received_at,
        -- Of an event that shows no amount, the gateway's counts.
        case when t.amount is not null or not decided.is_unreadable then greatest(t.amount, 0) end as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
@@ -30,15 +30,15 @@ select t.gateway, t.gateway_payment_id, t.id, t.lender, t.currency, t.paid_at, t
    -- posted or handled as this payment.
    and not (decided.is_unreadable and exists (
      select from core.transaction own
-      where own.gateway_payment_id = t.booked_as and own.gateway = t.gateway and own.kind = 'payment'
+      where own.gateway_payment_id = t.booked_as and own.gateway = core.gateway_of(t) and own.kind = 'payment'
         and own.state not in ('failed', 'dismissed')))
    and not (decided.is_unreadable and exists (
      select from core.transaction o
-      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.booked_as and o.gateway = t.gateway and o.booked_as = t.booked_as
+      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.booked_as and core.gateway_of(o) = core.gateway_of(t) and o.booked_as = t.booked_as
         and core.is_decided_unreadable(o) and (o.state = 'posted', o.id) > (t.state = 'posted', t.id)))
    and not (t.state = 'dismissed' and exists (
      select from core.transaction o
-      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.gateway_payment_id and o.gateway = t.gateway
+      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.gateway_payment_id and core.gateway_of(o) = t.gateway
         and o.booked_as = t.gateway_payment_id and core.is_decided_unreadable(o)));
 
 -- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
@@ -74,7 +74,7 @@ create or replace function core.pairs_of(wanted_day date)
           from core.transaction t
           join core.payment_here h on h.id = t.id
          where here.row is null and other.row is null and t.problem = 'unreadable' and t.hints ->> 'payment_id' = said.gateway_payment_id
-           and t.gateway = said.gateway and h.stated_as = said.gateway_payment_id
+           and core.gateway_of(t) = said.gateway and h.stated_as = said.gateway_payment_id
          limit 1) booked on true
   )
   select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), lender, currency, amount,

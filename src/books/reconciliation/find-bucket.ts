@@ -22,7 +22,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
   const { day, bucket, lender = null, gateway = null, currency = null, limit, cursor } = query
   const ofCurrency = currency === NO_CURRENCY ? '' : currency
   const [after = null, afterGateway = null] = decodeCursor(cursor, SORTED_BY)
-  const { rows } = await sql<{ gateway: string; gateway_payment_id: string }>`
+  const { rows } = await sql<{ in_books_of: string; gateway_payment_id: string }>`
     with page as (
       select * from core.parts_of(${day}) p
        where p.bucket = ${bucket}
@@ -34,7 +34,8 @@ export async function findBucket(db: Database, query: BucketQuery) {
        order by p.gateway_payment_id collate "C", p.gateway
        limit ${limit + 1}
     )
-    select page.gateway, page.gateway_payment_id, 'payment' as kind, coalesce(p.lender, page.lender) as lender,
+    -- An event at the wrong URL is in the books of the gateway whose it is.
+    select coalesce(p.gateway, page.gateway) as gateway, page.gateway as in_books_of, page.gateway_payment_id, 'payment' as kind, coalesce(p.lender, page.lender) as lender,
            coalesce(p.amount, case when p.id is null then s.amount end)::text as amount,
            coalesce(p.currency, case when p.id is null then s.currency end) as currency,
            case when p.id is null then s.captured_at else p.paid_at end as paid_at, s.fee::text as fee, s.tax::text as tax,
@@ -48,7 +49,7 @@ export async function findBucket(db: Database, query: BucketQuery) {
      order by page.gateway_payment_id collate "C", page.gateway`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [
     hex(row.gateway_payment_id),
-    row.gateway,
+    row.in_books_of,
   ])
   return { payments: page.map(asJson<Static<typeof BucketPayment>>), next_cursor }
 }

@@ -33,14 +33,14 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
     select other.gateway, other.gateway_payment_id as id
       from core.transaction t
       join core.transaction other
-        on other.gateway = coalesce(t.hints ->> 'gateway', t.gateway) and other.kind = 'payment'
+        on other.gateway = core.gateway_of(t) and other.kind = 'payment'
            and other.gateway_payment_id = t.hints ->> 'payment_id' and other.is_captured
      where t.id = ${id} and t.problem = 'unreadable'
     union all
     select other.gateway, other.gateway_payment_id
       from core.transaction t
       join core.transaction other
-        on coalesce(other.hints ->> 'gateway', other.gateway) = coalesce(t.hints ->> 'gateway', t.gateway)
+        on core.gateway_of(other) = core.gateway_of(t)
            and other.problem = 'unreadable' and other.id <> t.id
            and other.hints ->> 'payment_id' = t.hints ->> 'payment_id' and other.decision in ('post', 'handled')
      where t.id = ${id} and t.problem = 'unreadable'

@@ -100,7 +100,7 @@ async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: 
     select other.id
       from core.transaction t
       join core.transaction other
-        on coalesce(other.external_loan_id, t.assigned_loan_id) = t.assigned_loan_id and other.gateway = t.gateway
+        on coalesce(other.external_loan_id, t.assigned_loan_id) = t.assigned_loan_id and other.gateway = core.gateway_of(t)
            and other.amount = t.decided_amount and other.state in ('waiting', 'suspense') and other.decision is null and other.id <> t.id
      where t.id = ${id} and t.problem = 'unreadable' and t.decision = 'post'`.execute(trx)
   return rows
