@@ -67,10 +67,14 @@ const notActive = refusal(
   'The client is not active at the ledger: an update does not activate it, and cannot change its activation date',
 )
 
-/** Fineract wants both names if one is sent, and ignores an e-mail address or activation date alone. */
+/**
+ * Fineract wants both names if one is sent, and ignores an e-mail address or activation date that comes without a name or
+ * mobile number.
+ */
 function namesOf(client: LedgerClient, changes: ClientFields): object {
   const { firstname, lastname, fullname, displayName } = client
-  if (firstname !== undefined || lastname !== undefined) return { firstname, lastname }
   const isNamed = changes.firstname !== undefined || changes.lastname !== undefined
+  if (!isNamed && changes.mobileNo !== undefined) return {}
+  if (firstname !== undefined || lastname !== undefined) return { firstname, lastname }
   return isNamed ? {} : { fullname: fullname ?? displayName }
 }

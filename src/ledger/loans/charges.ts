@@ -44,7 +44,7 @@ export function moreThanPrincipal(charges: Charge[], principal: number): Unappli
   return { name, reason: `${total} at disbursement is more than the principal of ${principal}` }
 }
 
-export type Unapplied = { name: string; reason: string }
+type Unapplied = { name: string; reason: string }
 
 export const cannotApply = ({ name, reason }: Unapplied, whose: string) =>
   `the charge ${name} of ${whose} cannot be applied: ${reason}`
