@@ -178,6 +178,14 @@ t.test('without a mapped role, a page names the claim and no account is made', a
   t.equal(await accountNamed('roleless'), undefined)
 })
 
+t.test('the page of a refused single sign-on shows nothing that the issuer sent', async t => {
+  issuer.person = { sub: 'refused', preferred_username: 'refused', roles: 'others' }
+  const { callback, browse } = await issuer.logIn(url)
+  const { status, text } = await browse(callback, undefined, elsewhere())
+  t.equal(status, 403)
+  for (const value of new URL(callback, url).searchParams.values()) t.notMatch(text, value)
+})
+
 t.test('a claim that is no username is named', async t => {
   for (const preferred_username of [undefined, 'Asha Rao', '', 'x'.repeat(101), ['list']]) {
     const { status, text } = await entered({ sub: 'unnamed', preferred_username })

@@ -72,6 +72,8 @@ export function signOnRoutes(
         }
         const url = callbackUrl(request)
         url.search = new URL(request.url, url).search
+        // The page of a refusal shows what was sent, and people send pictures of it to others.
+        request.query = {}
         const identify = async () => personOf(await signOn.finish(url, kept), settings)
         const account = await accounts.enterBySignOn(askerAs(NO_ACCOUNT, request), identify)
         return answerLoggedIn(request, reply, context, { account, next: kept.next })
