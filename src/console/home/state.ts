@@ -19,41 +19,26 @@ export async function loadState({
   config,
 }: Pick<PageContext, 'db' | 'health' | 'config'>) {
   const groups = (query: RawBuilder<Group>) => ifRead(query.execute(db).then(({ rows }) => rows))
-  const [
-    readiness,
-    pause,
-    backlog,
-    suspense,
-    objections,
-    callbacks,
-    receiver,
-    behind,
-    runs,
-    history,
-  ] = await Promise.all([
-    health(),
-    pauseUnderWay(db),
-    groups(BACKLOG),
-    groups(SUSPENSE),
-    groups(OBJECTIONS),
-    groups(CALLBACKS),
-    ifRead(receiverState(db)),
-    groups(BEHIND),
-    ifRead(lastRuns(db)),
-    ifRead(loadHistory(db, config.LEDGER_TIMEZONE)),
+  return allOf({
+    readiness: health(),
+    pause: pauseUnderWay(db),
+    backlog: groups(BACKLOG),
+    suspense: groups(SUSPENSE),
+    objections: groups(OBJECTIONS),
+    callbacks: groups(CALLBACKS),
+    receiver: ifRead(receiverState(db)),
+    behind: groups(BEHIND),
+    runs: ifRead(lastRuns(db)),
+    history: ifRead(loadHistory(db, config.LEDGER_TIMEZONE)),
+  })
+}
+
+async function allOf<T>(parts: { [Name in keyof T]: Promise<T[Name]> }): Promise<T> {
+  const named = Object.entries<Promise<unknown>>(parts).map(async ([name, part]) => [
+    name,
+    await part,
   ])
-  return {
-    readiness,
-    pause,
-    backlog,
-    suspense,
-    objections,
-    callbacks,
-    receiver,
-    behind,
-    runs,
-    history,
-  }
+  return Object.fromEntries(await Promise.all(named)) as T
 }
 
 const ifRead = <T>(part: Promise<T>): Promise<T | null> => part.catch(() => null)
