@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { crashPoint } from '../crash-point.ts'
 import type { Database, Trx } from '../database/database.ts'
+import { HELD } from '../database/group-commit/group-commit.ts'
 import { LOCKS } from '../database/locks.ts'
 import { prepared } from '../database/pool/prepared.ts'
 import { newId } from '../ids.ts'
@@ -68,24 +69,25 @@ export function newOperation(
 
 /**
  * Accepts operations in a transaction of its own; the caller wakes the workers after it.
- * @returns `held` for one whose loan, client or key another transaction holds: it was not accepted, and the others did not wait
+ * @returns HELD for one whose loan, client or key another transaction holds: it was not accepted, and the others did not wait
  */
 export async function acceptOperations(
   db: Database,
   boss: PgBoss,
   operations: NewOperation[],
-): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused> | 'held')[]> {
+): Promise<(Accepted | InstanceType<typeof IdempotencyKeyReused> | typeof HELD)[]> {
   const held = new Set(
     await insertQuietly(db, boss, { origin: 'api', operations, isWaiting: false }),
   )
   crashPoint('intake.committed')
   const known = await findByKey(db, operations)
+  const namesOf = namesAmong(operations)
   return operations.map(operation => {
     const holder =
       operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)
     if (holder && holder.requestSha256 !== operation.requestSha256)
       return new IdempotencyKeyReused()
-    if (!holder && lockedNames(operation).some(name => held.has(name))) return 'held'
+    if (!holder && namesOf(operation).some(name => held.has(name))) return HELD
     return { operationType: operation.operationType, id: holder?.id ?? operation.id }
   })
 }
@@ -94,6 +96,18 @@ export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation)
   const names = waitsFor === null ? [subject] : [subject, waitsFor]
   // Transactions that insert the same two keys in different orders would otherwise wait for each other.
   return idempotencyKey === null ? names : [...names, `key:${idempotencyKey}`]
+}
+
+/** An operation's names, and those of others on its loan: none may overtake one before it that waits for a held client. */
+function namesAmong(operations: NewOperation[]): (operation: NewOperation) => string[] {
+  const clients = Map.groupBy(
+    operations.filter(({ waitsFor }) => waitsFor !== null),
+    ({ subject }) => subject,
+  )
+  return operation => [
+    ...lockedNames(operation),
+    ...(clients.get(operation.subject) ?? []).map(({ waitsFor }) => waitsFor as string),
+  ]
 }
 
 /** Skips operations whose key or id is taken. Call it once per transaction: its locks are taken in order. */
@@ -139,19 +153,23 @@ async function insertQuietly(
 }
 
 /** Inserts operations none of whose names others hold. */
-const insertingRows = (origin: Origin, operations: NewOperation[]) => sql`
+function insertingRows(origin: Origin, operations: NewOperation[]) {
+  const namesOf = namesAmong(operations)
+  const rows = operations.map(one => ({ ...one, names: namesOf(one) }))
+  return sql`
   insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data, idempotency_key,
     request_sha256, actor, caller, address, request_id, traceparent, ignored)
   select "id", "operationType", ${sql.lit(origin)}, "subject", "waitsFor", "externalId", "data", "idempotencyKey",
          decode("requestSha256", 'hex'), "actor", "caller", "address", "requestId", "traceparent",
          "ignored"
-    from intake cross join rows from (json_to_recordset(${JSON.stringify(operations)}) as (
+    from intake cross join rows from (json_to_recordset(${JSON.stringify(rows)}) as (
       "id" uuid, "operationType" text, "subject" text, "waitsFor" text, "externalId" text, "data" json,
       "idempotencyKey" text, "requestSha256" text, "actor" text, "caller" text, "address" inet, "requestId" text,
-      "traceparent" text, "ignored" text[])) with ordinality
-   where not array_remove(array["subject", "waitsFor", 'key:' || "idempotencyKey"], null) && held
+      "traceparent" text, "ignored" text[], "names" text[])) with ordinality
+   where not "names" && held
    order by ordinality
   on conflict do nothing`
+}
 
 const waiting = sql`pg_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash) is not null`
 const trying = sql`pg_try_advisory_xact_lock(${sql.lit(LOCKS.intake)}, hash)`

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
@@ -9,9 +8,9 @@ import type { Database } from '../database/database.ts'
 import {
   CALLERS_PATIENCE_MS,
   groupCommit,
+  type HELD,
   MAX_CONCURRENT_GROUPS,
 } from '../database/group-commit/group-commit.ts'
-import { Unavailable } from '../database/unavailable.ts'
 import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
@@ -170,34 +169,20 @@ function operateCall(context: Context) {
   }
 }
 
-/** How soon an operation is tried again whose loan or client another transaction holds: meanwhile, nobody waits for it. */
-const TRY_AGAIN_MS = 100
-
 function openIntake({ db, boss, watch }: Context) {
   const watched = watch.over('intake')
   const wake = openWaker(db, liveQueue)
-  const heldSince = new WeakMap<NewOperation, number>()
   const commit = async (operations: NewOperation[]) => {
     const accepted = await watched(() => acceptOperations(db, boss, operations))
     wake()
-    return accepted.map((one, n) => (one === 'held' ? again(operations[n] as NewOperation) : one))
+    return accepted
   }
-  const intake = groupCommit<NewOperation, Answered>(commit, {
+  return groupCommit<NewOperation, Answered>(commit, {
     patienceMs: CALLERS_PATIENCE_MS,
     onWaited: watch.waited('intake'),
     groups: MAX_CONCURRENT_GROUPS,
     namesOf: lockedNames,
   })
-  return intake
-
-  async function again(operation: NewOperation): Promise<Answered> {
-    const since = heldSince.get(operation) ?? performance.now()
-    heldSince.set(operation, since)
-    if (performance.now() - since > CALLERS_PATIENCE_MS)
-      throw new Unavailable('its loan or client is being written to')
-    await sleep(TRY_AGAIN_MS)
-    return intake.submit(operation)
-  }
 }
 
-type Answered = Exclude<Awaited<ReturnType<typeof acceptOperations>>[number], 'held'>
+type Answered = Exclude<Awaited<ReturnType<typeof acceptOperations>>[number], typeof HELD>

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { MAX_CONCURRENT_GROUPS } from '../../src/database/group-commit/group-commit.ts'
 import { LOCKS } from '../../src/database/locks.ts'
-import { clientData, loanData } from '../support/ledger/loans.ts'
+import { approval, clientData, loanData } from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const OTHERS = 4
@@ -48,6 +48,35 @@ t.test('operations on others are accepted while one waits for its client', async
   t.notOk(isAnswered, 'it waits')
   await release()
   for (const { status } of await Promise.all(held)) t.equal(status, 202)
+})
+
+t.test('operations on a client or loan that is held keep their order', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  for (const together of [false, true]) {
+    const client = `C-order-${together}`
+    const loan = `L-order-${together}`
+    const release = await hold(service, `client:${client}`)
+    const held = []
+    for (const [status, data] of [
+      ['CLIENT_CREATE', clientData(client)],
+      ['CLIENT_UPDATE', { externalId: client, mobileNo: '+919800000010' }],
+      ['LOAN_CREATE', loanData(loan, client)],
+      ['LOAN_APPROVE', approval(loan)],
+    ] as const) {
+      held.push(operate(service, status, data))
+      if (!together) await sleep(APART_MS)
+    }
+    await sleep(3 * APART_MS)
+    await release()
+    for (const { status } of await Promise.all(held)) t.equal(status, 202)
+    const { rows } = await sql`
+      select operation_type as type from loanops.operation where external_id in (${client}, ${loan})
+       order by subject, seq`.execute(service.db)
+    t.same(
+      rows.map((row: any) => row.type),
+      ['CLIENT_CREATE', 'CLIENT_UPDATE', 'LOAN_CREATE', 'LOAN_APPROVE'],
+    )
+  }
 })
 
 t.test('only operations whose clients stay held are answered with 503, however many', async t => {

@@ -14,12 +14,15 @@ const SLOW_COMMIT_MS = 10
 const MAX_WAITING = 5_000
 /** Gateways give up after five seconds: we answer 503 before that, so that they retry. */
 export const CALLERS_PATIENCE_MS = 4_000
+/** What a commit returns for an item that another transaction keeps it from committing. */
+export const HELD = Symbol('held')
+const TRY_AGAIN_MS = 100
 
 type Waiting<In, Out> = {
   item: In
   names: string[]
   since: number
-  resolve: (out: Out | Promise<Out>) => void
+  resolve: (out: Out) => void
   reject: (error: unknown) => void
 }
 
@@ -28,9 +31,10 @@ type GroupCommit<In, Out> = {
   submit(item: In): Promise<Out>
 }
 
-type Commit<In, Out> = (items: In[]) => Promise<(Out | Promise<Out>)[]>
+type Commit<In, Out> = (items: In[]) => Promise<(Out | typeof HELD)[]>
 
 type Options<In> = {
+  /** How long callers wait, and how long an item that is held is tried again. */
   patienceMs?: number
   onWaited?(ms: number): void
   /** How long the first item waits for others. If 0, only those of the same turn of the event loop share a group. */
@@ -46,14 +50,16 @@ type Options<In> = {
 
 /**
  * If a group fails, its items are committed one by one, so that a poisoned item never fails its neighbours.
- * @param commit returns one result per item, in order; a promise is for one that the others of its group do not wait for
+ * @param commit returns one result per item, in order. One that is held is tried again, and only those that share a name
+ * with it wait meanwhile.
  */
 export function groupCommit<In, Out>(
   commit: Commit<In, Out>,
-  { patienceMs, onWaited, gatherMs = () => 0, groups = 1, namesOf = () => [] }: Options<In> = {},
+  options: Options<In> = {},
 ): GroupCommit<In, Out> {
+  const { patienceMs, gatherMs = () => 0, namesOf = () => [] } = options
   const line = openWaitingLine<Waiting<In, Out>>()
-  const commits = openCommits(commit, line, groups, onWaited)
+  const commits = openCommits(commit, line, options)
 
   return {
     submit(item) {
@@ -80,8 +86,7 @@ export function groupCommit<In, Out>(
 function openCommits<In, Out>(
   commit: Commit<In, Out>,
   line: ReturnType<typeof openWaitingLine<Waiting<In, Out>>>,
-  groups: number,
-  onWaited?: (ms: number) => void,
+  { patienceMs = CALLERS_PATIENCE_MS, onWaited, groups = 1 }: Options<In>,
 ) {
   const underWay = new Set<Waiting<In, Out>[]>()
   const size = openSize()
@@ -103,8 +108,7 @@ function openCommits<In, Out>(
   function commitNext(): void {
     if (isGathering) return
     while (underWay.size < Math.min(slow + 1, groups)) {
-      const taken = [...underWay].reduce((sum, { length }) => sum + length, 0)
-      const group = line.take(size.room(taken))
+      const group = line.take(size.room([...underWay].flat().length))
       if (group.length === 0) return
       void commitConcurrently(group)
     }
@@ -118,14 +122,35 @@ function openCommits<In, Out>(
       commitNext()
     }, SLOW_COMMIT_MS)
     underWay.add(group)
-    size.note(await commitGroup(commit, group), group.length)
+    const held: Waiting<In, Out>[] = []
+    size.note(await commitGroup(commit, group, held), group.length)
     clearTimeout(timer)
     underWay.delete(group)
     if (isSlow) slow--
     onWaited?.(performance.now() - (group[0] as Waiting<In, Out>).since)
     line.ended(group)
+    tryAgain(held, line, patienceMs, commitNext)
     commitNext()
   }
+}
+
+/** Tries items again that are held, and gives up those whose callers have gone. */
+function tryAgain<In, Out>(
+  held: Waiting<In, Out>[],
+  line: ReturnType<typeof openWaitingLine<Waiting<In, Out>>>,
+  patienceMs: number,
+  commitNext: () => void,
+): void {
+  const lastSince = performance.now() - patienceMs
+  const late = held.filter(({ since }) => since < lastSince)
+  const again = held.filter(({ since }) => since >= lastSince)
+  for (const { reject } of late) reject(new Unavailable('it is being written to'))
+  if (again.length === 0) return
+  line.keep(again)
+  setTimeout(() => {
+    line.putBack(again)
+    commitNext()
+  }, TRY_AGAIN_MS)
 }
 
 type Outcome = 'done' | 'timeout' | 'failed'
@@ -146,17 +171,22 @@ function openSize() {
   }
 }
 
+/** @param held gets the items that another transaction holds */
 async function commitGroup<In, Out>(
   commit: Commit<In, Out>,
   group: Waiting<In, Out>[],
+  held: Waiting<In, Out>[],
 ): Promise<Outcome> {
   try {
     const results = await commit(group.map(({ item }) => item))
-    for (const [i, { resolve }] of group.entries()) resolve(results[i] as Out | Promise<Out>)
+    for (const [i, one] of group.entries()) {
+      const result = results[i] as Out | typeof HELD
+      result === HELD ? held.push(one) : one.resolve(result)
+    }
     return 'done'
   } catch (error) {
     const rejectAll = group.length === 1 || isTransient(error)
-    for (const one of group) rejectAll ? one.reject(error) : await commitGroup(commit, [one])
+    for (const one of group) rejectAll ? one.reject(error) : await commitGroup(commit, [one], held)
     return isTimeout(error) ? 'timeout' : 'failed'
   }
 }

@@ -4,12 +4,16 @@ type WaitingLine<T> = {
   /** Takes the items that wait longest, skipping those that must follow one taken or left behind. */
   take(max: number): T[]
   ended(items: T[]): void
+  /** Keeps the names of items that have not ended, until they are put back before all others. */
+  keep(items: T[]): void
+  putBack(items: T[]): void
 }
 
 /** A queue that hands out items of the same name one after another, each once the one before it has ended. */
 export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T> {
   let waiting: T[] = []
   const taken = new Set<string>()
+  const namesOf = (items: T[]) => items.flatMap(({ names }) => names)
 
   return {
     length: () => waiting.length,
@@ -28,11 +32,18 @@ export function openWaitingLine<T extends { names: string[] }>(): WaitingLine<T>
         } else free.push(item)
       }
       waiting = [...behind, ...waiting.slice(seen)]
-      for (const name of free.flatMap(({ names }) => names)) taken.add(name)
+      for (const name of namesOf(free)) taken.add(name)
       return free
     },
     ended(items) {
-      for (const name of items.flatMap(({ names }) => names)) taken.delete(name)
+      for (const name of namesOf(items)) taken.delete(name)
+    },
+    keep(items) {
+      for (const name of namesOf(items)) taken.add(name)
+    },
+    putBack(items) {
+      for (const name of namesOf(items)) taken.delete(name)
+      waiting = [...items, ...waiting]
     },
   }
 }
