@@ -181,9 +181,7 @@ async function beforeTheWrite(
   const effect = takesEqualAsDone ? disbursementEffect(found.body, wanted) : absent
   if (effect.state === 'there') return { ...found, body: effect.body }
   if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
-  return transactionAmount === undefined
-    ? undefined
-    : roundingRefusal(found.body.currency, transactionAmount)
+  return roundingRefusal(found.body.currency, transactionAmount)
 }
 
 /** Fineract silently drops a receipt number that has no payment type. */
