@@ -4,18 +4,12 @@ import { dateParser } from './date-pattern.ts'
 import { localeOf, missingLocale } from './locale.ts'
 import { textAsSent, textOf } from './text.ts'
 
-export function dateOf(body: Body, name: string): string | undefined {
+/** @param enclosing what has the dateFormat and the locale: of a date inside a list, the whole body */
+export function dateOf(body: Body, name: string, enclosing = body): string | undefined {
   const text = textOf(body, name)
-  const locale = localeOf(body)
-  return text === undefined ? undefined : parse(text, name, textAsSent(body, 'dateFormat'), locale)
-}
-
-/** A date inside a list takes dateFormat and locale from the enclosing body. */
-export function dateWithin(item: Body, name: string, body: Body): string | undefined {
-  const text = textOf(item, name)
-  return text === undefined
-    ? undefined
-    : parse(text, name, textAsSent(body, 'dateFormat'), localeOf(body))
+  const locale = localeOf(enclosing)
+  if (text === undefined) return undefined
+  return parse(text, name, textAsSent(enclosing, 'dateFormat'), locale)
 }
 
 function parse(

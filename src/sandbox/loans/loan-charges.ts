@@ -1,6 +1,6 @@
 import { type Body, unknownKeys } from '../fields/body.ts'
 import type { Checks } from '../fields/checks.ts'
-import { dateWithin } from '../fields/date.ts'
+import { dateOf } from '../fields/date.ts'
 import { decimalOf, idOf } from '../fields/number.ts'
 import { textOf } from '../fields/text.ts'
 import { domainRule, fieldError, invalid } from '../http/refusal.ts'
@@ -49,7 +49,7 @@ export function readLoanCharges(
 ): LoanCharge[] {
   return chargesIn(body).map(fields => {
     const charge = chargeById(ledger, idOf(fields, 'chargeId'))
-    const dueDate = dateWithin(fields, 'dueDate', body)
+    const dueDate = dateOf(fields, 'dueDate', body)
     refuseCharge(charge, product, dueDate, expectedOn)
     const id = idOf(fields, 'id')
     const { name, time, calculation, penalty, paymentMode } = charge
