@@ -68,13 +68,14 @@ begin
 end
 $$;
 
--- The id under which a refund is stored. Earlier versions kept the prefix that old events of gateway B have, which newer
--- ones lack.
-create or replace function core.stored_refund(wanted_gateway text, id text) returns text language sql stable as $$
-  select coalesce(case when wanted_gateway = 'gateway_b' and id ~ '^\d+$' then (
+-- The id under which a payment, refund or chargeback is stored. Earlier versions kept the prefix that old events of gateway
+-- B have for a refund, and newer ones lack; where they stored both, the newer id gets the events.
+create or replace function core.stored_id(wanted_gateway text, wanted_kind text, id text) returns text language sql stable as $$
+  select coalesce(case when wanted_gateway = 'gateway_b' and wanted_kind = 'refund' and id ~ '^\d+$' then (
     select e.gateway_payment_id from core.event e
-     where e.gateway_payment_id = 'refund_' || id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
+     where e.gateway_payment_id in (id, 'refund_' || id) and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
        and (e.hints ? 'is_of_row') is not true
+     order by e.gateway_payment_id = id desc
      limit 1) end, id)
 $$;
 
@@ -102,8 +103,7 @@ begin
     ), noted as (
       insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
         paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text
-                           when kind = 'refund' then core.stored_refund($2, payment_id) else payment_id end,
+      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text else core.stored_id($2, kind, payment_id) end,
              of_payment_id, case when found_problem = 'unknown_event' then 'unknown' else status end, amount, currency,
              paid_at, external_loan_id, found_problem, $3, verified_by, address, received_at, hints
         from read where kind <> 'link'

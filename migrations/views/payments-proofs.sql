@@ -134,7 +134,7 @@ declare
   said base.fact;
 begin
   execute format('select * from base.%I($1) f
-                   where f.kind = $2 and $3 = case when $2 = ''refund'' then core.stored_refund($4, f.payment_id) else f.payment_id end
+                   where f.kind = $2 and $3 = core.stored_id($4, $2, f.payment_id)
                      and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
     wanted_gateway) into said using answer, wanted_kind, id, wanted_gateway;
   if said.payment_id is null then

@@ -172,11 +172,12 @@ begin
     select w.place
       from unnest($2) with ordinality w (body, place)
      cross join lateral base.%I(decode(w.body, 'base64')) f
+     cross join lateral (select core.stored_id($1, f.kind, f.payment_id) offset 0) stored (id)
      where f.kind in ('refund', 'chargeback')
        -- As "not exists", this would be planned for a thousand facts in each body, and read all events.
        and (select true
               from core.event e
-             where e.gateway_payment_id = f.payment_id and e.gateway = $1 and e.kind = f.kind
+             where e.gateway_payment_id = stored.id and e.gateway = $1 and e.kind = f.kind
                and e.verified_by is not null and not e.is_outside
                and (f.status = 'open' or e.status = f.status or f.status = 'done' and e.status = 'never_captured')
                -- A dispute that was decided may be claimed, and decided, again in its next phase.
@@ -186,7 +187,7 @@ begin
                and (f.kind <> 'refund' or f.hints ? 'is_of_row' and e.paid_at is not distinct from f.paid_at
                     or (select true
                           from core.event u
-                         where u.gateway_payment_id = f.payment_id and u.gateway = $1 and u.kind = 'refund'
+                         where u.gateway_payment_id = stored.id and u.gateway = $1 and u.kind = 'refund'
                            and case when f.status = 'undone' then u.status in ('done', 'never_captured') and u.verified_by is not null
                                     else u.status = 'undone' and u.verified_by = 'gateway_api' end
                            and not u.is_outside and u.received_at > e.received_at
@@ -204,7 +205,7 @@ begin
   execute format($sql$
     select count(*)
       from base.%I(decode($1, 'base64')) f
-      join core.event e on e.gateway_payment_id = f.payment_id and e.gateway = $2 and e.kind = f.kind
+      join core.event e on e.gateway_payment_id = core.stored_id($2, f.kind, f.payment_id) and e.gateway = $2 and e.kind = f.kind
      where e.verified_by = 'gateway_api'$sql$, wanted_gateway) into times using body, wanted_gateway;
   return times;
 end

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
+import type { Database } from '../../../src/database/database.ts'
 import { withConfirm } from '../../support/books/confirm.ts'
 import { refundB, successB } from '../../support/payments/gateway-events.ts'
 import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
+import { until } from '../../support/until.ts'
 
 const B = 'gateway_b'
 /** One refund’s id as the gateway has written it since version 2023-08-01, and as it did before. */
@@ -24,6 +26,15 @@ async function posted(t: Test, trust: object = AUTOMATIC) {
       return body.payments.map((one: any) => one.gateway_payment_id)
     },
   }
+}
+
+/** Gives a refund the id under which an earlier version stored it. */
+async function storeAsOld({ db }: { db: Database }, id: number) {
+  for (const table of ['core.event', 'core.transaction'])
+    await sql`
+      update ${sql.raw(table)} set gateway_payment_id = ${OLD} where gateway_payment_id = ${String(id)}`.execute(
+      db,
+    )
 }
 
 for (const [first, second] of [
@@ -71,12 +82,7 @@ t.test('a refund stored under its old id keeps it, and gets its new events', asy
   const service = await posted(t)
   await service.refund(NEW)
   await service.batch()
-  // As an earlier version stored it.
-  for (const table of ['core.event', 'core.transaction'])
-    await sql`
-      update ${sql.raw(table)} set gateway_payment_id = ${OLD} where gateway_payment_id = ${String(NEW)}`.execute(
-      service.db,
-    )
+  await storeAsOld(service, NEW)
   await service.refund(OLD)
   await service.signed({
     ...refundOfB(300, { id: NEW, of: 1 }),
@@ -88,6 +94,48 @@ t.test('a refund stored under its old id keeps it, and gets its new events', asy
   await service.refund(OLD, 'CANCELLED')
   await service.batch()
   t.same((await service.shown(OLD, B))[2], 'taken_back')
+})
+
+t.test(
+  'of a refund stored under both ids, the newer id’s row learns that it came back',
+  async t => {
+    const service = await posted(t, MANUAL)
+    await service.refund(NEW)
+    await service.refund(NEW + 1)
+    await service.batch()
+    await storeAsOld(service, NEW + 1)
+    const decide = async (id: unknown, outcome: string) => {
+      const path = `/api/payments/${B}/${id}/resolve`
+      return (await service.call('POST', path, { outcome, note: 'seen' })).status
+    }
+    t.equal(await decide(OLD, 'dismiss'), 200)
+    t.equal(await decide(NEW, 'reverse'), 200)
+    await service.batch()
+    await until(async () => (await service.shown(NEW, B))[0] === 'posted', 'the refund is booked')
+    t.same(await service.standing(), { '1-r2': 700 })
+    await service.refund(NEW, 'CANCELLED')
+    await service.batch()
+    t.same((await service.shown(NEW, B))[2], 'taken_back')
+    t.equal(await decide(NEW, 'restore'), 200)
+  },
+)
+
+t.test('a fetch knows a refund that is stored under its old id', async t => {
+  const service = await posted(t)
+  await service.refund(NEW)
+  await service.batch()
+  await storeAsOld(service, NEW)
+  const body = Buffer.from(JSON.stringify(refundOfB(300, { id: NEW, of: 1 }))).toString('base64')
+  const { rows } = await sql<object>`
+    select array(select core.unreported(${B}, array[${body}])) as unreported`.execute(service.db)
+  t.same(rows, [{ unreported: [] }])
+  await sql`update core.event set verified_by = 'gateway_api' where gateway_payment_id = ${OLD}`.execute(
+    service.db,
+  )
+  const answered = await sql`select core.times_answered(${B}, ${body})::integer as times`.execute(
+    service.db,
+  )
+  t.same(answered.rows, [{ times: 1 }])
 })
 
 t.test('a second refund with the lender’s id of the first waits for a person', async t => {
