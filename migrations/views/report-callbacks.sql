@@ -85,17 +85,17 @@ begin
     else 'loan:' || core.sendable(payment, payment.external_loan_id) end;
   subject := coalesce(subject, 'payment:' || payment.gateway || '/' || payment.raw_id);
   if report.type = 'payment.objected' and (said is null or said not like 'posted%') then
-    perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment.id, with_objection => false));
+    perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment, objection => null));
   end if;
   -- Money that went back before the payment was posted was never reported as posted.
   if said like 'posted%' and is_returned > was_returned then
-    perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(), core.payment_snapshot(payment.id, with_objection => true));
+    perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(), core.payment_snapshot(payment, payment.objection));
   end if;
   -- After an objection is cleared, the payment is still posted, as already reported, unless some of it was posted again.
   if said is distinct from report.key and (report.key <> 'posted' or said is null or said not like 'posted%')
      or payment.state = 'posted' and was_returned > coalesce(is_returned, 0) then
     perform loanops.note_callback(report.type, subject, payment.id,
-      case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment.id, with_objection => true));
+      case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment, payment.objection));
   end if;
   update core.transaction t set reported = key where t.id = payment.id;
   return null;
@@ -103,16 +103,16 @@ end
 $$;
 
 -- The columns of ops.payment that hold no personal data.
-create or replace function core.payment_snapshot(payment uuid, with_objection boolean) returns json language sql stable as $$
+create or replace function core.payment_snapshot(t core.transaction, objection text) returns json language sql stable as $$
   select json_build_object('gateway', p.gateway, 'gateway_payment_id', core.sendable(t, p.gateway_payment_id), 'kind', p.kind,
            'of_payment_id', core.sendable(t, p.of_payment_id), 'lender', p.lender,
            'external_loan_id', core.sendable(t, p.external_loan_id), 'amount', p.amount::text,
            'currency', case when p.currency ~ '^[A-Z]{3}$' then p.currency end, 'paid_at', p.paid_at, 'state', p.state, 'reason', p.reason,
            'verified', p.verified, 'ledger_transaction_id', p.ledger_transaction_id::text, 'raw_table', p.raw_table,
            'raw_id', p.raw_id, 'received_at', p.received_at, 'posted_at', p.posted_at,
-           'objection', case when with_objection then p.objection end,
-           'returned_amount', p.returned_amount::text, 'matched_by', p.matched_by, 'suggested_loan', core.sendable(t, p.suggested_loan))
-    from ops.payment p join core.transaction t on t.id = p.id where p.id = payment
+           'objection', payment_snapshot.objection, 'returned_amount', p.returned_amount::text, 'matched_by', p.matched_by,
+           'suggested_loan', core.sendable(t, p.suggested_loan))
+    from ops.payment p where p.id = t.id
 $$;
 
 -- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each
