@@ -98,13 +98,26 @@ export const mayBeRounded = (id: string | undefined) => id !== undefined && PERH
 export const roundedBy = (evidence: string) =>
   `ends in 0, which a spreadsheet writes after the 15th digit, and ${evidence}: ${REMEDY}, or upload an id that was issued so in a file of its own`
 
-/** Judges the ids of a file's columns, batch by batch, by all ids so far. @returns the rows with the errors of their ids */
-export function roundedIds(names: string[]) {
+/** The rows with one id that may be rounded: more of them would fill the memory. */
+const MAX_HELD_BACK = 1_000
+
+/**
+ * Judges the ids of a file's columns, batch by batch, by all ids so far. Rows with the only id of a column that may be
+ * rounded are held back until another id shows whether it is.
+ * @returns the rows that are judged, with the errors of their ids
+ */
+export function roundedIds<Row extends { fields: CsvFields }>(names: string[]) {
   const columns = names.map(name => ({ name, rounded: new Set<string>(), isKept: false }))
-  return <Row extends { fields: CsvFields }>(rows: Row[]) => {
+  let held: Row[] = []
+  return (rows: Row[], isLast: boolean) => {
     for (const column of columns) for (const { fields } of rows) note(column, fields[column.name])
+    const open = columns.filter(({ rounded, isKept }) => !isKept && rounded.size === 1)
     const suspect = columns.filter(({ rounded, isKept }) => !isKept && rounded.size > 1)
-    return rows.map(row => ({
+    const all = [...held, ...rows]
+    held = isLast ? [] : all.filter(({ fields }) => mayBeRoundedIn(open, fields))
+    if (held.length > MAX_HELD_BACK) held = []
+    const judged = held.length === 0 ? all : all.filter(row => !held.includes(row))
+    return judged.map(row => ({
       ...row,
       rounded: suspect
         .filter(({ name }) => mayBeRounded(row.fields[name]))
@@ -112,6 +125,9 @@ export function roundedIds(names: string[]) {
     }))
   }
 }
+
+const mayBeRoundedIn = (columns: { name: string }[], fields: CsvFields) =>
+  columns.some(({ name }) => mayBeRounded(fields[name]))
 
 /** A single id that was not rounded shows that the spreadsheet kept the column as text. */
 function note(column: { rounded: Set<string>; isKept: boolean }, id = '') {

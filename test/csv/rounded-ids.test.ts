@@ -5,10 +5,14 @@ import { damageOf, roundedIds } from '../../src/csv/damaged-ids.ts'
 const digits = (count: number) => fc.stringMatching(new RegExp(`^[0-9]{${count}}$`))
 /** What a spreadsheet keeps of an id in a column of numbers. */
 const rounded = (id: string) => id.slice(0, 15).padEnd(id.length, '0')
-/** Judges the ids of one column, batch by batch. @returns the errors of each */
+/** Judges the ids of one column, batch by batch. @returns the errors of those that are judged */
 function judgeOfColumn() {
-  const judge = roundedIds(['id'])
-  return (ids: string[]) => judge(ids.map(id => ({ fields: { id } }))).map(({ rounded }) => rounded)
+  const judge = roundedIds<{ fields: { id: string } }>(['id'])
+  return (ids: string[], isLast = true) =>
+    judge(
+      ids.map(id => ({ fields: { id } })),
+      isLast,
+    ).map(({ rounded }) => rounded)
 }
 
 t.test('genuine ids of any length pass, but for a few that end in zeros', t => {
@@ -27,7 +31,8 @@ t.test('a column of genuine ids of 16 digits passes in batches of any size', t =
   )
   for (const [ids, size] of fc.sample(column, 200)) {
     const judge = judgeOfColumn()
-    for (let at = 0; at < ids.length; at += size) t.same(judge(ids.slice(at, at + size)).flat(), [])
+    for (let at = 0; at < ids.length; at += size)
+      t.same(judge(ids.slice(at, at + size), false).flat(), [])
   }
   t.end()
 })
@@ -56,10 +61,18 @@ t.test('ids in a column that ends in 0 once, or has an id with all its digits, p
   t.end()
 })
 
-t.test('the batches of a file before count as evidence for the next', t => {
+t.test('the only id of a column that may be rounded is judged once there is another', t => {
   const judge = judgeOfColumn()
-  t.match(judge(['1234567890123450']), [[]])
-  t.match(judge(['1234567890123460']), [[/^id ends in 0/]])
-  t.match(judge(['1234567890123461', '1234567890123470']), [[], []])
+  t.same(judge(['1234567890123450', 'pay_1'], false), [[]], 'held back')
+  t.match(judge(['1234567890123460'], false), [[/^id ends in 0/], [/^id ends in 0/]])
+  t.same(judge(['1234567890123461', '1234567890123470']), [[], []])
+  t.end()
+})
+
+t.test('of one id that may be rounded, no more than a thousand rows are held back', t => {
+  const judge = judgeOfColumn()
+  const batch = Array.from({ length: 600 }, () => '1234567890123450')
+  t.equal(judge(batch, false).length, 0)
+  t.equal(judge(batch, false).length, 1_200)
   t.end()
 })

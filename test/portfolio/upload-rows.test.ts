@@ -451,6 +451,14 @@ t.test('more decimals than a column has, even zeros, are an error of the row', a
   ])
 })
 
+t.test('two rounded ids are errors, however far apart they are in the file', async t => {
+  const between = Array.from({ length: 1_100 }, (_, n) => ({ payment_reference: `pay_${n}` }))
+  const [first, last] = ['2223330029215300', '2223330029215400']
+  const rows = [{ payment_reference: first }, ...between, { payment_reference: last }]
+  const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(...rows))
+  t.match(body, { rows: 1_102, valid_rows: 1_100, invalid_rows: 2 })
+})
+
 t.test('a day survives a spreadsheet: with the name of its month, or in ISO', t => {
   const next = new Date().getFullYear() + 1
   const read = {

@@ -34,7 +34,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   let delimiter = ''
   const layout = rowLayout(place)
   const repeats = repeatFinder()
-  const roundedIn = roundedIds(statementFile.ids)
+  const roundedIn = roundedIds<Placed>(statementFile.ids)
   const refused: Refused = { times: new Set(), isUndated: false }
   const errors: { line: number; reason: string }[] = []
   const { ignored } = layout
@@ -46,10 +46,9 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
       delimiter = separator
       layout.header(header)
     },
-    read: (batch: CsvRow[]) => batch,
-    async save(batch: CsvRow[]) {
-      const placed = roundedIn(batch.flatMap(row => placedRow(row)))
-      const valid = (await withStatuses(placed)).flatMap(row => validRow(row))
+    read: (batch: CsvRow[], isLast: boolean) => roundedIn(batch.flatMap(placedRow), isLast),
+    async save(batch: Judged[]) {
+      const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
       for (const day of await save(valid, result)) result.days.add(day)

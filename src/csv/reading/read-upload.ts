@@ -45,7 +45,7 @@ export async function readUpload<Row>(
   let columns: string[] = []
   let delimiter = ''
   let count = 0
-  const roundedIn = roundedIds(kind.ids)
+  const roundedIn = roundedIds<Omit<UploadRow, 'rounded'>>(kind.ids)
   await readCsv(decode(bytes), {
     async header(header, separator) {
       delimiter = separator
@@ -53,10 +53,10 @@ export async function readUpload<Row>(
       columns = columnsOf(header, kind, templateUrl)
       await reader.header?.(columns, separator)
     },
-    read(batch) {
+    read(batch, isLast) {
       count += batch.length
       const rows = batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns, delimiter) }))
-      return roundedIn(rows).map(reader.check)
+      return roundedIn(rows, isLast).map(reader.check)
     },
     save: reader.save,
   })

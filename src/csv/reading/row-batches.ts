@@ -3,8 +3,8 @@ import { UnreadableFile } from './unreadable-file.ts'
 
 export type CsvReader<Row> = {
   header(header: CsvRow, delimiter: string): Promise<void>
-  /** Reads the next batch while a batch is being saved. */
-  read(batch: CsvRow[]): Row[]
+  /** Reads the next batch while a batch is being saved. It may hold rows back, unless this is the last batch. */
+  read(batch: CsvRow[], isLast: boolean): Row[]
   save(batch: Row[]): Promise<void>
 }
 
@@ -28,10 +28,10 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     },
     async afterBytes(count: number) {
       bytesOfBatch += count
-      if (rows.length >= BATCH_SIZE.rows || bytesOfBatch >= BATCH_SIZE.bytes) await hand()
+      if (rows.length >= BATCH_SIZE.rows || bytesOfBatch >= BATCH_SIZE.bytes) await hand(false)
     },
     async end() {
-      await hand()
+      await hand(true)
       await saving
     },
     async idle() {
@@ -39,13 +39,13 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     },
   }
 
-  async function hand() {
+  async function hand(isLast: boolean) {
     if (!isHeaderTaken && header !== undefined) {
       isHeaderTaken = true
       await reader.header(header, delimiter)
     }
     bytesOfBatch = 0
-    const batch = reader.read(rows)
+    const batch = reader.read(rows, isLast)
     rows = []
     await saving
     if (batch.length === 0) return
