@@ -153,10 +153,9 @@ begin
 end
 $$;
 
--- A refund's id. Until version 2022-09-01 the gateway wrote refund_41805719 for what is 41805719 today. A row of its
--- reconciliation has the id that the lender gave the refund, which may be any text.
+-- A refund's id. A row of the gateway's reconciliation has the id that the lender gave the refund, which may be any text.
 create or replace function base.gateway_b_refund_id(refund jsonb) returns text language sql stable parallel safe as $$
-  select case when refund ? 'is_of_row' then given else regexp_replace(given, '^refund_(?=\d{5,}$)', '') end
+  select case when refund ? 'is_of_row' then given else base.gateway_b_plain_refund(given) end
     from base.text_of(refund -> 'cf_refund_id') given
 $$;
 

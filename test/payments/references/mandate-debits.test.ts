@@ -118,6 +118,18 @@ t.test('a refund of an older mandate’s debit that comes first holds the debit'
     t.same(await service.shown(id, 'gateway_b'), ['suspense', 'refund', null, null])
 })
 
+t.test('a refund of an older mandate’s debit has one row, with and without its prefix', async t => {
+  const service = await reversing(t)
+  for (const cf_refundId of ['refund_12345678', '12345678'])
+    await service.signed({ ...OLD_REFUND, cf_refundId })
+  await service.batch()
+  const { body } = await service.call('GET', '/api/payments?kind=refund')
+  t.same(
+    body.payments.map((one: any) => one.gateway_payment_id),
+    ['12345678'],
+  )
+})
+
 t.test('a mandate debit that names no payment of ours is posted', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
