@@ -49,6 +49,10 @@ const RULES: Record<PaymentResolution['outcome'], Rule> = {
 }
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
+  if (outcome === 'post' && payment.unreadKind !== null)
+    throw new Conflict(
+      `Cannot post an unreadable ${payment.unreadKind}: its money went back, so handle or dismiss it`,
+    )
   const [verb, fits, must] = RULES[outcome]
   if (fits(payment)) return
   const what = `a ${payment.kind} in state ${stateInWords(payment)}`

@@ -53,6 +53,24 @@ async function postStray(service: PaymentService) {
   return service.call('POST', path, resolution, await asPerson(service))
 }
 
+t.test('an unreadable refund or dispute is not posted as a payment', async t => {
+  for (const [event, what] of [
+    [refundA(), 'refund'],
+    [disputeA('lost'), 'chargeback'],
+  ] as const) {
+    const service = await paymentService(t)
+    await service.loan('L-1')
+    await service.webhook(B, event, LENDER)
+    await service.batch()
+    t.match(await postStray(service), {
+      status: 409,
+      body: { detail: new RegExp(`^Cannot post an unreadable ${what}: its money went back`) },
+    })
+    await service.batch()
+    t.same(await service.repayments(), [])
+  }
+})
+
 /** As common relays wrap an event. */
 const WRAPPERS: ((event: object) => object)[] = [
   event => ({ Type: 'Notification', Message: JSON.stringify(event) }),
