@@ -3,20 +3,21 @@ import t from 'tap'
 import { programAsker } from '../../src/accounts/audit.ts'
 import { replayCallbacks } from '../../src/callbacks/replay-callbacks.ts'
 import type { Database } from '../../src/database/database.ts'
+import { withApprovals } from '../support/accounts/approvals.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const FAILED = 5_000
 const DAY = { from: '2026-03-05T00:00:00Z', to: '2026-03-06T00:00:00Z' }
 const asker = programAsker('asha')
 
-async function withFailed(db: Database): Promise<void> {
+async function withFailed(db: Database, failed = FAILED): Promise<void> {
   await sql`
     insert into loanops.callback (type, subject, about, occurred_at, sequence, body, state, created_at)
     select 'payment.posted', 'loan:L-' || n % 1000, raw.new_id(), now(), n, '{}',
-           case when n <= ${FAILED} then 'failed' else 'delivered' end,
+           case when n <= ${failed}::integer then 'failed' else 'delivered' end,
            -- Many were made at the same moment.
            '2026-03-05T10:00:00Z'::timestamptz + n / 2500 * interval '1 microsecond'
-      from generate_series(1, ${FAILED + 100}::integer) n`.execute(db)
+      from generate_series(1, ${failed + 100}::integer) n`.execute(db)
 }
 
 async function counted(db: Database) {
@@ -52,4 +53,15 @@ t.test('a replay in a transaction is done as a whole, or not at all', async t =>
   })
   await t.rejects(undone, { message: 'another reason' })
   t.match(await counted(db), [{ state: 'delivered' }, { state: 'failed', all: FAILED }])
+})
+
+t.test('a replay of very many callbacks that needs an approval is not proposed', async t => {
+  const { db, admin } = await withApprovals(t, 'callback.replay')
+  await withFailed(db, 10_001)
+  const post = (from: string) => admin.post('callbacks/replay', { ...DAY, from })
+  t.match(await post(DAY.from), {
+    status: 409,
+    body: { detail: /^10001 callbacks are too many for one proposal/ },
+  })
+  t.match(await post('2026-03-05T10:00:00.000001Z'), { status: 202, body: { state: 'proposed' } })
 })
