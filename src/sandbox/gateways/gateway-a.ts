@@ -1,4 +1,5 @@
 import { INDIA_MS } from '../calendar.ts'
+import { bankReference } from './bank-reference.ts'
 import type { GatewayPayment, GatewayRefund, GatewayStore } from './gateway-store.ts'
 
 /** Unix times outside of this are refused. */
@@ -124,7 +125,7 @@ function paymentOf(payment: GatewayPayment, refunds: GatewayRefund[]) {
     fee: Number(payment.fee),
     tax: Number(payment.tax),
     error_code: null,
-    acquirer_data: { rrn: '500000000001' },
+    acquirer_data: { rrn: bankReference(payment.id) },
     created_at: seconds(payment.createdAt),
   }
 }

@@ -1,4 +1,5 @@
 import { DAY_MS, INDIA_MS } from '../calendar.ts'
+import { bankReference } from './bank-reference.ts'
 import type { GatewayAnswer } from './gateway-a.ts'
 import {
   type GatewayDispute,
@@ -134,7 +135,7 @@ function eventText(payment: GatewayPayment, version: string, event: Event): stri
   const settled = settlement && indian(settlement.at)
   if (version < NESTED_FROM)
     return `{${common},${order},${paid},"payment_utr":null,"payment_service_charge":${rupees(base)},"payment_service_tax":${rupees(charged.tax)},"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"settlement_utr":${text(settlement?.utr ?? null)},"refund_id":${refund}}`
-  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(charged.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"500000000001","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(WINNERS[event.status ?? ''] ?? null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
+  return `{"event_details":{${common},"event_service_charge":${rupees(base)},"event_service_tax":${rupees(charged.tax)}},"order_details":{${order},"order_currency":"${payment.currency}","order_tags":${tagsOf(payment)}},"payment_details":{${paid},"payment_currency":"${payment.currency}","bank_reference":"${bankReference(payment.id)}","status":"SUCCESS"},"refund_details":{"refund_id":${refund}},"dispute_details":{"closed_in_favor_of":${text(WINNERS[event.status ?? ''] ?? null)}},"settlement_details":{"cf_settlement_id":${text(settlement?.id ?? null)},"settlement_date":${text(settled)},"utr":${text(settlement?.utr ?? null)}}}`
 }
 
 function tagsOf({ notes, orderNotes }: GatewayPayment): string {
@@ -156,7 +157,7 @@ const STATUSES = {
 
 function paymentText(payment: GatewayPayment): string {
   const status = STATUSES[payment.status]
-  return `{"cf_payment_id":${JSON.stringify(payment.id)},"order_id":${JSON.stringify(payment.orderId)},"payment_status":"${status}","is_captured":${status === 'SUCCESS'},"payment_amount":${rupees(payment.amount)},"payment_currency":"${payment.currency}","order_amount":${rupees(payment.amount)},"payment_time":"${indian(payment.createdAt)}","payment_completion_time":"${indian(payment.createdAt)}","bank_reference":"500000000001","payment_group":"upi"}`
+  return `{"cf_payment_id":${JSON.stringify(payment.id)},"order_id":${JSON.stringify(payment.orderId)},"payment_status":"${status}","is_captured":${status === 'SUCCESS'},"payment_amount":${rupees(payment.amount)},"payment_currency":"${payment.currency}","order_amount":${rupees(payment.amount)},"payment_time":"${indian(payment.createdAt)}","payment_completion_time":"${indian(payment.createdAt)}","bank_reference":"${bankReference(payment.id)}","payment_group":"upi"}`
 }
 
 function refundText(refund: GatewayRefund): string {
