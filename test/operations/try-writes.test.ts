@@ -6,6 +6,7 @@ import type { Lender } from '../../src/config/lenders.ts'
 import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
+import { startProxy } from '../support/ledger/proxy.ts'
 import { MAIN } from '../support/main.ts'
 import { outputOf } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
@@ -75,6 +76,18 @@ for (const [flags, expected] of FLAGS)
     t.equal(findings.length, expected.length)
     t.match(findings, expected)
   })
+
+t.test('a proxy that hides that an answer is a stored one is named', async t => {
+  const { ledger } = await sandbox(t)
+  const proxy = await startProxy(t)
+  proxy.target = ledger.url
+  const alters = ({ headers }: { headers: Record<string, string> }) => {
+    delete headers['x-served-from-cache']
+  }
+  proxy.interferences = [{ of: '', on: 'writes', alters }]
+  const { findings } = await tried(proxy.url)
+  t.match(findings, [{ check: 'idempotency', state: 'differs', found: /x-served-from-cache/ }])
+})
 
 t.test('a loan that the user may not undo stays, and is named', async t => {
   const { ledger } = await sandbox(t, 'no-permission=DISBURSALUNDO_LOAN')

@@ -44,6 +44,8 @@ export type Claim = {
   traceparent: string | null
   /** The key under which the ledger answers "still processing", and since when. */
   tooEarly: { key: string; since: string } | null
+  /** The key of the last write, since when it is in use, and the status that it answered last. */
+  sent: { key: string; since: string; last: number | null } | null
 }
 
 export type ClaimKey = Pick<Claim, 'id' | 'number'>
@@ -104,7 +106,7 @@ export async function claimHeads(
            key_generation as "keyGeneration", seen, kept, resolution,
            ${mayEndUnwritten('claimed')} as "mayEndUnwritten", claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,
-           ${tooEarlyKey} as "tooEarly",
+           ${tooEarlyKey} as "tooEarly", ${sentKey} as sent,
            ready.subject as "readyLoan"
       -- The statement returns claims and loans together: each row is one of the two.
       from claimed full join ready on false`.execute(db)
@@ -115,6 +117,14 @@ const tooEarlyKey = sql`case when unknown_since is not null then (
              select json_build_object('key', idempotency_key, 'since', min(started_at))
                from loanops.operation_attempt
               where operation_id = claimed.id and http_status = ${TOO_EARLY} and idempotency_key is not null
+              group by idempotency_key
+              order by max(attempt) desc limit 1) end`
+
+const sentKey = sql`case when may_still_run then (
+             select json_build_object('key', idempotency_key, 'since', min(started_at),
+                                      'last', (array_agg(http_status order by attempt desc))[1])
+               from loanops.operation_attempt
+              where operation_id = claimed.id and idempotency_key is not null
               group by idempotency_key
               order by max(attempt) desc limit 1) end`
 

@@ -5,6 +5,7 @@ import { publicReason } from '../../log/public-error.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WaitingFor } from '../operation.ts'
 import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
+import { isGivenUp, isOnlyCallRecorded, isUseless } from './new-key.ts'
 
 export type Decision =
   | { status: 'success'; response: object }
@@ -27,8 +28,6 @@ const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
 /** Someone has to correct our settings or give the approval. */
 const ASK_AGAIN_MS = 60_000
-/** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
-const STUCK_KEY_MS = 10 * 60_000
 const AFTER_PAUSE_MS = 5_000
 
 /** Writing again would send the approver a second request. */
@@ -77,7 +76,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
           answer,
           isUnproved(claim, answer) ? 'outcome_unknown' : 'ledger_busy',
         ),
-        wantsNewKey: answer.isFromStore || isOnlyCallRecorded(claim, answer),
+        wantsNewKey: answer.isFromStore || isOnlyCallRecorded(claim, key, answer),
         countsAsAttempt: false,
       }
     case 'not_arrived':
@@ -97,11 +96,11 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
       return {
         ...retryLater(claim, answer),
         // The operator is waiting.
-        ...(claim.resolution === 'retry' && answer.status === TOO_EARLY ? { nextTryMs: 0 } : {}),
+        ...(isGivenUp(claim, answer) ? { nextTryMs: 0 } : {}),
         waitingFor: 'outcome_unknown',
         lookFirst: true,
         isUnknown: true,
-        wantsNewKey: isOnlyCallRecorded(claim, answer) || isStuck(claim, key, answer),
+        wantsNewKey: isUseless(claim, key, answer),
       }
   }
 }
@@ -272,22 +271,6 @@ function backOff(claims: number): number {
 /** Neither an earlier call's answer nor this one's shows what became of it. */
 function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {
   return mayStillRun && !leftNothing
-}
-
-/** While a call under the old key may still run, only the store's own answer shows that it has ended. */
-function isOnlyCallRecorded({ mayStillRun }: Claim, answer: Answer): boolean {
-  return answer.isRecorded && (answer.isFromStore || !mayStillRun)
-}
-
-/**
- * How long a key is stuck is counted per key: an older unknown outcome says nothing about a new call. An operator's
- * retry does not wait.
- */
-function isStuck(claim: Claim, key: string, answer: Answer): boolean {
-  const { tooEarly, resolution, claimedAt } = claim
-  if (answer.status !== TOO_EARLY) return false
-  if (resolution === 'retry') return true
-  return tooEarly?.key === key && claimedAt.getTime() - Date.parse(tooEarly.since) > STUCK_KEY_MS
 }
 
 function isRefusal(

@@ -13,6 +13,7 @@ import type { Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
 import type { Refusal } from '../refusal.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
+import { leavesCall } from './new-key.ts'
 
 export type Final = {
   claim: Pick<Claim, 'id' | 'operationType' | 'origin' | 'subject' | 'data'>
@@ -168,7 +169,10 @@ function row({ claim, key, answer, kept, mayStillRun = claim.mayStillRun, decisi
     next_try_ms: isOpen ? decision.nextTryMs : 0,
     look_first: isOpen ? decision.lookFirst : claim.lookFirst,
     // A new key is taken once the call under the old one has ended, unless a person or a time limit gives that call up.
-    may_still_run: isOpen && (!decision.wantsNewKey || answer?.status === TOO_EARLY) && mayStillRun,
+    may_still_run:
+      isOpen &&
+      (!decision.wantsNewKey || (isCall && leavesCall(claim, key, answer))) &&
+      mayStillRun,
     kept: isOpen && mayStillRun ? kept : null,
     is_unknown: isOpen && decision.isUnknown,
     wants_new_key: isOpen && decision.wantsNewKey,

@@ -22,3 +22,8 @@ export function isOfLedgerShape(body: unknown): body is LedgerError {
   const code = (body as LedgerError | null)?.userMessageGlobalisationCode
   return typeof code === 'string'
 }
+
+/** So the ledger repeats a 500 of its container, and nothing else answers so: a proxy may drop the header that says it. */
+export function isStoredFailure(status: number, body: unknown): boolean {
+  return status === 500 && Object.keys(Object(body)).join() === 'Exception'
+}

@@ -6,6 +6,7 @@ import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { type Answer, NOTHING_WRITTEN, type Received } from '../answers/answer.ts'
 import { isOfTls, reasonOf } from '../answers/connection-error.ts'
+import { isStoredFailure } from '../answers/error-body.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
@@ -87,10 +88,11 @@ export function openSender(settings: LedgerSettings): Sender {
     const response = await endingWith(signal, sent)
     const { statusCode, headers: answered } = response
     const text = await answerText(response, MAX_ANSWER_BYTES)
+    const body = parsed(text)
     return {
       status: statusCode,
-      body: parsed(text),
-      isFromStore: answered['x-served-from-cache'] === 'true',
+      body,
+      isFromStore: answered['x-served-from-cache'] === 'true' || isStoredFailure(statusCode, body),
       retryAfterMs: [429, 503].includes(statusCode) ? pauseAskedFor(answered) : 0,
     }
   }

@@ -32,6 +32,14 @@ export const keyIgnored = (step: string, why: string): Finding => ({
     'Unset FINERACT_IDEMPOTENCY_KEY_HEADER_NAME at the ledger, or set it to Idempotency-Key, and let proxies pass this header',
 })
 
+export const storeHidden = (step: string): Finding => ({
+  ...IDEMPOTENCY,
+  state: 'differs',
+  found: `to ${step} again with the same key returned the stored answer without the header x-served-from-cache`,
+  remedy:
+    'Let proxies pass this header of the ledger’s answers: without it, some outcomes stay unknown',
+})
+
 export function awaitsApproval(step: string, again: Answer | Refusal): Finding {
   const isConflict = again.status === CONFLICT
   return {

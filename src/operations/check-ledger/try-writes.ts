@@ -19,6 +19,7 @@ import {
   keysKept,
   notTried,
   refused,
+  storeHidden,
 } from './proofs.ts'
 import { throwAwayData } from './throw-away.ts'
 
@@ -96,11 +97,14 @@ async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, nam
     if (!isRepeated) continue
     const again = await write(attempt)
     const isKnown = again.status === TOO_EARLY || ('isFromStore' in again && again.isFromStore)
+    if (!isKnown && resourceIn(again) === resourceIn(answer)) return [storeHidden(step)]
     if (!isKnown) return [keyIgnored(step, reasonOf(again))]
   }
   const repayment = await findTransaction(ledger, name, name)
   return [repayment === undefined ? externalIdLost : keysKept]
 }
+
+const resourceIn = ({ body }: Outcome) => (body as { resourceId?: unknown } | null)?.resourceId
 
 const reasonOf = (answer: Outcome) =>
   'message' in answer ? answer.message : failureMessage(answer)

@@ -6,6 +6,7 @@ import {
   approval,
   atLedger,
   clientData,
+  control,
   disbursal,
   ledgerLoan,
   loanData,
@@ -89,6 +90,21 @@ t.test('an approval that the ledger ran twice by itself succeeds', async t => {
   const again = await submit(service.call, 'LOAN_APPROVE', approval(loan))
   t.match(await ending(service.call, again), { status: 'failed' })
   t.same(await writesOn(service, loan), ['CREATE/LOAN', 'APPROVE/LOAN'])
+})
+
+t.test('a failure whose mark as a stored one is lost on the way gives its key up', async t => {
+  const loan = await ledgerLoan(service)
+  await control(service, 'PUT', '/faults', [
+    { kind: 'error', status: 500, times: 1, match: { externalId: loan, on: 'writes' } },
+  ])
+  const alters = ({ headers }: { headers: Record<string, string> }) => {
+    delete headers['x-served-from-cache']
+  }
+  proxy.interferences = [{ of: loan, on: 'writes', alters }]
+  const id = await submit(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 41_000 })
+  t.match(await ending(service.call, id), { status: 'success' })
+  const keys = (await attemptsOf(service, id)).flatMap(one => one.idempotency_key ?? [])
+  t.equal(new Set(keys).size, 2)
 })
 
 t.test('a write that a firewall refuses is reported from its first answer on', async t => {
