@@ -47,7 +47,7 @@ t.test('a loan that was made or deleted long ago, or never, is believed to be mi
     t.match(await operate(call, 'LOAN_APPROVE', approval(loan)), { status: 'failed' })
     proxy.interferences = []
   }
-  await sql`update loanops.operation set processed_at = processed_at - interval '11 minutes'
+  await sql`update loanops.operation set processed_at = processed_at - interval '61 seconds'
     where external_id = ${loan}`.execute(service.db)
   await gone()
   t.match(await operate(call, 'LOAN_DELETE', { external_loan_id: loan }), { status: 'success' })
