@@ -34,6 +34,7 @@ export function openFailures(now = () => performance.now()): Failures {
   let testAt = 0
   let pauseMs = FIRST_TEST_MS
   let failedAt = Number.NEGATIVE_INFINITY
+  let decidedAt = now()
   const isForgotten = () => now() - failedAt >= FORGET_AFTER_MS
   const isOutage = () => subjects.size >= SUBJECTS_TO_OPEN && !isForgotten()
 
@@ -43,11 +44,14 @@ export function openFailures(now = () => performance.now()): Failures {
     note(subject, answer) {
       if (isFailure(answer)) {
         if (isForgotten()) forget()
+        // For so long no other has shown that the ledger works.
+        if (now() - decidedAt >= FORGET_AFTER_MS) byThemselves.clear()
         lastError = answer.message
         failedAt = now()
         // An outage may affect any number of loans.
         if (!byThemselves.has(subject) && subjects.size < MAX_REMEMBERED) subjects.add(subject)
       } else if (isLedgersDecision(answer)) {
+        decidedAt = now()
         for (const failed of subjects) byThemselves.add(failed)
         byThemselves.delete(subject)
         // Another process may have seen the oldest ones succeed.

@@ -73,3 +73,15 @@ t.test('a subject that has succeeded counts again when it fails', async t => {
   for (const subject of subjects) failures.note(subject, failed)
   t.ok(failures.isOutage())
 })
+
+t.test('subjects that failed by themselves count again if nothing succeeds for long', async t => {
+  const many = Array.from({ length: 20 }, (_, n) => String(n))
+  const { failures, pass } = failing(many)
+  failures.note('another', { ...failed, status: 200, outcome: 'done' })
+  pass(FORGOTTEN_AFTER_MS - 1)
+  for (const subject of many) failures.note(subject, failed)
+  t.notOk(failures.isOutage())
+  pass(1)
+  for (const subject of many) failures.note(subject, failed)
+  t.ok(failures.isOutage(), 'the ledger went down meanwhile')
+})
