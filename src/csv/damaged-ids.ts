@@ -85,9 +85,13 @@ export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   return errors
 }
 
-/** The damage to the id, with the remedy; undefined for an id that is as it was issued. */
-export function damageOf(id: string, kind: keyof IdColumns): string | undefined {
-  const damage = SOUND.test(id) ? undefined : DAMAGES[kind].find(({ of }) => of(id))
+/**
+ * The damage to the id, with the remedy; undefined for an id that is as it was issued.
+ * @param isSingle whether somebody entered it alone: then only zeros at its end are no sign of a spreadsheet
+ */
+export function damageOf(id: string, kind: keyof IdColumns, isSingle = false): string | undefined {
+  const damages = DAMAGES[kind].filter(one => !isSingle || one !== rounded)
+  const damage = SOUND.test(id) ? undefined : damages.find(({ of }) => of(id))
   return damage && `${damage.what}: ${REMEDY}`
 }
 

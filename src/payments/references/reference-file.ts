@@ -52,11 +52,11 @@ export function checkRow({ line, fields, misfit, rounded }: UploadRow) {
   }
   const reference = row as NewReference
   if (misfit !== null) return { line, reference, errors: [misfit] }
-  // A made-up value has the same error twice, as a reference and as a cell.
+  // A made-up or damaged value has the same error twice, as a reference and as a cell.
   const errors = new Set([
     ...(Row.Check(row) ? [] : columnErrors(Row.Errors(row))),
     ...madeUpValues(fields),
-    ...damagedIds(fields, { externalIds: ['external_loan_id'] }),
+    ...damagedIds(fields, { ids: ['value'], externalIds: ['external_loan_id'] }),
     ...rounded,
   ])
   if (errors.size === 0 && isEmptyPeriod(reference)) errors.add(`valid_until ${PERIOD_RULE}`)

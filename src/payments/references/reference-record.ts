@@ -38,7 +38,7 @@ export type ReferenceFilter = Static<typeof ReferenceFilter>
 /** A program may have changed an id on its way here; the payments carry it as it was issued. */
 const whyChanged: Why = value => {
   const text = String(value)
-  return madeUp(text) ?? placeholder(text) ?? damageOf(text, 'ids')
+  return madeUp(text) ?? placeholder(text) ?? damageOf(text, 'ids', true)
 }
 const whyNot: Why = value => whyChanged(value) ?? whyIssuedId(value)
 TypeRegistry.Set(
