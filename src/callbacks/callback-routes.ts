@@ -54,7 +54,17 @@ const replaySchema = {
     { ...closed, title: 'ReplayCallbacksRequest' },
   ),
   response: {
-    202: orProposal(Type.Object({ callbacks: Type.Integer() }, { title: 'ReplayedCallbacks' })),
+    202: orProposal(
+      Type.Object(
+        {
+          callbacks: Type.Integer(),
+          next_from: Type.Union([Time, Type.Null()], {
+            description: 'the `from` with which to go on; null if all are sent again',
+          }),
+        },
+        { title: 'ReplayedCallbacks' },
+      ),
+    ),
   },
 }
 const resumeSchema = {

@@ -3,12 +3,12 @@ import { type ActCall, factsAbout } from '../accounts/approvals/act-call.ts'
 import { Conflict } from '../http/problem.ts'
 import { matchingCallbacks } from './find-callbacks.ts'
 import { lockCallbacks } from './lock-callbacks.ts'
-import { type Replay, replayCallbacks } from './replay-callbacks.ts'
+import { type Replay, type Replayed, replayCallbacks } from './replay-callbacks.ts'
 
 /** An approved replay is one transaction, in which no callback is numbered or recorded: one of these takes a second or two. */
 const MAX_APPROVED = 10_000
 
-export const replayCall: ActCall<Replay, undefined, number> = {
+export const replayCall: ActCall<Replay, undefined, Replayed> = {
   name: 'callback.replay',
   acts: ['callback.replay'],
   // A dry run only counts.
@@ -24,12 +24,12 @@ export const replayCall: ActCall<Replay, undefined, number> = {
   },
   act: (db, asker, request) => replayCallbacks(db, request, asker),
   async actAsWhole(trx, asker, request) {
-    const callbacks = await replayCallbacks(trx, { ...request, dry_run: true }, asker)
+    const { callbacks } = await replayCallbacks(trx, { ...request, dry_run: true }, asker)
     if (callbacks > MAX_APPROVED)
       throw new Conflict(
         `${callbacks} callbacks are too many for one proposal: propose shorter times, of at most ${MAX_APPROVED} each`,
       )
     return replayCallbacks(trx, request, asker)
   },
-  answer: async (_, callbacks) => ({ status: 202, body: { callbacks } }),
+  answer: async (_, body) => ({ status: 202, body }),
 }

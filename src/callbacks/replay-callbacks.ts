@@ -23,18 +23,20 @@ const PER_SLICE = 2_000
 /** A caller waits for the answer, and may ask for the rest. */
 const WITHIN_MS = 10_000
 
-/** @returns how many are sent again; all of them only if they were queued within ten seconds, or in one transaction */
+/** `next_from`: when those were created that the time did not suffice for; null if none are left. */
+export type Replayed = { callbacks: number; next_from: string | null }
+
 export async function replayCallbacks(
   db: Database,
   { dry_run: isDryRun = false, state = 'failed', ...filter }: Replay,
   asker: Asker,
-): Promise<number> {
+): Promise<Replayed> {
   const wanted = matchingCallbacks({ ...filter, state })
-  if (isDryRun) return countOf(db, wanted)
+  if (isDryRun) return { callbacks: await countOf(db, wanted), next_from: null }
   const until = performance.now() + WITHIN_MS
-  let count = 0
-  for (let after: Place | null = FIRST; after !== null; ) {
-    if (!db.isTransaction && performance.now() > until) break
+  let callbacks = 0
+  let after: Place | null = FIRST
+  do {
     const from: Place = after
     const slice = await inTransaction(db, async trx => {
       const queued = await queueAgain(trx, wanted, from)
@@ -42,10 +44,10 @@ export async function replayCallbacks(
       await audit(trx, { ...asker, action: 'callback.replay', subject: 'callbacks', detail })
       return queued
     })
-    count += slice.count
+    callbacks += slice.count
     after = slice.last
-  }
-  return count
+  } while (after !== null && (db.isTransaction || performance.now() < until))
+  return { callbacks, next_from: after && new Date(after.createdAt).toISOString() }
 }
 
 async function countOf(db: Database, wanted: RawBuilder<unknown>): Promise<number> {
@@ -54,7 +56,7 @@ async function countOf(db: Database, wanted: RawBuilder<unknown>): Promise<numbe
   return rows[0]?.count ?? 0
 }
 
-/** The place of a callback in the order of creation; times as text keep their microseconds. */
+/** The place of a callback in the order of creation; times as JSON keep their microseconds. */
 type Place = { createdAt: string; seq: string }
 const FIRST: Place = { createdAt: '-infinity', seq: '0' }
 
@@ -80,7 +82,7 @@ async function queueAgain(
       returning subject
     )
     select count(*)::integer as count, coalesce(array_agg(distinct subject), '{}') as subjects,
-           (select json_build_object('createdAt', created_at::text, 'seq', seq::text) from slice
+           (select json_build_object('createdAt', created_at, 'seq', seq::text) from slice
              order by created_at desc, seq desc limit 1) as last
       from queued`.execute(trx)
   const { count = 0, subjects = [], last = null } = rows[0] ?? {}

@@ -30,8 +30,9 @@ async function counted(db: Database) {
 t.test('many callbacks are replayed in slices, and each slice is audited', async t => {
   const { db } = await freshDatabase(t)
   await withFailed(db)
-  t.equal(await replayCallbacks(db, { ...DAY, dry_run: true }, asker), FAILED)
-  t.equal(await replayCallbacks(db, DAY, asker), FAILED)
+  const all = { callbacks: FAILED, next_from: null }
+  t.same(await replayCallbacks(db, { ...DAY, dry_run: true }, asker), all)
+  t.same(await replayCallbacks(db, DAY, asker), all)
   t.match(await counted(db), [
     { state: 'delivered', all: 100, next: 0 },
     { state: 'pending', all: FAILED, next: 1000 },
@@ -41,14 +42,14 @@ t.test('many callbacks are replayed in slices, and each slice is audited', async
     db,
   )
   t.same(rows, [{ callbacks: '2000' }, { callbacks: '2000' }, { callbacks: '1000' }])
-  t.equal(await replayCallbacks(db, DAY, asker), 0)
+  t.match(await replayCallbacks(db, DAY, asker), { callbacks: 0 })
 })
 
 t.test('a replay in a transaction is done as a whole, or not at all', async t => {
   const { db } = await freshDatabase(t)
   await withFailed(db)
   const undone = db.transaction().execute(async trx => {
-    t.equal(await replayCallbacks(trx, DAY, asker), FAILED)
+    t.match(await replayCallbacks(trx, DAY, asker), { callbacks: FAILED })
     throw new Error('another reason')
   })
   await t.rejects(undone, { message: 'another reason' })
@@ -64,4 +65,34 @@ t.test('a replay of very many callbacks that needs an approval is not proposed',
     body: { detail: /^10001 callbacks are too many for one proposal/ },
   })
   t.match(await post('2026-03-05T10:00:00.000001Z'), { status: 202, body: { state: 'proposed' } })
+})
+
+t.test('a replay that takes too long says where to go on, also with delivered ones', async t => {
+  const { db } = await freshDatabase(t)
+  await withFailed(db)
+  await sql`
+    update loanops.callback
+       set state = 'delivered', created_at = '2026-03-05T10:00:00Z'::timestamptz + sequence * interval '1 ms'`.execute(
+    db,
+  )
+  const { now } = performance
+  t.teardown(() => Object.assign(performance, { now }))
+  const replayed = async (from: string) => {
+    let passed = 0
+    // The time is over after one slice.
+    performance.now = () => (passed += 20_000)
+    const replay = { ...DAY, from, state: 'delivered' }
+    const answer = await replayCallbacks(db, replay, asker)
+    performance.now = now
+    await sql`update loanops.callback set state = 'delivered', is_next = false`.execute(db)
+    return answer
+  }
+  const answers = [await replayed(DAY.from)]
+  for (let next = answers[0]?.next_from; next; next = answers.at(-1)?.next_from)
+    answers.push(await replayed(next))
+  t.same(answers, [
+    { callbacks: 2000, next_from: '2026-03-05T10:00:02.000Z' },
+    { callbacks: 2000, next_from: '2026-03-05T10:00:03.999Z' },
+    { callbacks: 1102, next_from: null },
+  ])
 })

@@ -6,6 +6,7 @@ import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
+  type Replayed,
   replayCallbacks,
   resendCallback,
   resumeCallbacks,
@@ -49,7 +50,8 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
         const at = (field: 'from' | 'to') =>
           localTime(request.query[field], formats.timeZone, field).toISOString()
         const replay = { ...request.query, from: at('from'), to: at('to') }
-        const callbacks = await replayCallbacks(db, { ...replay, dry_run: true }, askerOf(request))
+        const counted = { ...replay, dry_run: true }
+        const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
         const body = confirmation(formats, replay, callbacks)
         return answerPage(request, reply, { title: 'Replay callbacks', body })
       },
@@ -59,8 +61,15 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
       '/callbacks/replay',
       { schema: { body: Replay }, config: toDo(replayCall) },
       async (request, reply) => {
-        const done = donePath('/console/callbacks', 'replayed')
-        return performForm(context, replayCall, { asked: request.body, reply, done })
+        const asked = request.body
+        const done = async ({ next_from: from }: Replayed) =>
+          reply.redirect(
+            from === null
+              ? donePath('/console/callbacks', 'replayed')
+              : restPath({ ...asked, from }),
+            303,
+          )
+        return performForm(context, replayCall, { asked, reply, done })
       },
     )
 
@@ -70,6 +79,10 @@ export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox
     })
   }
 }
+
+/** The list of those that are left, whose form for a replay goes on with them. */
+const restPath = (left: Static<typeof Replay>) =>
+  donePath(`/console/callbacks?${new URLSearchParams(left)}`, 'replayedInPart')
 
 function confirmation(formats: Formats, replay: Static<typeof Replay>, callbacks: number) {
   const { from, to, state = 'failed', type } = replay

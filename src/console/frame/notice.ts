@@ -28,8 +28,9 @@ const DONE = {
   discarded: 'The file and its rows have been removed.',
   callbacksResumed: 'Callbacks are sent again.',
   resent: 'The callback will be sent again.',
-  replayed:
-    'The callbacks will be sent again. A replay ends after ten seconds: repeat it if failed ones are left.',
+  replayed: 'The callbacks will be sent again.',
+  replayedInPart:
+    'Ten seconds did not suffice: the first callbacks will be sent again. To go on, replay those of this list.',
   registered: 'The account has been created and can log in.',
   unlocked: 'The account is unlocked: it can log in at once.',
   password: 'Your password is changed. Your other sessions and tokens have ended.',
