@@ -103,7 +103,7 @@ export function classifyWrite(
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
   if (isCutShort(body)) return { outcome: 'not_arrived', leftNothing: true }
-  if (codeOf(body) === KEY_COLLISION && !isFromStore) return { outcome: 'unknown' }
+  if (isKeyTaken(status, body) && !isFromStore) return { outcome: 'unknown' }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
   if (status === 409 && codeOf(body) === AWAITS_CHECKER) return { outcome: 'awaits_approval' }
@@ -121,11 +121,9 @@ export function classifyWrite(
 /** We send whole bodies: the ledger could not read what was left of this one, and has not looked at its key. */
 const isCutShort = (body: unknown) =>
   ['error.msg.invalid.request.body', 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
-/**
- * What Fineract 1.9 says of the later one of two equal calls whose keys it stores at the same moment; it says the same
- * of other rules of its database, but then from its store.
- */
-const KEY_COLLISION = 'error.msg.data.integrity.issue'
+/** Fineract 1.9 refuses so the later one of two equal calls whose keys it stores at the same moment. */
+const isKeyTaken = (status: number, body: unknown) =>
+  codeOf(body) === 'error.msg.data.integrity.issue' && /duplicate/i.test(messageOf(status, body))
 /** An adjustment or a chargeback that the ledger will not allow later either. */
 const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Newer ledgers answer so if the same request already waits for its second person. */

@@ -34,7 +34,11 @@ const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
 const outdated = ledgerBody(400, 'error.msg.password.outdated')
 const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
 const commandLost = ledgerBody(400, 'error.msg.query.parameter.value.unsupported')
-const keyTaken = ledgerBody(403, 'error.msg.data.integrity.issue')
+const keyTaken = ledgerBody(
+  403,
+  'error.msg.data.integrity.issue',
+  'ERROR: duplicate key value violates unique constraint "unique_portfolio_command_source"',
+)
 const bare = (code: string) => ({ userMessageGlobalisationCode: code, defaultUserMessage: 'No.' })
 const cutShort = bare('error.msg.invalid.request.body')
 const unsent = { outcome: 'not_arrived', waitingFor: 'ledger_unavailable' }
@@ -136,6 +140,7 @@ t.test('an operation that the ledger refuses fails at once, in the ledger’s wo
   const refusals = [
     { status: 400, body: ledgerBody(400, 'error.msg.a') },
     { status: 403, body: ledgerBody(403, 'error.msg.b') },
+    { status: 403, body: ledgerBody(403, 'error.msg.data.integrity.issue') },
     { status: 404, body: ledgerBody(404, 'error.msg.c') },
     { status: 400, body: { ...bare('error.msg.d'), errors: undefined } },
   ]
