@@ -61,7 +61,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
-           case when problem = 'unreadable' then hints ->> 'kind' end as "unreadKind",
+           case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end as "unreadKind",
            case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o
