@@ -341,6 +341,10 @@ t.test(
       silence: () => undefined,
       'expired secret': (_: unknown, response: any) =>
         response.writeHead(401, JSON_TYPE).end('{"error":"invalid_client"}'),
+      'expired secret in a header': (_: unknown, response: any) =>
+        response
+          .writeHead(401, { ...JSON_TYPE, 'www-authenticate': 'Basic realm="issuer"' })
+          .end('{"error":"invalid_client"}'),
       'rate limit': (_: unknown, response: any) =>
         response.writeHead(429, JSON_TYPE).end('{"error":"temporarily_unavailable"}'),
       flood: (_: unknown, response: any) =>
