@@ -18,6 +18,14 @@ create or replace function core.standing_refusal(refused_reason text, next_try_a
   select case when next_try_at is null and (is_reopened or refused_reason <> all(core.judged_again())) then refused_reason end
 $$;
 
+-- Ends the refusals of payments with new events, except of what stays as it is, whatever events say.
+create or replace function core.end_refusals(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  update core.transaction t
+     set refused_reason = core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null), next_try_at = null
+   where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and num_nonnulls(t.refused_reason, t.next_try_at) > 0
+     and (not core.is_kept(t) or t.kind = 'payment' and t.state in ('waiting', 'suspense') and t.decision is null)
+$$;
+
 -- Makes refused repayments that are due wait to be posted again, unless they are now in suspense for another reason.
 -- Locked rows are left to the next batch.
 create or replace function core.retry_refused(batch uuid, most integer) returns bigint language sql volatile as $$

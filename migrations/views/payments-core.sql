@@ -108,7 +108,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
 $$;
 
 -- Saves the summaries, except those of what stays as it is. Returns the ids of those that have more than a few events.
-create or replace function core.record_summaries(wanted_gateway text, ids text[], has_news boolean) returns text[]
+create or replace function core.record_summaries(wanted_gateway text, ids text[]) returns text[]
   language sql volatile as $$
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
@@ -154,10 +154,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
            amount = s.amount, currency = s.currency, paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified,
            problem = s.problem, disagreement = s.disagrees_about, unconfirmed = s.unconfirmed,
            source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
-           refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan,
-           refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null)
-                               else t.refused_reason end,
-           next_try_at = case when has_news then null else t.next_try_at end
+           refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan
       from summary s
      where s.was_made and s.is_known
        and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
@@ -230,14 +227,17 @@ begin
     perform core.mark_unproved(wanted_gateway, ids);
     perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
   end if;
-  crowded := core.record_summaries(wanted_gateway, ids, has_news);
+  if has_news and known <> '{}' then
+    perform core.end_refusals(wanted_gateway, known);
+  end if;
+  crowded := core.record_summaries(wanted_gateway, ids);
   if crowded is not null then
     perform core.set_aside_events(wanted_gateway, crowded);
     -- Events beyond the limit are set aside now: the summaries change.
-    perform core.record_summaries(wanted_gateway, crowded, has_news);
+    perform core.record_summaries(wanted_gateway, crowded);
   end if;
   if known <> '{}' then
-    perform core.prove_again(wanted_gateway, known, has_news);
+    perform core.prove_again(wanted_gateway, known);
   end if;
   perform core.decide_refunds(wanted_gateway, ids);
   while has_reversals and core.return_unposted(wanted_gateway, ids) loop

@@ -210,8 +210,8 @@ end
 $$;
 
 -- Lets the events of payments that are to be posted once more prove them again: they keep their money and loan, but not what
--- proved them, nor a refusal that new events may end.
-create or replace function core.prove_again(wanted_gateway text, ids text[], has_news boolean) returns void language sql volatile as $$
+-- proved them.
+create or replace function core.prove_again(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   with due as materialized (
     select id, gateway_payment_id from core.transaction t
      where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.kind = 'payment'
@@ -219,10 +219,7 @@ create or replace function core.prove_again(wanted_gateway text, ids text[], has
   )
   update core.transaction t
      set is_verified = t.is_verified or s.is_verified,
-         unconfirmed = case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end,
-         refused_reason = case when has_news then core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null)
-                               else t.refused_reason end,
-         next_try_at = case when has_news then null else t.next_try_at end
+         unconfirmed = case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end
     from due
     join core.summarize(wanted_gateway, array(select gateway_payment_id from due)) s using (gateway_payment_id)
    where t.id = due.id and s.kind = 'payment'
