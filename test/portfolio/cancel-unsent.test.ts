@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { finishRows } from '../../src/portfolio/run/finish-rows.ts'
+import { lockRun } from '../../src/portfolio/run/run-lock.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { booksOf } from '../support/portfolio/books.ts'
@@ -74,6 +76,32 @@ t.test('a client that waits for the ledger’s set-up goes with the last of its 
   t.match(await service.call('POST', path), { status: 202 })
   t.same(await waitingFor(service), [])
   t.match(await ended(service, id), { status: 'completed', failed: 1 })
+})
+
+t.test('a client that was tried stays for a loan that is not fed yet', async t => {
+  const service = await startTestService(t)
+  await faults(service.ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
+  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
+  await service.db.transaction().execute(async trx => {
+    await lockRun(trx, id)
+    // As in a file of which more rows are under way than line 3 comes behind.
+    await sql`
+      delete from loanops.operation o using loanops.migration_step s
+       where s.operation_id = o.id and s.line = 3`.execute(trx)
+    await sql`update loanops.migration_row set state = 'valid' where line = 3`.execute(trx)
+    const { rows } = await sql<{ id: string }>`
+      update loanops.operation set status = 'failed', error_message = 'cancelled', processed_at = now()
+       where operation_type = 'LOAN_CREATE' returning id`.execute(trx)
+    const decision = { status: 'failed', errorMessage: 'cancelled' }
+    await finishRows(trx, [{ claim: rows[0], decision } as any])
+  })
+  await faults(service.ledger, [])
+  await sql`
+    update loanops.operation set next_try_at = now() where status = 'processing'`.execute(
+    service.db,
+  )
+  t.match(await ended(service, id), { status: 'completed', done: 1, failed: 1 })
 })
 
 async function run(service: TestService, type: string, csv: string): Promise<string> {

@@ -140,10 +140,12 @@ async function removeWaiting(trx: Trx, finished: FinishedRow[]) {
     select o.id
       from step s
       join loanops.operation o on o.id = s.operation_id
-     -- All loans of a client share the operation that creates it.
+      join loanops.migration m on m.id = s.migration_id
+     -- All loans of a client share the operation that creates it, also those that the run has still to feed.
      where not exists (select from loanops.migration_row other
                         where o.subject like 'client:%' and other.client_external_id = o.external_id
-                          and other.migration_id = s.migration_id and other.state = 'running')`
+                          and other.migration_id = s.migration_id
+                          and (other.state = 'running' or other.state = 'valid' and m.status = 'running'))`
   await takeBackUnsent(trx, waiting)
 }
 
