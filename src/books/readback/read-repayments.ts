@@ -43,7 +43,8 @@ async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTrans
     if (answer.status === NOT_FOUND) return []
     throw new LedgerTrouble(answer)
   }
-  const { transactions } = answer.body
+  // Without a transaction, as after an undone disbursement, some versions of the ledger leave out the list.
+  const { transactions = [] } = answer.body
   if (isList(transactions)) return transactions
   throw new LedgerTrouble({
     ...answer,
