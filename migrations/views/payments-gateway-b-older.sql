@@ -5,6 +5,7 @@ create or replace function base.gateway_b_collected(event jsonb) returns base.fa
       'virtual_account', coalesce(base.text_of(event -> 'vAccountId'), base.text_of(event -> 'virtualVpaId')),
       'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
       'utr', base.text_of(event -> 'utr'),
+      'reported_by', 'AMOUNT_COLLECTED',
       'remitter_name', base.text_of(event -> 'remitterName'),
       'remitter_account', base.text_of(event -> 'remitterAccount'),
       'remitter_vpa', base.text_of(event -> 'remitterVpa'))))

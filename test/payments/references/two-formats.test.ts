@@ -25,12 +25,12 @@ const collected = (id: number, more: object = {}) => ({
 })
 
 /** The same transfer as a payment by UPI, which has no `utr`. */
-function byUpi(id: number) {
+function byUpi(id: number, bank_reference = ACCOUNT.utr) {
   const event = credit(id)
   Object.assign(event.data.payment, {
     payment_group: 'upi',
     payment_method: { upi: { upi_id: 'payer@bank', channel: null } },
-    bank_reference: ACCOUNT.utr,
+    bank_reference,
   })
   return event
 }
@@ -132,6 +132,9 @@ t.test('transfers of other money, or without a UTR, are posted each', async t =>
     ...[3, 4].map(id => collected(id, { utr: 'NA' })),
     ...[5, 6].map(id => collected(id, { utr: '000000000000' })),
     ...[7, 8].map(id => collected(id, { utr: null })),
+    ...[9, 10].map(id => collected(id, { utr: 'SBIN226036000003' })),
+    ...[59, 60].map(id => credit(id, { utr: 'SBIN226036000004' })),
+    ...[61, 62].map(id => byUpi(id, '603610000009')),
   ]
   for (const event of events) await service.send(event)
   t.match(await service.batch(), { posted: events.length, suspended: 0 })
