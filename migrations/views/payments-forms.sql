@@ -143,6 +143,7 @@ declare
   events integer;
   events_read integer;
   is_known boolean;
+  is_own boolean;
   facts base.fact[];
 begin
   with found as materialized (
@@ -152,25 +153,25 @@ begin
                      || @.type.type() == "string" && @.data.type() == "object" || @.cf_event.type() == "string" || @.event == "AMOUNT_COLLECTED")')
               from unnest(layers) layer) p (part)
   ), named as materialized (
-    select part, left(coalesce(part ->> 'event', part ->> 'type', part ->> 'cf_event'), 200) as event_type from found where place <= most
+    select part, base.form_of(part) as form, left(coalesce(part ->> 'event', part ->> 'type', part ->> 'cf_event'), 200) as event_type from found where place <= most
   ), weighed as materialized (
     -- An event of another type costs more to read.
     select *, event_type = any(known) as is_listed,
            sum(case when event_type = any(known) then 1 else 10 end) over (rows unbounded preceding) <= most as is_read
       from named
   )
-  select (select count(*) from found), count(*) filter (where is_read), bool_or(is_listed),
-         (select array_agg(f) from weighed cross join lateral unnest(base.facts_inside(gateway, part, base.form_of(part), event_type)) f where is_read)
-    into events, events_read, is_known, facts
+  select (select count(*) from found), count(*) filter (where is_read), coalesce(bool_or(is_listed), false), coalesce(bool_or(form = gateway), false),
+         (select array_agg(f) from weighed cross join lateral unnest(base.facts_inside(gateway, part, form, event_type)) f where is_read)
+    into events, events_read, is_known, is_own, facts
     from weighed;
-  if facts is null and events = 0 then
+  if facts is null and not is_known and not is_own then
     -- The amount is left out: nobody knows its unit.
     select array_agg(base.unreadable(base.without_nulls(jsonb_build_object('payment_id', f.payment_id, 'external_loan_id', f.external_loan_id))))
       into facts
       from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object")') from unnest(layers) layer limit least(most, 50)) o (part)
      cross join lateral base.unknown_facts('', part, true, null, null) f;
   end if;
-  if facts is null and is_known is not true then
+  if facts is null and not is_known then
     -- However it is wrapped, a relay leaves a type's name as it is.
     select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(convert_to(whole, 'UTF8')))))]
       into facts
