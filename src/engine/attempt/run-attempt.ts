@@ -67,7 +67,7 @@ async function lookFirst(attempt: RunningAttempt): Promise<Ended | undefined> {
 function refuseEarly(context: AttemptContext, attempt: RunningAttempt): Ended | undefined {
   if (attempt.claim.resolution === 'failed') return refuse(attempt, operatorsRefusal)
   return isPastDeadline(context, attempt.claim)
-    ? refuse(attempt, deadlineRefusal(context.deadlineSeconds))
+    ? refuse(attempt, deadlineRefusal(context.deadlineSeconds, attempt.claim))
     : undefined
 }
 

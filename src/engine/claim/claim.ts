@@ -30,6 +30,7 @@ export type Claim = {
   isTried: boolean
   unknownSince: Date | null
   waitingFor: WaitingFor | null
+  lastError: string | null
   keyGeneration: number
   seen: unknown
   kept: Kept | null
@@ -102,7 +103,7 @@ export async function claimHeads(
            -- A claim that was handed back had no attempt.
            attempt > 1 and (attempts > 0 or exists (
              select from loanops.operation_attempt where operation_id = claimed.id offset 0)) as "isTried",
-           unknown_since as "unknownSince", waiting_for as "waitingFor",
+           unknown_since as "unknownSince", waiting_for as "waitingFor", last_error as "lastError",
            key_generation as "keyGeneration", seen, kept, resolution,
            ${mayEndUnwritten('claimed')} as "mayEndUnwritten", claimed_at as "claimedAt", accepted_at as "acceptedAt",
            exists (select from ops.ledger_pause) as "isPaused", traceparent,

@@ -204,8 +204,9 @@ export function waitingForSetUp(
   }
 }
 
-export function deadlineRefusal(seconds: number): Refusal {
-  const message = `The ledger did not accept it within ${seconds} seconds`
+export function deadlineRefusal(seconds: number, { lastError }: Claim): Refusal {
+  const why = lastError === null ? '' : `: ${lastError}`
+  const message = `The ledger did not accept it within ${seconds} seconds${why}`
   return refusal('504', 'loanops.deadline', message, 'deadline')
 }
 

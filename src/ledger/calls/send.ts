@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { errors, Pool } from 'undici'
+import { type Dispatcher, errors, Pool } from 'undici'
 import type { Config } from '../../config/config.ts'
 import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
-import { type Answer, NOTHING_WRITTEN, type Received } from '../answers/answer.ts'
+import { type Answer, NOTHING_WRITTEN, type Received, TOO_LARGE } from '../answers/answer.ts'
 import { isOfTls, reasonOf } from '../answers/connection-error.ts'
 import { isStoredFailure } from '../answers/error-body.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
 import { openPools, type Pools } from './pools.ts'
 
-/** A loan with its schedule has a few hundred KiB; no answer of a ledger is larger than this. */
+/** A loan with its schedule has a few hundred KiB; one with thousands of transactions may be larger than this. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const CONNECT_TIMEOUT_MS = 5_000
 /**
@@ -87,8 +87,7 @@ export function openSender(settings: LedgerSettings): Sender {
     })
     const response = await endingWith(signal, sent)
     const { statusCode, headers: answered } = response
-    const text = await answerText(response, MAX_ANSWER_BYTES)
-    const body = parsed(text)
+    const body = parsed(await textOf(response))
     return {
       status: statusCode,
       body,
@@ -118,6 +117,14 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
 
 function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
   return Math.min(retryAfterMs(headers), MAX_PAUSE_MS)
+}
+
+/** An answer that is too large is one nevertheless: the ledger is not down. */
+function textOf(response: Dispatcher.ResponseData): Promise<string> {
+  return answerText(response, MAX_ANSWER_BYTES).catch(error => {
+    if (error instanceof errors.ResponseExceededMaxSizeError) return TOO_LARGE
+    throw error
+  })
 }
 
 /** The body. One that is not JSON, or not a ledger's, stays text, which says nothing about the outcome. */

@@ -36,6 +36,7 @@ t.test(
     const record = await ending(call, await submit(call, 'CLIENT_CREATE', clientData(client)))
     t.match(record, {
       status: 'failed',
+      error_message: /within 1 seconds: .*nothing listens at the ledger’s host/,
       failure_response: {
         httpStatusCode: '504',
         errors: [{ userMessageGlobalisationCode: 'loanops.deadline' }],

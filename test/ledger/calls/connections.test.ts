@@ -43,6 +43,15 @@ t.test('each of several calls has a connection of its own, even if HTTP/2 is off
   t.equal(connections.size, 3)
 })
 
+t.test('a loan that is too large to be read does not look like a ledger that is down', async t => {
+  const large = `"${'x'.repeat(16 * 1024 * 1024)}"`
+  const server = createServer((_, response) => response.end(large))
+  const ledger = await ledgerAt(t, server, 'http')
+  for (let n = 0; n < FAILING_WRITES; n++)
+    await t.rejects(ledger.read(ledgerPath(['loans', n])), { message: /larger than 16 MiB/ })
+  t.equal(ledger.breaker.isOpen(), false)
+})
+
 t.test('an answer that a proxy compresses unasked is read', async t => {
   const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }
   const server = createServer((request, response) => {
