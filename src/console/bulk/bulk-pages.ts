@@ -33,7 +33,7 @@ const Confirmed = Type.Object(
     ...fields,
     count: Type.String({ pattern: '^\\d{1,6}$' }),
     id: Type.Optional(IdParams.properties.id),
-    digest: Type.String({ maxLength: 40 }),
+    digest: Type.Optional(Type.String({ maxLength: 40 })),
   },
   closed,
 )
@@ -60,11 +60,13 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
       '/bulk',
       { schema: { body: Confirmed }, config: toDo(call) },
       async (request, reply) => {
-        const { count, id = newId(), digest, ...wanted } = request.body
+        const { count, id = newId(), digest: _, ...wanted } = request.body
         check(wanted)
         if (Number(count) > MAX_BULK_ITEMS)
           throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
         const { decision, note = null, ...filter } = wanted
+        // Whoever sends a form of their own has seen the count, which is checked as well.
+        const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
         const bulk = { id, decision, filter, note, count: Number(count), digest }
         if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
         return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
