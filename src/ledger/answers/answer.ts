@@ -145,10 +145,13 @@ function messageOf(status: number, body: unknown): string {
 }
 
 /** The answer in one sentence, for people. */
-export function explained({ status, body }: Received, { outcome }: AnswerKind): string {
+export function explained(received: Received, { outcome }: AnswerKind): string {
+  const { status, body } = received
   const message = messageOf(status, body)
   if (outcome === 'awaits_approval') return 'a second person must approve it at the ledger'
   if (isCutShort(body)) return `something in front of the ledger cut this write short: ${message}`
+  if (outcome === 'unknown' && status === 200 && isResult(body))
+    return `the answer is the result of another call${received.isFromStore ? ' with the same key: the header Idempotency-Key may not reach the ledger' : ''}`
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`
   if (outcome !== 'misconfigured') return message
   if (isHidden(body))
@@ -181,10 +184,11 @@ function classify200(
   // A stored answer has this member too, as false.
   if (result.rollbackTransaction === true) return 'awaits_approval'
   if (typeof result[promised.promisedId] === 'number') return 'done'
-  return IDS_OF_RESULTS.some(name => typeof result[name] === 'number')
-    ? 'awaits_approval'
-    : 'unknown'
+  return isResult(body) ? 'awaits_approval' : 'unknown'
 }
+
+const isResult = (body: unknown) =>
+  IDS_OF_RESULTS.some(name => typeof Object(body)[name] === 'number')
 
 /**
  * Every result of a command has at least one of these; any other 200 comes from something between us and

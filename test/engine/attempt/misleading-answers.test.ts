@@ -107,6 +107,20 @@ t.test('a failure whose mark as a stored one is lost on the way gives its key up
   t.equal(new Set(keys).size, 2)
 })
 
+t.test('a key that another call had is named as what may not reach the ledger', async t => {
+  const loan = await ledgerLoan(service)
+  const body = { officeId: 1, clientId: 1, loanId: 1, resourceId: 1 }
+  proxy.interferences = [{ of: loan, on: 'writes', status: 200, body, isFromStore: true }]
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await attemptsOf(service, id))[0])
+  t.match(await listed(service.call, loan, id), {
+    waiting_for: 'outcome_unknown',
+    last_error: /result of another call with the same key: the header Idempotency-Key/,
+  })
+  proxy.interferences = []
+  t.match(await ending(service.call, id), { status: 'success' })
+})
+
 t.test('a write that a firewall refuses is reported from its first answer on', async t => {
   const proxy = await startProxy(t)
   const service = await startWithConsole(t, { LEDGER_URL: proxy.url })
