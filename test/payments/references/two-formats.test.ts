@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
@@ -122,6 +124,18 @@ for (const [name, trust] of Object.entries({ manual: MANUAL, automatic: AUTOMATI
       })
     }
   })
+
+t.test('a transfer that an earlier version stored in the older format is posted once', async t => {
+  const service = await withAccount(t)
+  const { db } = service
+  await service.send(collected(1))
+  t.match(await service.batch(), { posted: 1 })
+  for (const table of ['core.event', 'core.transaction'])
+    await sql`update ${sql.table(table)} set hints = hints - 'reported_by'`.execute(db)
+  await sql.raw(readFileSync('migrations/312-reported-by.sql', 'utf8')).execute(db)
+  await service.send(credit(51))
+  t.match(await service.batch(), { posted: 0, suspended: 1 })
+})
 
 t.test('transfers of other money, or without a UTR, are posted each', async t => {
   const service = await withAccount(t)
