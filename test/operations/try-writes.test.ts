@@ -6,7 +6,7 @@ import type { Lender } from '../../src/config/lenders.ts'
 import { tryWrites } from '../../src/operations/check-ledger/try-writes.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
-import { startProxy } from '../support/ledger/proxy.ts'
+import { ledgerBody, startProxy } from '../support/ledger/proxy.ts'
 import { MAIN } from '../support/main.ts'
 import { outputOf } from '../support/process.ts'
 import { testEnv } from '../support/service.ts'
@@ -87,6 +87,18 @@ t.test('a proxy that hides that an answer is a stored one is named', async t => 
   proxy.interferences = [{ of: '', on: 'writes', alters }]
   const { findings } = await tried(proxy.url)
   t.match(findings, [{ check: 'idempotency', state: 'differs', found: /x-served-from-cache/ }])
+})
+
+t.test('reads that lag behind writes are named', async t => {
+  const { ledger } = await sandbox(t)
+  const proxy = await startProxy(t)
+  proxy.target = ledger.url
+  const body = ledgerBody(404, 'error.msg.client.id.invalid')
+  proxy.interferences = [
+    { of: `/clients/external-id/${NAME}`, on: 'reads', status: 404, body, times: 1 },
+  ]
+  const { findings } = await tried(proxy.url)
+  t.match(findings, [{ check: 'idempotency', state: 'differs', found: /does not show yet/ }])
 })
 
 t.test('a loan that the user may not undo stays, and is named', async t => {

@@ -63,6 +63,14 @@ export const refused = (step: string, check: string, why: string): Finding => ({
     'Correct what the ledger names in its answer, or give LEDGER_USERNAME the missing permission',
 })
 
+export const readsLag = (step: string): Finding => ({
+  ...IDEMPOTENCY,
+  state: 'differs',
+  found: `could not be tried: to ${step}, the ledger does not show yet what was written just before`,
+  remedy:
+    'Let LoanOps read where it writes: its reads come from a replica that lags, or from a cache, and operations wait for it',
+})
+
 export const notTried = (why: string): Finding => ({
   ...IDEMPOTENCY,
   state: 'unknown',

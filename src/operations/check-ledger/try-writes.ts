@@ -3,7 +3,7 @@ import { attemptOutside } from '../../engine/attempt/attempt-outside.ts'
 import type { Attempt, Data } from '../../engine/operation.ts'
 import { failureMessage, type Refusal } from '../../engine/refusal.ts'
 import { newId } from '../../ids.ts'
-import { type Answer, LedgerTrouble, TOO_EARLY } from '../../ledger/answers/answer.ts'
+import { type Answer, LedgerTrouble, NOT_FOUND, TOO_EARLY } from '../../ledger/answers/answer.ts'
 import { type Ledger, openLedger } from '../../ledger/calls/client.ts'
 import type { LedgerSettings } from '../../ledger/calls/send.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -18,6 +18,7 @@ import {
   keyIgnored,
   keysKept,
   notTried,
+  readsLag,
   refused,
   storeHidden,
 } from './proofs.ts'
@@ -93,6 +94,7 @@ async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, nam
     const answer = await write(attempt)
     if (answer.outcome === 'awaits_approval')
       return [awaitsApproval(step, await write(attemptOf()))]
+    if (answer.status === NOT_FOUND && answer.method === 'GET') return [readsLag(step)]
     if (answer.outcome !== 'done') return [refused(step, check, reasonOf(answer))]
     if (!isRepeated) continue
     const again = await write(attempt)
