@@ -23,7 +23,7 @@ const PER_SLICE = 2_000
 /** A caller waits for the answer, and may ask for the rest. */
 const WITHIN_MS = 10_000
 
-/** `next_from`: when those were created that the time did not suffice for; null if none are left. */
+/** `next_from`: when the first callback was created that is still to be replayed; null if none are left. */
 export type Replayed = { callbacks: number; next_from: string | null }
 
 export async function replayCallbacks(

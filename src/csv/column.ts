@@ -8,7 +8,6 @@ type CsvColumn = {
 export type FileKind = {
   type: string
   columns: CsvColumn[]
-  /** The columns with ids of any kind. */
   ids: string[]
 }
 

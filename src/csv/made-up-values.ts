@@ -2,7 +2,7 @@ import type { CsvFields } from './fields.ts'
 
 /** Columns in which any text may be meant, whatever it looks like. */
 const FREE_TEXTS = ['note', 'reason']
-/** A column whose values are issued, as ids are, so that no word may be meant. People are called Nil and Na. */
+/** A column whose values are issued, as ids are, so a word such as `nil` is never one. People are called Nil and Na. */
 const ISSUED = ['client_email_address']
 
 /** Texts that people and programs write where they have no number or id, perhaps in brackets. */

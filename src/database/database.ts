@@ -28,7 +28,6 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   return db
 }
 
-/** The listener for a pool's `onError`. */
 export const logLosses = (log: Pick<Log, 'error'>) => (error: Error) =>
   log.error({ err: error }, 'database connection error')
 

@@ -126,7 +126,7 @@ function classified(error: FastifyError): { status: number; code: string } {
 
 function detailOf4xx({ code, message }: FastifyError) {
   return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-    ? 'The content-type is not written as one media type, such as application/json; charset=utf-8'
+    ? 'The content-type must be one media type, such as application/json; charset=utf-8'
     : message
 }
 

@@ -8,7 +8,7 @@ const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/
 export function operationCounters(registers: Registry[]) {
   const counter = new Counter({
     name: 'loanops_ignored_members_total',
-    help: 'Unknown members of operations that UNKNOWN_FIELDS=ignore dropped, by member; other: beyond a hundred names, or no plain one',
+    help: 'Unknown members of operations that UNKNOWN_FIELDS=ignore dropped, by member; other: names after the first hundred, and those with unusual characters',
     labelNames: ['member'],
     registers,
   })

@@ -4,13 +4,11 @@ import { commonPasswords } from './common-passwords.ts'
 
 type Chosen = { password: string; username: string; old?: string }
 
-/** @throws FieldErrors */
 export async function refuseWeak(field: string, chosen: Chosen): Promise<void> {
   const weakness = await weaknessOf(chosen)
   if (weakness !== undefined) throw invalidField(`/${field}`, weakness)
 }
 
-/** @throws ConfigError */
 export async function refuseWeakTyped(chosen: Chosen, where = 'The password'): Promise<void> {
   const weakness = await weaknessOf(chosen)
   if (weakness !== undefined) throw new ConfigError(`${where} ${weakness}`)

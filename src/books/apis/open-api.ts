@@ -8,7 +8,6 @@ import type { GatewayApi } from '../../payments/gateways/gateway-api.ts'
 import type { MajorUnits } from '../../payments/gateways/items/major-units.ts'
 import { openGatewayCaller, type Patience } from './gateway-call.ts'
 
-/** A gateway whose API can be read. */
 export type ReadGateway = OpenGateway & { client: GatewayClient }
 
 /** The gateway of an account: settings for the account of one without a client stop the start. */

@@ -22,7 +22,7 @@ const tags = ['books']
 const { from, to } = DaysQuery.properties
 const filters = { from, to, utr: Type.Optional(Text(200, '500000000001')) }
 const description =
-  'The days are those of the settlements. With a UTR and without days, those of all days are found.'
+  'The days are those of the settlements. With a UTR and no days, settlements of every day are found.'
 const listSchema = {
   operationId: 'listSettlements',
   tags,

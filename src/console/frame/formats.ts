@@ -30,7 +30,6 @@ export function openFormats(timeZone: string) {
     /** A time as `YYYY-MM-DD HH:MM:SS`; empty for null. */
     text: (value: Date | string | null | undefined) =>
       value === null || value === undefined ? '' : texts.format(new Date(value)),
-    /** A day as `YYYY-MM-DD`. */
     day: (value: Date) => texts.format(value).slice(0, 10),
     time(value: Date | string | null | undefined): Html {
       if (value === null || value === undefined) return nothing

@@ -30,7 +30,7 @@ const DONE = {
   resent: 'The callback will be sent again.',
   replayed: 'The callbacks will be sent again.',
   replayedInPart:
-    'Ten seconds did not suffice: the first callbacks will be sent again. To go on, replay those of this list.',
+    'Ten seconds were not enough for all: the first callbacks will be sent again. Replay this list to send the rest.',
   registered: 'The account has been created and can log in.',
   unlocked: 'The account is unlocked: it can log in at once.',
   password: 'Your password is changed. Your other sessions and tokens have ended.',

@@ -16,7 +16,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   sender_not_allowed:
     'Every event came from an address that the lender does not allow. Resolve it once you know that it is genuine.',
   events_disagree:
-    'Its events name different amounts, currencies or loans, or a refund or dispute that it was decided for failed. Decide by resolving it.',
+    'Its events name different amounts, currencies or loans; or it was decided because of a refund or dispute that has since failed. Decide by resolving it.',
   refund:
     'Money was or will be returned to the payer. If the payment is posted, reverse the refund, or correct the ledger and resolve the objection; if it is held, resolve it for what is left.',
   chargeback:

@@ -19,6 +19,7 @@ const LOOK_EVERY_MS = 1_000
 const LOOK_AT_LEAST_EVERY_MS = 5_000
 /** One page holds what a few dead processes had claimed. The next look, which follows at once, finds the rest. */
 const MAX_SUBJECTS_PER_PAGE = 200
+/** While the ledger is down, its probe decides when work goes on; trying sooner would only be refused again. */
 const NEXT_TRY_WHILE_DOWN_MS = 5_000
 
 /** The expiry is separate from the sweep, which waits for its probe as long as the ledger hangs, and skips full lanes. */

@@ -7,7 +7,6 @@ export type PaymentStatus = 'captured' | 'refunded' | 'failed' | 'pending'
 /** The fields of an item or a report's row from which the SQL function `base.<gateway>_status` reads its status. */
 export type StatusFields = Readonly<Record<string, unknown>>
 
-/** A payment as its gateway describes it. Amounts are in major units, as decimal text. */
 /** A payment that was asked for by its id: SQL reads its money from the item. */
 export type FoundPayment = {
   id: string
@@ -22,6 +21,7 @@ export type FoundPayment = {
   item: unknown
 }
 
+/** A payment as its gateway lists it. Amounts are in major units, as decimal text. */
 export type ApiPayment = FoundPayment & {
   amount: string
   currency: string

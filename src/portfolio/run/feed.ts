@@ -18,7 +18,6 @@ type Feeding = {
   boss: PgBoss
   kinds: Kinds
   passed: PassedOver
-  /** Counts rows in metrics. */
   onFailed(rows: number): void
 }
 
