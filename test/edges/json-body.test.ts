@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { parseJsonBody } from '../../src/http/body/json-body.ts'
@@ -12,6 +13,28 @@ function breaches(body: string | Buffer): string[] {
     return (error as FieldErrors).fields.map(({ path, message }) => `${path} ${message}`)
   }
 }
+
+const NOT_JSON: [body: string | Buffer, message: string][] = [
+  ['[1e400]', 'is too large a number'],
+  ['[1e-400]', 'is too small a number'],
+  ['[1234567890123456]', 'has 16 significant digits, but at most 15 are kept'],
+  ['["a\\u0000"]', 'contains NUL (U+0000) as character 2'],
+  ['["\\ud800"]', 'contains the character (U+D800) as character 1'],
+  [Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'is not UTF-8 from byte 2'],
+  [gzipSync('{}'), 'is compressed (gzip), not JSON'],
+  ['{"a" 1}', 'is not JSON from character 5'],
+]
+
+t.test('the refusal of a body says what and where it is', async t => {
+  for (const [body, message] of NOT_JSON)
+    try {
+      parseJsonBody(Buffer.from(body as string))
+      t.fail(message)
+    } catch (error) {
+      t.equal((error as FieldErrors).fields[0]?.message, message)
+      t.notMatch((error as FieldErrors).message, '  ', 'one blank even where no field is named')
+    }
+})
 
 t.test('a duplicate name is refused, however it is escaped and wherever it is', async t => {
   t.same(breaches('{"a":1,"a":1}'), ['/a is a duplicate name'])

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { problemIn, rawHttp } from '../support/http/raw-http.ts'
@@ -25,6 +26,23 @@ const test = (name: string, body: (t: Test) => Promise<void>) =>
     const { rows } = await sql`select from loanops.operation`.execute(service.db)
     t.equal(rows.length, accepted, 'only what was accepted is stored')
   })
+
+test('a compressed body is refused because it is compressed', async t => {
+  const answer = await fetch(`${url}/api/ledger/operate`, {
+    method: 'POST',
+    headers: {
+      'x-internal-token': TOKEN,
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+    },
+    body: gzipSync('{}'),
+  })
+  t.match(await answer.json(), {
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    detail: 'The body is compressed (content-encoding: gzip), and only uncompressed ones are read',
+  })
+})
 
 test('a body over 256 KiB is refused by its Content-Length, before it arrives', async t => {
   const answer = await raw(

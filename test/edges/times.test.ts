@@ -27,6 +27,15 @@ t.test('a time that the database cannot read is refused wherever a time is given
   for (const time of READABLE) t.same(await statusesFor(time), [200, 202, 202], time)
 })
 
+t.test('a time whose year in UTC has not four digits is refused', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  for (const until of ['9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00'])
+    t.match((await call('POST', '/api/ledger/pause', { reason: 'a test', until })).body, {
+      status: 400,
+      errors: [{ path: '/until', message: 'must be in the years 0001 to 9999 in UTC' }],
+    })
+})
+
 t.test(
   'a row of a statement with an unreadable time is reported, and the others are saved',
   async t => {

@@ -1,10 +1,7 @@
-import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { parseJsonBody } from '../../src/http/body/json-body.ts'
-import type { FieldErrors } from '../../src/http/problem.ts'
 import { ending, submit } from '../support/engine/operations.ts'
 import { clientData, DAY, loanData } from '../support/ledger/loans.ts'
-import { startTestService, TOKEN } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
 
 /** What is wrong with each value of a member of CLIENT_CREATE or LOAN_CREATE. */
 const MESSAGES: Record<string, [value: unknown, message: string][]> = {
@@ -82,55 +79,6 @@ t.test('the refusal of a value says what is wrong with this value', async t => {
   const nothing = { status: 'CLIENT_UPDATE', data: { externalId: 'C-1' } }
   const { body } = await call('POST', '/api/ledger/operate', nothing)
   t.match(body.errors, [{ message: /at least one of activationDate, firstname/ }])
-})
-
-const NOT_JSON: [body: string | Buffer, message: string][] = [
-  ['[1e400]', 'is too large a number'],
-  ['[1e-400]', 'is too small a number'],
-  ['[1234567890123456]', 'has 16 significant digits, but at most 15 are kept'],
-  ['["a\\u0000"]', 'contains NUL (U+0000) as character 2'],
-  ['["\\ud800"]', 'contains the character (U+D800) as character 1'],
-  [Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'is not UTF-8 from byte 2'],
-  [gzipSync('{}'), 'is compressed (gzip), not JSON'],
-  ['{"a" 1}', 'is not JSON from character 5'],
-]
-
-t.test('the refusal of a body says what and where it is', async t => {
-  for (const [body, message] of NOT_JSON)
-    try {
-      parseJsonBody(Buffer.from(body as string))
-      t.fail(message)
-    } catch (error) {
-      t.equal((error as FieldErrors).fields[0]?.message, message)
-      t.notMatch((error as FieldErrors).message, '  ', 'one blank even where no field is named')
-    }
-})
-
-t.test('a time whose year in UTC has not four digits is refused', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
-  for (const until of ['9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00'])
-    t.match((await call('POST', '/api/ledger/pause', { reason: 'a test', until })).body, {
-      status: 400,
-      errors: [{ path: '/until', message: 'must be in the years 0001 to 9999 in UTC' }],
-    })
-})
-
-t.test('a compressed body is refused because it is compressed', async t => {
-  const { url } = await startTestService(t, { ROLE: 'api' })
-  const answer = await fetch(`${url}/api/ledger/operate`, {
-    method: 'POST',
-    headers: {
-      'x-internal-token': TOKEN,
-      'content-type': 'application/json',
-      'content-encoding': 'gzip',
-    },
-    body: gzipSync('{}'),
-  })
-  t.match(await answer.json(), {
-    status: 415,
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    detail: 'The body is compressed (content-encoding: gzip), and only uncompressed ones are read',
-  })
 })
 
 t.test('the refusal for a client that the ledger does not have names it', async t => {

@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
-import { watchPauses } from '../../src/engine/pause.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
@@ -194,21 +193,6 @@ t.test('an operation that was tried before the back-up is not failed unseen', as
   await serving(env(restored), async call => {
     t.match(await ending(call, id), { status: 'success' })
   })
-})
-
-t.test('a time that several pauses cover puts a deadline off once', async t => {
-  const { db } = await freshDatabase(t)
-  const now = Date.now()
-  const ago = (hours: number) => new Date(now - hours * HOUR_MS)
-  await sql`
-    insert into loanops.ledger_pause (id, reason, since, until)
-    values (raw.new_id(), 'maintenance', ${ago(18)}, ${ago(10)}), (raw.new_id(), 'restored', ${ago(20)}, ${ago(1)}),
-           (raw.new_id(), 'restored again', ${ago(20)}, ${ago(0.5)})`.execute(db)
-  const pauses = watchPauses(db, logger('silent'))
-  t.teardown(() => pauses.stop())
-  await pauses.mayWrite()
-  t.equal(pauses.pausedBetween(ago(30), ago(0)), 19.5 * HOUR_MS)
-  t.equal(pauses.pausedBetween(ago(15), ago(12)), 3 * HOUR_MS)
 })
 
 t.test('the report names a pause and bulk decisions that are in the back-up', async t => {
