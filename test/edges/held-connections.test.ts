@@ -103,7 +103,7 @@ t.test('a caller that reads none of its answers gives its connection to others',
   t.pass()
 })
 
-t.test('the docs have a limited number of readers, who may not read at all', async t => {
+t.test('the docs serve only so many readers at once, those who read nothing included', async t => {
   const url = await startLimited(t, { ...httpLimits, longCalls: 1 }, { DOCS_ENABLED: 'true' })
   const { body } = await caller(url)('POST', '/api/ledger/operate', {
     status: 'LOAN_DELETE',
@@ -124,7 +124,7 @@ t.test('the docs have a limited number of readers, who may not read at all', asy
   await until(async () => (await fetch(`${url}/docs/static/index.css`)).status === 200)
 })
 
-t.test('large webhooks may arrive in limited numbers, and small ones always', async t => {
+t.test('large webhooks are accepted in limited numbers, small ones always', async t => {
   const url = await startLimited(t, { ...httpLimits, largeBodies: 1 })
   const post = (length: number) =>
     caller(url)('POST', '/api/webhooks/gateway_b', { event: 'x'.repeat(length) })

@@ -213,7 +213,7 @@ t.test('the report names a pause and bulk decisions that are in the back-up', as
   t.notMatch((await command(env(url), '--since', since, '--pause')).printed, 'Bulk decisions')
 })
 
-t.test('a database of many subjects takes longer than a caller would wait', async t => {
+t.test('after-restore waits for statements that take longer than a caller would', async t => {
   const { env, url, db } = await start(t)
   await sql`
     create function slow() returns trigger language plpgsql as $$ begin
