@@ -3,8 +3,9 @@ import { parse } from 'node-html-parser'
 import t from 'tap'
 import { OPERATOR } from '../support/accounts/admin.ts'
 import { type Browse, browser, cookieIn, startWithConsole } from '../support/console/console.ts'
-import { fillConsole } from '../support/console/console-data.ts'
+import { fillConsole, runBatch } from '../support/console/console-data.ts'
 import { clientData, control } from '../support/ledger/loans.ts'
+import { disputeA, refundA } from '../support/payments/gateway-events.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
@@ -70,6 +71,23 @@ t.test('a refused form is put into a page only, and never into a file', async t 
     t.match(text, /<h1>The request was refused/, file)
   }
   t.equal(await audited('list.export'), exports)
+})
+
+t.test('the form of an unreadable refund or dispute offers every outcome but post', async t => {
+  for (const event of [refundA({ id: 'rfnd_stray' }), disputeA('lost')])
+    await call('POST', '/api/webhooks/gateway_b?lender=LENDER_02', event)
+  await runBatch(url)
+  const { body } = await call('GET', '/api/payments?reason=unreadable&state=suspense')
+  t.same(body.payments.map((one: any) => one.hints.kind).sort(), ['chargeback', 'refund'])
+  for (const { gateway_payment_id: id, hints } of body.payments) {
+    const { text } = await operator(`/console/payments/gateway_b/${id}`)
+    const form = parse(text).querySelector('form[action$="/resolve"]')
+    const outcomes = form
+      ?.querySelectorAll('[name=outcome] option')
+      .map(one => one.attributes.value)
+    t.same(outcomes, ['handled', 'dismiss'], hints.kind)
+    t.notOk(form?.querySelector('[name=amount]'), hints.kind)
+  }
 })
 
 t.test('a form that comes too late shows what happened meanwhile and what was typed', async t => {

@@ -4,9 +4,8 @@ import {
   matchingOperations,
   type OperationFilter,
 } from '../../operations/reading/operation-filter.ts'
-import { WITH_OBJECTION } from '../../payments/decisions/check-resolution.ts'
+import { IS_ASSIGNABLE, IS_OPEN } from '../../payments/decisions/decidable.ts'
 import { matchingPayments, type PaymentFilter } from '../../payments/reading/payment-filter.ts'
-import { ASSIGNABLE } from '../../payments/suspense-reasons.ts'
 import { DECISIONS, type DecisionName } from './decisions.ts'
 
 export type BulkFilter = OperationFilter & PaymentFilter
@@ -31,13 +30,11 @@ export function matchingItems(
      order by p.id`
 }
 
-const IS_HELD = sql`(p.state = 'suspense' or p.objection is not null and p.state = any(${WITH_OBJECTION}))`
-
 const CAN_BE: Partial<Record<DecisionName, RawBuilder<unknown>>> = {
   'operations.retry': IS_RESOLVABLE,
   'operations.failed': IS_RESOLVABLE,
   'operations.cancel': IS_UNTRIED,
-  'payments.assign': sql`p.kind = 'payment' and p.state = 'suspense' and p.reason = any(${ASSIGNABLE}) and p.external_loan_id is not null`,
-  'payments.handled': IS_HELD,
-  'payments.dismiss': IS_HELD,
+  'payments.assign': sql`${IS_ASSIGNABLE} and p.external_loan_id is not null`,
+  'payments.handled': IS_OPEN,
+  'payments.dismiss': IS_OPEN,
 }

@@ -1,8 +1,14 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import { isRestorable, isReversible } from '../../payments/decisions/check-resolution.ts'
+import {
+  isAssignable,
+  isDecided,
+  isOpen,
+  isPostable,
+  isRestorable,
+  isReversible,
+} from '../../payments/decisions/decidable.ts'
 import { etagOf } from '../../payments/precondition.ts'
-import { reasonIs } from '../../payments/suspense-reasons.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { paymentPath } from '../frame/paths.ts'
 import { countText } from '../lists/count.ts'
@@ -13,28 +19,25 @@ import type { PaymentItem } from './payments-page.ts'
 export function paymentForms(
   payment: PaymentItem,
   version: string,
-  { refs }: Pick<PaymentContext, 'refs'>,
+  { refs, unreadKind }: Pick<PaymentContext, 'refs' | 'unreadKind'>,
   role: Role,
 ): Html {
   if (role === 'viewer') return nothing
-  const { state, kind, reason, objection } = payment
+  const { state, kind } = payment
   const [path = '', query] = paymentPath(payment).split('?')
   const action = (verb: string) => `${path}/${verb}${query === undefined ? '' : `?${query}`}`
-  const canResolve = state === 'suspense' || objection !== null || isDecided(payment)
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
-${kind === 'payment' && state === 'suspense' && reasonIs('assignable', reason) ? assignForm(action('assign'), payment, refs, seen) : nothing}
+${isAssignable(payment) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
 ${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
-${canResolve ? resolveForm(action('resolve'), payment, seen) : nothing}
+${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...payment, unreadKind }, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
 ${kind === 'payment' && state === 'posted' ? checkForm(action('check')) : nothing}
 </div>`
 }
-
-const isDecided = ({ state }: PaymentItem) => state === 'handled' || state === 'dismissed'
 
 function assignForm(
   action: string,
@@ -76,10 +79,14 @@ function reversalForm(action: string, outcome: keyof typeof REVERSALS, seen: Htm
 <button type="submit">${name}</button></form>`
 }
 
-function resolveForm(action: string, payment: PaymentItem, seen: Html): Html {
-  const { kind, state, objection, amount, external_loan_id: loan } = payment
-  const canPost = kind === 'payment' && state === 'suspense'
-  const canDecide = state === 'suspense' || objection !== null
+function resolveForm(
+  action: string,
+  payment: PaymentItem & Pick<PaymentContext, 'unreadKind'>,
+  seen: Html,
+): Html {
+  const { amount, external_loan_id: loan } = payment
+  const canPost = isPostable(payment)
+  const canDecide = isOpen(payment)
   return html`<form method="post" action="${action}">${seen}<h3>${titleFor(payment)}</h3>
 <label>Outcome <select name="outcome">
 ${canPost ? html`<option value="post">post: book it to a loan</option>` : nothing}

@@ -9,7 +9,7 @@ import { requireAsSeen } from '../precondition.ts'
 import { putReference } from '../references/put-reference.ts'
 import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
 import { settle } from '../settle.ts'
-import { reasonIs } from '../suspense-reasons.ts'
+import { isAssignable } from './decidable.ts'
 import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
 
@@ -33,7 +33,7 @@ export function assign(
     requireAsSeen(payment, ifMatch, asker)
     if (payment.kind !== 'payment')
       throw new Conflict(`${paymentId} is a ${payment.kind}: only a payment can be assigned`)
-    if (payment.state !== 'suspense' || !reasonIs('assignable', payment.reason))
+    if (!isAssignable(payment))
       throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
       update core.transaction

@@ -8,42 +8,16 @@ import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-calle
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
 import { isNotReversed } from '../../ledger/loans/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
-import { reasonIs } from '../suspense-reasons.ts'
+import { isDecided, isOpen, isPostable, isRestorable, isReversible } from './decidable.ts'
 import type { PaymentResolution } from './resolution.ts'
-
-const DECIDED = ['handled', 'dismissed']
-/** In these states an objection stays until an operator clears it. */
-export const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
-
-/**
- * Whether a refund or chargeback can be taken out of its payment: not one from outside, or one that its gateway does
- * not have.
- */
-export function isReversible({ kind, state, reason }: ShownState): boolean {
-  return kind !== 'payment' && state === 'suspense' && reasonIs('reversible', reason)
-}
-
-type ShownState = { kind: string; state: string; reason: string | null }
-
-/** Whether this refund or chargeback can be put back: what was booked by hand has to be undone by hand. */
-export function isRestorable({ state, objection }: { state: string; objection: string | null }) {
-  return objection === 'taken_back' && state !== 'handled'
-}
-
-const isOpen = ({ state, objection }: PaymentStanding) =>
-  state === 'suspense' || (objection !== null && WITH_OBJECTION.includes(state))
 
 type Rule = [verb: string, fits: (payment: PaymentStanding) => boolean, must: string]
 const OPEN: Rule = ['resolve', isOpen, 'be in suspense or have an objection']
 const RULES: Record<PaymentResolution['outcome'], Rule> = {
-  post: [
-    'post',
-    ({ kind, state }) => kind === 'payment' && state === 'suspense',
-    'be a payment in suspense',
-  ],
+  post: ['post', isPostable, 'be a payment in suspense'],
   handled: OPEN,
   dismiss: OPEN,
-  reopen: ['reopen', ({ state }) => DECIDED.includes(state), 'be handled or dismissed'],
+  reopen: ['reopen', isDecided, 'be handled or dismissed'],
   reverse: ['reverse', isReversible, 'be a refund or chargeback in suspense'],
   restore: ['restore', isRestorable, 'be booked, and its gateway must have taken it back'],
 }
