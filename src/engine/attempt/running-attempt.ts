@@ -118,8 +118,8 @@ async function lacksOwn(
   const { httpStatusCode } = refused.body as { httpStatusCode?: string }
   if (!isRead || httpStatusCode !== String(NOT_FOUND)) return false
   const isOfClient = codeOf(refused.body)?.startsWith('error.msg.client.')
-  const absent = isOfClient ? (waitsFor?.(data) ?? subject) : subject
-  return (await lastDone(absent)) !== undefined
+  const subjectAsked = isOfClient ? (waitsFor?.(data) ?? subject) : subject
+  return (await lastDone(subjectAsked)) !== undefined
 }
 
 /** The argument of the operation's own functions. */

@@ -222,8 +222,8 @@ async function duplicate(
   const booked = await findRepayment(attempt, loanId, payment)
   if (booked === undefined) {
     for (const other of await otherLoans()) {
-      const there = await findRepayment(attempt, other, payment)
-      if (there !== undefined && !isNotReversed(there)) return reversedAtLedger
+      const elsewhere = await findRepayment(attempt, other, payment)
+      if (elsewhere !== undefined && !isNotReversed(elsewhere)) return reversedAtLedger
     }
     return undefined
   }
