@@ -30,13 +30,13 @@ type Unfinished = { operations: string; migrations: string; bulks: number; isPau
  * Prepares a restored database. Run it before any process starts: otherwise callbacks get numbers that the receiver has
  * seen.
  * @param since when the back-up was made
- * @param isPaused whether to pause the ledger, so that a person looks before anything runs
+ * @param withPause whether to pause the ledger, so that a person looks before anything runs
  */
 export function afterRestore(
   db: Database,
   boss: PgBoss,
   { gatewayAccounts }: Pick<Config, 'gatewayAccounts'>,
-  { since, isPaused }: { since: Date; isPaused: boolean },
+  { since, withPause }: { since: Date; withPause: boolean },
 ): Promise<Restored> {
   // A payment is listed under the day on which it was made, and may have been captured days later.
   const from = new Date(since.getTime() - LATE_CAPTURE_DAYS * DAY_MS).toISOString()
@@ -61,7 +61,7 @@ export function afterRestore(
       insert into loanops.ledger_pause (id, reason, since, until)
       select ${newId()}, 'restored from a back-up', min(accepted_at), clock_timestamp()
         from loanops.operation where status = 'processing' having count(*) > 0`.execute(trx)
-    if (isPaused) await pauseLedger(trx, { reason: 'restored from a back-up', until: null }, ASKER)
+    if (withPause) await pauseLedger(trx, { reason: 'restored from a back-up', until: null }, ASKER)
     const fetched = gatewayAccounts.map(({ gateway, lender }) =>
       lender === null ? gateway : `${gateway} of ${lender}`,
     )
@@ -72,8 +72,8 @@ export function afterRestore(
       detail: { since: since.toISOString(), fetched },
     })
     const unfinished = await findUnfinished(trx)
-    if (isPaused) await stopBulks(trx)
-    return { fetched, unfinished, areBulksStopped: isPaused }
+    if (withPause) await stopBulks(trx)
+    return { fetched, unfinished, areBulksStopped: withPause }
   })
 }
 

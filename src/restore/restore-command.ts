@@ -8,7 +8,7 @@ import { afterRestore, afterRestoreReport, RESTORE_MAX_DAYS } from './after-rest
 export async function restoreFromCommand(
   env: NodeJS.ProcessEnv,
   since = '',
-  isPaused = false,
+  withPause = false,
 ): Promise<void> {
   const time = new Date(since)
   const days = (Date.now() - time.getTime()) / DAY_MS
@@ -26,7 +26,7 @@ export async function restoreFromCommand(
   const boss = openQueue(config.DATABASE_URL, { ...options, isWorker: false })
   try {
     await boss.start()
-    const restored = await afterRestore(db, boss, config, { since: time, isPaused })
+    const restored = await afterRestore(db, boss, config, { since: time, withPause })
     process.stdout.write(afterRestoreReport(restored))
   } finally {
     await boss.stop({ graceful: false })
