@@ -25,5 +25,6 @@ export function operationCounters(registers: Registry[]) {
 }
 
 export const operationsFeature: Feature = {
+  counters: operationCounters,
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'operations', run: purgeOperations },
 }

@@ -1,4 +1,4 @@
-import { approvalPurge } from './purge-approvals.ts'
+import { purgeApprovals } from './purge-approvals.ts'
 
 export const APPROVAL_CRASH_POINTS = [
   'approval.ended',
@@ -6,4 +6,7 @@ export const APPROVAL_CRASH_POINTS = [
   'approval.committed',
 ] as const
 
-export const approvalsFeature = { crashPoints: APPROVAL_CRASH_POINTS, purge: approvalPurge }
+export const approvalsFeature = {
+  crashPoints: APPROVAL_CRASH_POINTS,
+  purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'approvals', run: purgeApprovals },
+} as const

@@ -2,13 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { purgeAll } from '../../database/purge-in-steps.ts'
 
-export const approvalPurge = {
-  setting: 'OPERATION_RETENTION_DAYS',
-  kind: 'approvals',
-  run: purgeApprovals,
-} as const
-
-function purgeApprovals(db: Database, retentionDays: number): Promise<number> {
+export function purgeApprovals(db: Database, retentionDays: number): Promise<number> {
   return purgeAll(async most => {
     const { rows } = await sql<{ purged: number }>`
       select loanops.purge_approvals(${retentionDays}, ${most}) as purged`.execute(db)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { approvalPurge } from '../../../src/accounts/approvals/purge-approvals.ts'
+import { purgeApprovals } from '../../../src/accounts/approvals/purge-approvals.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { workerUrl } from '../../support/database/template.ts'
 import { startTestService } from '../../support/service.ts'
@@ -14,8 +14,8 @@ t.test('a worker that cannot read approvals deletes those that ended long ago', 
                    (3, 'open', 'proposed', null)) a (n, subject, state, decided_at)`.execute(db)
   const worker = openDatabase(workerUrl(databaseUrl), { max: 1, name: 'test-worker', onError() {} })
   t.teardown(() => worker.destroy())
-  t.equal(await approvalPurge.run(worker, 1), 1)
-  await t.rejects(approvalPurge.run(worker, 0), { message: /less than a day ago/ })
+  t.equal(await purgeApprovals(worker, 1), 1)
+  await t.rejects(purgeApprovals(worker, 0), { message: /less than a day ago/ })
   const { rows } = await sql`select subject from loanops.approval order by 1`.execute(db)
   t.same(rows, [{ subject: 'open' }, { subject: 'recent' }])
 })
