@@ -204,10 +204,12 @@ export function waitingForSetUp(
   }
 }
 
+export const DEADLINE = 'deadline'
+
 export function deadlineRefusal(seconds: number, { lastError }: Claim): Refusal {
   const why = lastError === null ? '' : `: ${lastError}`
   const message = `The ledger did not accept it within ${seconds} seconds${why}`
-  return refusal('504', 'loanops.deadline', message, 'deadline')
+  return refusal('504', 'loanops.deadline', message, DEADLINE)
 }
 
 export const operatorsRefusal = refusal(

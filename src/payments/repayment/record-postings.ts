@@ -1,21 +1,21 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Trx } from '../../database/database.ts'
-import { cancelledRefusal, operatorsRefusal } from '../../engine/finish/decide.ts'
+import { cancelledRefusal, DEADLINE, operatorsRefusal } from '../../engine/finish/decide.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
 import { OWN_REFUSALS, reasonIs } from '../suspense-reasons.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { mayBeBooked } from './repayment-refusal.ts'
+import { mayBeBooked, PASSING_REASONS, type RefusalReason } from './repayment-refusal.ts'
 
 /** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = [operatorsRefusal.reason, cancelledRefusal.reason]
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
-const UNCONFIRMED = 'unconfirmed'
-const NOTHING_LEFT = 'nothing_left'
+const UNCONFIRMED: RefusalReason = 'unconfirmed'
+const NOTHING_LEFT: RefusalReason = 'nothing_left'
 /** With these reasons nothing was sent, so the payment is not marked as refused: its events decide again. */
-const UNSENT = ['deadline', 'withdrawn', UNCONFIRMED, NOTHING_LEFT]
+const UNSENT: string[] = [DEADLINE, ...PASSING_REASONS]
 
 /** Records results in the transaction that ends the repayments, so that no payment misses its result. */
 export async function recordPostings(trx: Trx, ended: Final[]): Promise<{ overpaid: number }> {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import type { Trx } from '../../database/database.ts'
+import { DEADLINE } from '../../engine/finish/decide.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
@@ -51,7 +52,7 @@ async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean)
   ) as { resourceId?: number; overpaid?: boolean }
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId
   // After a deadline nothing was ever sent: the payment is as before.
-  const refused = failed === null || failed.reason === 'deadline' ? null : REFUSED
+  const refused = failed === null || failed.reason === DEADLINE ? null : REFUSED
   // The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day.
   if (refused !== null && failed?.reason !== LEDGER_REFUSED)
     await sql`update core.transaction set read_back_at = null where id = ${idOf(claim)}`.execute(

@@ -7,8 +7,8 @@ import { OWN_REFUSALS } from '../suspense-reasons.ts'
  * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
  * the gateway is asked first. `nothing_left`: all of it went back before it was posted.
  */
-const PASSING_REASONS = ['withdrawn', 'unconfirmed', 'nothing_left'] as const
-type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[number]
+export const PASSING_REASONS = ['withdrawn', 'unconfirmed', 'nothing_left'] as const
+export type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[number]
 
 const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
