@@ -36,11 +36,11 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   // The page that is looked up meanwhile may not see that this one was recorded.
   let lastRecorded = new Set<string>()
   let last = Promise.resolve()
-  let next = payments(place)
+  let next = nextPage(place)
   try {
     for (let page = await next; page; page = await next) {
       run.check()
-      next = payments(page)
+      next = nextPage(page)
       const isTaken = (loan: string) =>
         unread.has(loan) || lastRecorded.has(loan) || underWay.some(one => one.loans.has(loan))
       const ours = page.payments.filter(({ loan }) => !isTaken(loan))
@@ -60,7 +60,7 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
   crashPoint('readback.unended')
   await end(context, run)
 
-  function payments(after: Place | null): Promise<Page | undefined> {
+  function nextPage(after: Place | null): Promise<Page | undefined> {
     const found = pageAfter(context, span, after)
     found.catch(() => undefined)
     return found
