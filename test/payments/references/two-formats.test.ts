@@ -135,6 +135,11 @@ t.test('a transfer that an earlier version stored in the older format is posted 
   await sql.raw(readFileSync('migrations/312-reported-by.sql', 'utf8')).execute(db)
   await service.send(credit(51))
   t.match(await service.batch(), { posted: 0, suspended: 1 })
+  await service.send(credit(52, { utr: 'SBIN52' }))
+  t.match(await service.batch(), { posted: 1 })
+  await sql.raw(readFileSync('migrations/312-reported-by.sql', 'utf8')).execute(db)
+  await service.send(collected(2, { utr: 'SBIN52' }))
+  t.match(await service.batch(), { posted: 0, suspended: 1 }, 'the newer format is no older one')
 })
 
 t.test('transfers of other money, or without a UTR, are posted each', async t => {
