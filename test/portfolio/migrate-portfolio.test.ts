@@ -143,6 +143,11 @@ t.test('an errors file that somebody has corrected is kept, and migrated only al
   const [, kept = ''] = /has changed .* and is now (\S+)/.exec(output) ?? []
   t.equal(readFileSync(kept, 'utf8'), 'corrected')
   t.not(readFileSync(errors, 'utf8'), 'corrected')
+  t.notMatch(
+    (await runCommand(url, [file])).output,
+    'has changed',
+    'what nobody touched is replaced',
+  )
 })
 
 t.test('findings of a dry run that are not printed are saved, and the command says so', async t => {

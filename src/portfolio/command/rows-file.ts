@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { open, rename, stat } from 'node:fs/promises'
+import { open, rename, stat, utimes } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -22,16 +22,19 @@ export async function saveRows(rows: ReadableStream, file: string, what: RowsFil
   // A file from an earlier run keeps its mode when it is opened.
   await handle.chmod(ROWS_MODE)
   await pipeline(Readable.fromWeb(rows), handle.createWriteStream())
-  const kept = await keepNewer(path, file)
+  const { mtime } = await stat(file)
+  // Later, a newer one shows that somebody has changed it.
+  await utimes(part, mtime, mtime)
+  const kept = await keepNewer(path, mtime)
   await rename(part, path)
   return { path, kept }
 }
 
-/** @returns the new name of a file that has changed since the uploaded file did */
-async function keepNewer(path: string, uploaded: string): Promise<string | undefined> {
+/** @returns the new name of the file if it has changed since this time */
+async function keepNewer(path: string, since: Date): Promise<string | undefined> {
   if (!existsSync(path)) return undefined
   const { mtime } = await stat(path)
-  if (mtime <= (await stat(uploaded)).mtime) return undefined
+  if (mtime <= since) return undefined
   const kept = path.replace(/csv$/, `${mtime.toISOString().replaceAll(':', '-')}.csv`)
   await rename(path, kept)
   return kept
