@@ -51,7 +51,9 @@ export function isResultOfAnother(
   return (
     OF_ONE_COMMAND.some(name => !isRepeated(sent[name], changes[name])) ||
     changed.some(name => changes[name] === undefined) ||
-    Object.keys(changes).some(name => name in sent && !isRepeated(sent[name], changes[name]))
+    Object.keys(changes).some(
+      name => sent[name] !== undefined && !isRepeated(sent[name], changes[name]),
+    )
   )
 }
 

@@ -18,7 +18,7 @@ export const pauseCall: ActCall<Pause, undefined, PauseState> = {
     const [now = { reason: null, until: null }] = rows
     // A pause that is approved too late would be refused each time, and keep others from being proposed.
     const wouldBeOver = until !== null && (await isOver(trx, new Date(until)))
-    const state = { ...now, wouldBeOver }
+    const state = { ...now, ...(wouldBeOver && { wouldBeOver }) }
     return factsAbout('ledger.pause', 'ledger', { paused: rows.length > 0, ...now }, state)
   },
   act: (db, asker, { reason, until }) =>
