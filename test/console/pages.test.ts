@@ -30,11 +30,15 @@ const hold = async (lender: string, ...payments: { id: string; loan?: string }[]
   await runBatch(url)
 }
 
-t.test('each number on the overview leads to the rows that it counts', async t => {
-  const overview = await operator('/console')
-  const suspense = figures(overview).filter(({ href }) => href.includes('state=suspense'))
-  t.ok(suspense.length > 0)
-  for (const { href, number } of suspense) t.equal(rowsIn(await operator(href)), number, href)
+t.test('each number on the overview but a rate leads to the rows that it counts', async t => {
+  const rates = ['/console/operations', '/console/operations?status=success']
+  const counts = figures(await operator('/console')).filter(({ href }) => !rates.includes(href))
+  for (const kind of ['failed_on=', 'state=suspense', 'objection=', '/callbacks'])
+    t.ok(
+      counts.some(({ href }) => href.includes(kind)),
+      kind,
+    )
+  for (const { href, number } of counts) t.equal(rowsIn(await operator(href)), number, href)
 })
 
 t.test('payments in suspense come first, and none is left out or shown twice', async t => {
@@ -110,7 +114,7 @@ t.test('a payment’s events are shown down to their bytes', async t => {
   t.match(text, /&quot;external_loan_id&quot;:&quot;L-77&quot;/)
 })
 
-t.test('the search box opens any record by its id', async t => {
+t.test('the search box opens an operation, a loan, a client or a payment by its id', async t => {
   const found = async (q: string) =>
     (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
   const { tracking_id } = await operate(call, 'LOAN_APPROVE', {
@@ -308,7 +312,7 @@ t.test('a page that does not exist is not found, rather than refused', async t =
   t.match(await viewer('/console/nowhere'), { status: 404, text: /<h1>Not found<\/h1>/ })
 })
 
-t.test('no list ends unnoticed', async t => {
+t.test('a portfolio’s page says how many of its errors it shows', async t => {
   const header = 'loan_external_id,transaction_date,amount,payment_reference,gateway,note'
   const tooLong = Array.from({ length: 9 }, (_, n) => `L-1,2026-02-01,1,p,,${','.repeat(n)}x`)
   const short = Array.from({ length: 110 }, () => 'L-1')
