@@ -31,15 +31,21 @@ async function suspense(t: Test, gateway: typeof A | typeof B, ...events: object
   return { ...source, rows }
 }
 
-for (const [gateway, other, event, payment] of [
-  [A, B, OF_B, { payment_id: '1', amount: 1000, external_loan_id: 'L-1' }],
-  [B, A, OF_A, { payment_id: 'pay_1', amount: 1000, external_loan_id: 'L-1' }],
-  [A, B, refundB({ id: 2, of: 1 }), { kind: 'refund', refund_id: '2', of_payment_id: '1' }],
-  [B, A, refundA(), { kind: 'refund', refund_id: 'rfnd_1', of_payment_id: 'pay_1' }],
-  [B, A, disputeA('lost'), { kind: 'chargeback', of_payment_id: 'pay_1' }],
-  [A, B, { detail: OF_B }, { payment_id: '1' }],
+for (const [what, gateway, other, event, payment] of [
+  ['a payment', A, B, OF_B, { payment_id: '1', amount: 1000, external_loan_id: 'L-1' }],
+  ['a payment', B, A, OF_A, { payment_id: 'pay_1', amount: 1000, external_loan_id: 'L-1' }],
+  [
+    'a refund',
+    A,
+    B,
+    refundB({ id: 2, of: 1 }),
+    { kind: 'refund', refund_id: '2', of_payment_id: '1' },
+  ],
+  ['a refund', B, A, refundA(), { kind: 'refund', refund_id: 'rfnd_1', of_payment_id: 'pay_1' }],
+  ['a lost dispute', B, A, disputeA('lost'), { kind: 'chargeback', of_payment_id: 'pay_1' }],
+  ['a wrapped payment', A, B, { detail: OF_B }, { payment_id: '1' }],
 ] as const)
-  t.test(`money in ${Object.keys(event)} at the URL of ${gateway} is unreadable`, async t => {
+  t.test(`${what} of ${other} at the URL of ${gateway} is unreadable`, async t => {
     const { rows } = await suspense(t, gateway, event)
     t.match(rows, [{ id: null, reason: 'unreadable', hints: { gateway: other, ...payment } }])
   })
