@@ -18,18 +18,19 @@ const service = await startWithConsole(t)
 const { url, db, call, operator, admin, anybody, viewer } = service
 await fillConsole(url)
 
-t.test('each form that changes something has a token of its own', async t => {
-  const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
-  for (const path of ['', '/accounts', '/portfolio', `/portfolio/${migration}`, '/sources']) {
-    const { text } = await admin(`/console${path}`)
+t.test('each form that changes something on a linked page has a token of its own', async t => {
+  await uploadCsv({ url }, 'repayments', FILE)
+  const changing = new Set<string>()
+  for (const [path, text] of await linkedPages(admin)) {
     const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
-    t.ok(forms.length > 1, path)
     const tokens = forms.map(
       ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})\//.exec(form)?.[1],
     )
     t.notOk(tokens.includes(undefined), path)
     t.equal(new Set(tokens).size, tokens.length, path)
+    for (const [form] of forms) changing.add(/ action="([^"?]*)/.exec(form)?.[1] ?? path)
   }
+  t.ok(changing.size > 25, `${changing.size} forms`)
 })
 
 t.test('a refused form is shown again with its values and the reason beside the field', async t => {
@@ -315,6 +316,21 @@ t.test('a refusal of a form from nowhere shows what was typed', async t => {
   t.equal((await viewer(`${POSTED}/note`, { note: 'x' })).status, 403)
   t.equal((await anybody(`${POSTED}/note`, { note: 'x' })).status, 303)
 })
+
+/** Each page that links lead to from the overview, once whatever its filter, and one that asks whether it is meant. */
+async function linkedPages(browse: Browse): Promise<Map<string, string>> {
+  const asked = ['/console', '/console/bulk?decision=payments.dismiss&note=x&state=suspense']
+  const pages = new Map<string, string>()
+  for (const href of asked) {
+    const path = href.split('?')[0] ?? ''
+    if (pages.has(path) || /\.csv$|\/assets\//.test(path)) continue
+    const { text } = await browse(href)
+    pages.set(path, text)
+    for (const [, next = ''] of text.matchAll(/<a [^>]*href="(\/console[^"#]*)/g))
+      asked.push(next.replaceAll('&amp;', '&'))
+  }
+  return pages
+}
 
 async function tokenOf(browse: Browse, page: string, path: string) {
   return { form_token: tokenIn((await browse(page)).text, path) }
