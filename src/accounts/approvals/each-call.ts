@@ -35,9 +35,9 @@ export function eachCall<Request extends object, Item extends object>({
     acts: ['bulk', ...acts],
     ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
-    act: (db, asker, request) => actEach(db, asker, request, false),
+    act: (db, asker, request) => actEach(db, asker, request, { isWhole: false }),
     async actAsWhole(trx, asker, request) {
-      const answers = await actEach(trx, asker, request, true)
+      const answers = await actEach(trx, asker, request, { isWhole: true })
       if (answers.every(({ code }) => code !== null))
         throw new Conflict(`Every item was refused; the first because: ${answers[0]?.detail}`)
       return answers
@@ -48,7 +48,12 @@ export function eachCall<Request extends object, Item extends object>({
     },
   }
 
-  function actEach(db: Database, asker: Asker, request: Request, isWhole: boolean) {
+  function actEach(
+    db: Database,
+    asker: Asker,
+    request: Request,
+    { isWhole }: { isWhole: boolean },
+  ) {
     const how = { log, requestId: asker.requestId, status, isWhole }
     return answerEach(itemsOf(request), how, item =>
       inSavepoint(db, () => call.act(db, asker, item, undefined)),

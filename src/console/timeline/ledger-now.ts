@@ -31,12 +31,12 @@ export async function ledgerNow(
     formats,
   ).catch(error => {
     if (!(error instanceof LedgerTrouble)) throw error
-    return trouble(late.aborted)
+    return trouble({ isLate: late.aborted })
   })
   return html`<section class="box"><h2>At the ledger now</h2>${now}</section>`
 }
 
-function trouble(isLate: boolean): Html {
+function trouble({ isLate }: { isLate: boolean }): Html {
   const detail = isLate ? 'The ledger did not respond in time.' : 'The ledger cannot be read.'
   return html`<p class="alert" role="alert">${detail} Our own records are below.</p>`
 }

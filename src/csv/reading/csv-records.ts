@@ -19,7 +19,7 @@ const ENDLESS = `the row does not end within ${MAX_RECORD_CHARACTERS} characters
 /** @param isBeforeHeader whether the first row that is not empty only names the delimiter */
 export function csvRecords(
   delimiter: string,
-  isBeforeHeader: boolean,
+  { isBeforeHeader }: { isBeforeHeader: boolean },
   take: (record: CsvRow) => void,
 ) {
   const counter = lineCounter()

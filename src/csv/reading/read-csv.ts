@@ -19,7 +19,7 @@ export async function readCsv<Row>(
   const { bytes, line } = await firstLine(chunks)
   const delimiter = delimiterOf(line)
   const batches = rowBatches(reader, delimiter)
-  const records = csvRecords(delimiter, isSeparatorLine(line), batches.add)
+  const records = csvRecords(delimiter, { isBeforeHeader: isSeparatorLine(line) }, batches.add)
   try {
     for await (const piece of pieces(bytes, chunks)) {
       await records.write(piece)
@@ -39,9 +39,13 @@ export async function readHeader(source: AsyncIterable<Buffer>): Promise<string[
   const chunks = withoutEnd(source)[Symbol.asyncIterator]()
   const { bytes, line } = await firstLine(chunks)
   let header: string[] = []
-  const records = csvRecords(delimiterOf(line), isSeparatorLine(line), ({ cells }) => {
-    if (header.length === 0) header = cells
-  })
+  const records = csvRecords(
+    delimiterOf(line),
+    { isBeforeHeader: isSeparatorLine(line) },
+    ({ cells }) => {
+      if (header.length === 0) header = cells
+    },
+  )
   // The service says what is wrong with later rows.
   await records.write(bytes).catch(() => undefined)
   return header

@@ -32,7 +32,7 @@ function takeRate(value: unknown): unknown {
 export const Amount = Type.Unsafe<number>({
   [Kind]: 'Amount',
   [TAKE]: takeAmount,
-  [WHY]: whyNumber(PAISA_DECIMALS, decimalLimits(PAISA_DECIMALS, false)),
+  [WHY]: whyNumber(PAISA_DECIMALS, decimalLimits(PAISA_DECIMALS, { isZeroAllowed: false })),
   type: 'number',
   exclusiveMinimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
@@ -45,7 +45,7 @@ export const Amount = Type.Unsafe<number>({
 export const Rate = Type.Unsafe<number>({
   [Kind]: 'Rate',
   [TAKE]: takeRate,
-  [WHY]: whyNumber(RATE_DECIMALS, decimalLimits(RATE_DECIMALS, true)),
+  [WHY]: whyNumber(RATE_DECIMALS, decimalLimits(RATE_DECIMALS, { isZeroAllowed: true })),
   type: 'number',
   minimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** RATE_DECIMALS,
@@ -97,7 +97,7 @@ function countLimits(count: number): string | undefined {
   return count > MAX_INT ? `must be at most ${MAX_INT}` : undefined
 }
 
-function decimalLimits(decimals: number, isZeroAllowed: boolean) {
+function decimalLimits(decimals: number, { isZeroAllowed }: { isZeroAllowed: boolean }) {
   return (number: number): string | undefined => {
     if (number < 0 || (number === 0 && !isZeroAllowed))
       return `must be ${isZeroAllowed ? '0 or more' : 'above 0'}`

@@ -20,7 +20,7 @@ export async function recordReversals(
   const halfDone = await halfDoneOf(trx, reversals)
   const isHalfDone = ({ claim }: Final) => halfDone.has(claim.id)
   await lockSettling(trx)
-  for (const one of reversals) await record(trx, one, isHalfDone(one))
+  for (const one of reversals) await record(trx, { ...one, isHalfDone: isHalfDone(one) })
   await countForEndedRuns(
     trx,
     reversals.map(({ claim }) => ({ id: idOf(claim), operation_id: claim.id })),
@@ -45,7 +45,10 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
 
 const idOf = ({ data }: Final['claim']) => (data as Reversal).transaction_id
 
-async function record(trx: Trx, { claim, decision }: Final, isHalfDone: boolean): Promise<void> {
+async function record(
+  trx: Trx,
+  { claim, decision, isHalfDone }: Final & { isHalfDone: boolean },
+): Promise<void> {
   const failed = decision.status === 'failed' ? decision : null
   const { resourceId = null, overpaid = false } = (
     decision.status === 'success' ? decision.response : {}

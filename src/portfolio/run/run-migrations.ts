@@ -50,7 +50,7 @@ export function runMigrations(context: WorkerContext): Job {
     signal: AbortSignal,
     step: (id: string) => Promise<boolean>,
   ): Promise<number> {
-    const ids = await running(db, runner, isDryRun)
+    const ids = await running(db, runner, { isDryRun })
     let hasMore = false
     for (const id of ids) {
       if (signal.aborted) break
@@ -69,7 +69,11 @@ export function runMigrations(context: WorkerContext): Job {
   }
 }
 
-async function running(db: Database, { kinds }: DryRunner, isDryRun: boolean): Promise<string[]> {
+async function running(
+  db: Database,
+  { kinds }: DryRunner,
+  { isDryRun }: { isDryRun: boolean },
+): Promise<string[]> {
   const { rows } = await sql<Row<'loanops.migration', 'id'>>`
     select id from loanops.migration
      where status = 'running' and is_dry_run = ${isDryRun} and type = any(${[...kinds.keys()]})

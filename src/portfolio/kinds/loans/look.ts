@@ -43,7 +43,7 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<DryRunFindin
   const clientEffect = await findEffect(looker, client)
   if (clientEffect.state === 'differs') return differs(client, clientEffect.how)
   const isClientThere = clientEffect.state === 'there'
-  const facts = await factsOf(looker, found, row.steps as Steps, isClientThere)
+  const facts = await factsOf(looker, found, row.steps as Steps, { isClientThere })
   if (!isClientThere) {
     const reasons = [...clientRefusals(client.data, facts), ...(await numberTaken(looker, client))]
     if (reasons.length > 0) {
@@ -51,7 +51,7 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<DryRunFindin
       return refused([...waiting, ...refusalsOf(ofLoan, ofLoan, facts)])
     }
   }
-  return lookAtSteps(looker, ofLoan, facts, isClientThere)
+  return lookAtSteps(looker, ofLoan, facts, { isClientThere })
 }
 
 /** The steps of the loan, up to the first one that is not there yet: the steps after it are not there either. */
@@ -59,7 +59,7 @@ async function lookAtSteps(
   looker: Looker,
   steps: NewOperation[],
   facts: LoanFacts,
-  isClientThere: boolean,
+  { isClientThere }: { isClientThere: boolean },
 ): Promise<DryRunFinding> {
   const [loan] = steps as [NewOperation]
   for (const [i, step] of steps.entries()) {
@@ -119,7 +119,7 @@ async function factsOf(
   { ledger, reference }: Looker,
   found: Found,
   [client, ...ofLoan]: Steps,
-  isClientThere: boolean,
+  { isClientThere }: { isClientThere: boolean },
 ): Promise<LoanFacts> {
   const hasReceipt = ofLoan.some(({ data }) => data.utr_payment_id !== undefined)
   return {
