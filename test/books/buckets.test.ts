@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import t from 'tap'
+import { BUCKETS } from '../../src/books/reconciliation/buckets.ts'
 import type { Database } from '../../src/database/database.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 
@@ -180,6 +181,21 @@ t.test('each payment’s money is where its two sides say', async t => {
   await sql`delete from core.gateway_window`.execute(db)
   t.same(await partsOf(db, 'unknown to the gateway'), { waiting: '1000' })
   t.same(await partsOf(db, 'posted in part by an operator'), { posted: '900', handled: '100' })
+})
+
+t.test('a day of the books has each bucket, and money in five of them unbalances it', async t => {
+  const { db } = await freshDatabase(t)
+  await store(db, 'pay_1', {}, null)
+  const day = await sql<{ bucket: string }>`select bucket from ops.reconciliation`.execute(db)
+  t.same(day.rows.map(({ bucket }) => bucket).sort(), [...BUCKETS].sort())
+  const { rows } = await sql<{ bucket: string }>`
+    select bucket from unnest(${BUCKETS}::text[]) bucket where not core.is_balanced(array['captured', bucket])`.execute(
+    db,
+  )
+  t.same(
+    rows.map(({ bucket }) => bucket),
+    ['unchecked', 'waiting', 'suspense', 'missing', 'not_at_gateway'],
+  )
 })
 
 t.test('a day is complete only for whom a statement covers all of it', async t => {

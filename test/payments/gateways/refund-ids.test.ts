@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import type { Database } from '../../../src/database/database.ts'
+import { refundIdOf } from '../../../src/payments/gateways/gateway-b/row.ts'
 import { withConfirm } from '../../support/books/confirm.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { refundB, successB } from '../../support/payments/gateway-events.ts'
 import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
 import { until } from '../../support/until.ts'
@@ -176,4 +178,27 @@ t.test('the gateway’s API confirms a refund under either of its ids', async t 
   }
   await service.batch()
   for (const id of ['40031', '40032']) t.same(await stateOf(id), ['suspense', 'refund', null])
+})
+
+t.test('a refund’s id loses its prefix in an event as in what the API answers', async t => {
+  const { db } = await freshDatabase(t)
+  const ids = [
+    OLD,
+    String(NEW),
+    'refund_1234',
+    'refund_12345',
+    'refund_1a2345',
+    'x_refund_12345',
+    'Refund_12345',
+    '',
+  ]
+  const { rows } = await sql<{ id: string }>`
+    select base.gateway_b_plain_refund(id) as id from unnest(${ids}::text[]) with ordinality one (id, n) order by n`.execute(
+    db,
+  )
+  t.same(
+    rows.map(({ id }) => id),
+    ids.map(refundIdOf),
+  )
+  t.same(ids.map(refundIdOf).slice(0, 4), [String(NEW), String(NEW), 'refund_1234', '12345'])
 })
