@@ -25,6 +25,5 @@ export function operationCounters(registers: Registry[]) {
 }
 
 export const operationsFeature: Feature = {
-  counters: operationCounters,
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'operations', run: purgeOperations },
 }
