@@ -5,13 +5,14 @@ import { OPERATOR } from '../support/accounts/admin.ts'
 import { type Browse, browser, cookieIn, startWithConsole } from '../support/console/console.ts'
 import { fillConsole, runBatch } from '../support/console/console-data.ts'
 import { clientData, control } from '../support/ledger/loans.ts'
-import { disputeA, refundA } from '../support/payments/gateway-events.ts'
+import { capturedA, disputeA, refundA } from '../support/payments/gateway-events.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
   'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,'
 const POSTED = '/console/payments/gateway_a/pay_posted'
 const NOBODY = '/console/payments/gateway_a/pay_nobody'
+const TWICE = '/console/payments/gateway_a/pay_twice'
 
 // Shared: each test changes records of its own.
 const service = await startWithConsole(t)
@@ -106,6 +107,9 @@ t.test('a form that comes too late shows what happened meanwhile and what was ty
 })
 
 t.test('a form that arrives twice at once has one effect, and both show its outcome', async t => {
+  const event = capturedA({ id: 'pay_twice', notes: {} })
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+  await runBatch(url)
   await call('POST', '/api/ledger/pause', { reason: 'nobody tries an operation' })
   const operation = `/console/operations/${encodeURIComponent(await submit('C-1'))}`
   const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id
@@ -115,9 +119,9 @@ t.test('a form that arrives twice at once has one effect, and both show its outc
     ['payment.check', POSTED, operator, `${POSTED}/check`, '?done=checked'],
     [
       'payment.assign',
-      NOBODY,
+      TWICE,
       operator,
-      `${NOBODY}/assign`,
+      `${TWICE}/assign`,
       '?done=assigned',
       { external_loan_id: 'L-1' },
     ],
