@@ -6,7 +6,7 @@ import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import { Time } from '../http/fields/day-fields.ts'
-import { closed, optional } from '../http/fields/schemas.ts'
+import { closed, nullable, optional } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
@@ -58,7 +58,8 @@ const replaySchema = {
       Type.Object(
         {
           callbacks: Type.Integer(),
-          next_from: Type.Union([Time, Type.Null()], {
+          next_from: nullable({
+            ...Time,
             description: 'the `from` with which to go on; null if all are sent again',
           }),
         },
