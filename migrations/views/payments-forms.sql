@@ -44,13 +44,17 @@ $$;
 
 -- Whether a text may be JSON, as it is or in base64, where { and [ are e and W.
 create or replace function base.is_wrapping(given text) returns boolean language sql immutable parallel safe as $$
-  select case when given ~ '^[eW]'
+  select case when left(given, 1) in ('e', 'W')
               then length(given) > 20 and left(given, 20) ~ '^[A-Za-z0-9+/_-]*$' and substr(given, 2, 1) ~ '[w-z0-9+/_-]'
-              else ltrim(left(given, 20), E' \t\r\n') ~ '^[{[]' end
+              else left(ltrim(left(given, 20), E' \t\r\n'), 1) in ('{', '[') end
+$$;
+
+create or replace function base.texts_in(event jsonb) returns jsonb[] language sql stable parallel safe as $$
+  select array(select jsonb_path_query(event, 'strict $.**{0 to 8} ? (@.type() == "string")'))
 $$;
 
 -- An event, and what its texts contain if that is JSON: relays put events into texts, and queues put those into others.
-create or replace function base.unwrapped(event jsonb, most integer) returns jsonb[] language plpgsql stable parallel safe
+create or replace function base.unwrapped(event jsonb, texts jsonb[], most integer) returns jsonb[] language plpgsql stable parallel safe
   set plan_cache_mode = force_generic_plan as $$
 declare
   found jsonb[] := array[event];
@@ -60,9 +64,8 @@ begin
   while place < cardinality(found) loop
     place := place + 1;
     for inside in
-      -- A longer pattern would cost too much for each text.
       select base.json_in(given)
-        from (select jsonb_path_query(found[place], 'strict $.**{0 to 8} ? (@.type() == "string" && @ like_regex "^[eW{[ \t\r\n]")')) t (part)
+        from unnest(case when place = 1 then texts else base.texts_in(found[place]) end) t (part)
        cross join lateral (select part #>> '{}') g (given)
        where base.is_wrapping(given)
        limit most - cardinality(found)
@@ -138,7 +141,8 @@ create or replace function base.strays(gateway text, event jsonb) returns base.f
 declare
   -- No genuine event is smaller, and reading each must not cost more than reading ordinary events of the whole size.
   most constant integer := 20 + pg_column_size(event) / 500;
-  layers constant jsonb[] := base.unwrapped(event, most);
+  texts constant jsonb[] := base.texts_in(event);
+  layers constant jsonb[] := base.unwrapped(event, texts, most);
   known constant text[] := base.gateway_a_types() || base.gateway_b_types();
   events integer;
   events_read integer;
@@ -149,7 +153,7 @@ begin
   with found as materialized (
     -- Only objects that have a form.
     select part, row_number() over () as place
-      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.event.type() == "string" && @.payload.type() == "object"
+      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object") ? (exists(@.event) || exists(@.type) || exists(@.cf_event)) ? (@.event.type() == "string" && @.payload.type() == "object"
                      || @.type.type() == "string" && @.data.type() == "object" || @.cf_event.type() == "string" || @.event == "AMOUNT_COLLECTED")')
               from unnest(layers) layer) p (part)
   ), named as materialized (
@@ -172,10 +176,11 @@ begin
      cross join lateral base.unknown_facts('', part, true, null, null) f;
   end if;
   if facts is null and not is_known then
-    -- However it is wrapped, a relay leaves a type's name as it is.
+    -- However it is wrapped, a relay leaves a type's name as it is. The event as text would have 131,000 digits for each 1e131071.
     select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(convert_to(whole, 'UTF8')))))]
       into facts
-      from replace(event::text, '\', '') whole
+      from (select replace(string_agg(part::text, ','), '\', '')
+              from unnest(texts) part) t (whole)
      where exists (select from unnest(base.money_types()) name where strpos(whole, name) > 0);
   end if;
   return base.with_one_unreadable(facts, events - events_read);
