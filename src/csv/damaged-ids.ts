@@ -90,8 +90,9 @@ export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
  * @param isSingle whether somebody entered it alone: then only zeros at its end are no sign of a spreadsheet
  */
 export function damageOf(id: string, kind: keyof IdColumns, isSingle = false): string | undefined {
-  const damages = DAMAGES[kind].filter(one => !isSingle || one !== rounded)
-  const damage = SOUND.test(id) ? undefined : damages.find(({ of }) => of(id))
+  const damage = SOUND.test(id)
+    ? undefined
+    : DAMAGES[kind].find(one => !(isSingle && one === rounded) && one.of(id))
   return damage && `${damage.what}: ${REMEDY}`
 }
 

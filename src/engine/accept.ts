@@ -81,7 +81,7 @@ export async function acceptOperations(
   )
   crashPoint('intake.committed')
   const known = await findByKey(db, operations)
-  const namesOf = namesAmong(operations)
+  const namesOf = held.size === 0 ? () => [] : namesAmong(operations)
   return operations.map(operation => {
     const holder =
       operation.idempotencyKey === null ? undefined : known.get(operation.idempotencyKey)

@@ -46,10 +46,11 @@ export async function saveRows(
     if (open[0]?.isNew)
       await audit(trx, { ...entry, detail: { gateway, lender, file_name: fileName } })
     await sql`select core.save_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
-    await sql`
+    if (settled.length > 0)
+      await sql`
       select core.save_settlement_rows(${gateway}, ${lender}, ${id}, ${JSON.stringify(settled)}::jsonb)`.execute(
-      trx,
-    )
+        trx,
+      )
     const { rows: days } = await sql<{ day: string }>`
       select distinct core.day_of(captured_at)::text as day
         from jsonb_to_recordset(${said}::jsonb) as n (captured_at timestamptz)`.execute(trx)
