@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { leaseEnd } from '../../database/lease.ts'
 import { prepared } from '../../database/pool/prepared.ts'
@@ -114,20 +114,23 @@ export async function claimHeads(
   return claimedIn(rows)
 }
 
-const tooEarlyKey = sql`case when unknown_since is not null then (
-             select json_build_object('key', idempotency_key, 'since', min(started_at))
-               from loanops.operation_attempt
-              where operation_id = claimed.id and http_status = ${TOO_EARLY} and idempotency_key is not null
-              group by idempotency_key
-              order by max(attempt) desc limit 1) end`
-
-const sentKey = sql`case when may_still_run then (
+/** The key of an operation's last such write, and since when it is in use. */
+const lastKey = (
+  isAsked: RawBuilder<unknown>,
+  such: RawBuilder<unknown>,
+) => sql`case when ${isAsked} then (
              select json_build_object('key', idempotency_key, 'since', min(started_at),
                                       'last', (array_agg(http_status order by attempt desc))[1])
                from loanops.operation_attempt
-              where operation_id = claimed.id and idempotency_key is not null
+              where operation_id = claimed.id and ${such}
               group by idempotency_key
               order by max(attempt) desc limit 1) end`
+
+const tooEarlyKey = lastKey(
+  sql`unknown_since is not null`,
+  sql`http_status = ${TOO_EARLY} and idempotency_key is not null`,
+)
+const sentKey = lastKey(sql`may_still_run`, sql`idempotency_key is not null`)
 
 function claimedIn(rows: (Claim & { readyLoan: string | null })[]): Claimed {
   const claimed: Claimed = { claims: [], readyLoans: [] }
