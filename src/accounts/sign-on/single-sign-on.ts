@@ -164,7 +164,7 @@ const OUTAGES = [
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
   'OAUTH_PARSE_ERROR',
-  // So issuers refuse a secret that came in a header.
+  // How issuers refuse a secret that came in a header.
   'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
   // The issuer has changed its keys, and is not asked for them twice within a minute.
   'OAUTH_KEY_SELECTION_FAILED',

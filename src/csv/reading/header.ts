@@ -1,7 +1,6 @@
 import { trimmed } from '../../text/trimmed.ts'
 import { type FileKind, REASON } from '../column.ts'
 import { withoutEmptyEnd } from '../fields.ts'
-
 import { UnreadableFile } from './unreadable-file.ts'
 
 export type CsvRow = { line: number; cells: string[] }

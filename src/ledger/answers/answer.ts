@@ -121,7 +121,7 @@ export function classifyWrite(
 /** We send whole bodies: the ledger could not read what was left of this one, and has not looked at its key. */
 const isCutShort = (body: unknown) =>
   ['error.msg.invalid.request.body', 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
-/** Fineract 1.9 refuses so the later one of two equal calls whose keys it stores at the same moment. */
+/** How Fineract 1.9 refuses the later of two equal calls whose keys it stores at the same moment. */
 const isKeyTaken = (status: number, body: unknown) =>
   codeOf(body) === 'error.msg.data.integrity.issue' && /duplicate/i.test(messageOf(status, body))
 /** An adjustment or a chargeback that the ledger will not allow later either. */

@@ -23,7 +23,7 @@ export function isOfLedgerShape(body: unknown): body is LedgerError {
   return typeof code === 'string'
 }
 
-/** So the ledger repeats a 500 of its container, and nothing else answers so: a proxy may drop the header that says it. */
+/** Only the ledger's repeat of its container's 500 has this form. A proxy may drop the header that marks a repeat. */
 export function isStoredFailure(status: number, body: unknown): boolean {
   return status === 500 && Object.keys(Object(body)).join() === 'Exception'
 }
