@@ -2,14 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { InvalidRow } from '../csv/invalid-row.ts'
 import { fileFacts } from '../http/fields/file-facts.ts'
 import { nullable, oneOf } from '../http/fields/schemas.ts'
-import { UUID } from '../ids.ts'
+import { checkedId } from '../http/fields/text-fields.ts'
 import { kinds } from './kinds/kinds.ts'
 
-export const MigrationId = Type.String({
-  pattern: UUID,
-  description: 'a migration id',
-  examples: ['019a0000-0000-7000-8000-000000000000'],
-})
+export const MigrationId = checkedId('a migration id')
 export const ofOneMigration = Type.Object({ id: MigrationId })
 
 const Count = Type.Integer({ minimum: 0 })

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { problemIn } from '../support/http/raw-http.ts'
 import { HEAD, survivingApi } from '../support/http/surviving.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 t.test('a path or query that could be read in two ways is refused', async t => {
-  const { call, raw, test } = await survivingApi(t)
+  const { call, raw, test, url } = await survivingApi(t)
 
   test('a malformed tracking id is refused, and an unknown one is not found', async t => {
     const uuid = '019a0000-0000-7000-8000-000000000000'
@@ -40,6 +42,19 @@ t.test('a path or query that could be read in two ways is refused', async t => {
     ]) {
       const answer = await raw(`GET /api/ledger/track/${id} HTTP/1.1\r\n${HEAD}\r\n`)
       t.match(problemIn(answer), { status: 404, code: 'UNKNOWN_TRACKING_ID' }, id)
+    }
+  })
+
+  test('an id in capitals, as some databases show it, finds what it names', async t => {
+    const { body: batch } = await call('POST', '/api/payments/batch')
+    const { body: upload } = await uploadCsv({ url }, 'repayments', repaymentsCsv({}))
+    for (const [path, id] of [
+      ['payments/batches', batch.batch_id],
+      ['migration', upload.migration_id],
+    ]) {
+      const { status, body } = await call('GET', `/api/${path}/${id.toUpperCase()}`)
+      t.equal(status, 200, path)
+      t.ok(Object.values(body).includes(id), path)
     }
   })
 

@@ -32,3 +32,7 @@ export function takeValues(schema: TSchema, value: unknown): unknown {
 }
 
 export const trimText = (value: unknown) => (typeof value === 'string' ? trimmed(value) : value)
+
+/** Some databases show a uuid in capitals. */
+export const lowerCase = (value: unknown) =>
+  typeof value === 'string' ? value.toLowerCase() : value

@@ -1,7 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { UUID } from '../../ids.ts'
 import { BLANK } from '../../text/trimmed.ts'
-import { TAKE, trimText } from './take-values.ts'
+import { lowerCase, TAKE, trimText } from './take-values.ts'
 import { WHY, type Why, whyText } from './why.ts'
 
 export const WITHOUT_NUL = '^[^\\u0000]*$'
@@ -20,9 +20,13 @@ export const described = (pattern: string, description: string, example: string)
     examples: [example],
   })
 
-export const Id = described(UUID, 'an id', '019a0000-0000-7000-8000-000000000000')
+const ID = '019a0000-0000-7000-8000-000000000000'
+export const Id = Type.Unsafe<string>({ ...described(UUID, 'an id', ID), [TAKE]: lowerCase })
+/** An id that its handler need not check. */
+export const checkedId = (description: string) =>
+  Type.String({ [TAKE]: lowerCase, pattern: UUID, description, examples: [ID] })
 /** For a page, whose handler finds only ids. */
-export const IdParams = Type.Object({ id: Type.String({ pattern: UUID, description: 'an id' }) })
+export const IdParams = Type.Object({ id: checkedId('an id') })
 
 const CONTROL = '\\u0000-\\u001f\\u007f'
 const NOT_CONTROL = new RegExp(`[^${CONTROL}]`)
