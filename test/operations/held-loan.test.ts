@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t from 'tap'
 import { MAX_CONCURRENT_GROUPS } from '../../src/database/group-commit/group-commit.ts'
 import { LOCKS } from '../../src/database/locks.ts'
 import { approval, clientData, loanData } from '../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const OTHERS = 4
-const APART_MS = 50
 
 /** What another transaction does that writes operations of this name, until it is released. */
 async function hold({ db }: TestService, name: string): Promise<() => Promise<void>> {
@@ -27,6 +26,16 @@ async function hold({ db }: TestService, name: string): Promise<() => Promise<vo
 
 const operate = ({ call }: TestService, status: string, data: object) =>
   call('POST', '/api/ledger/operate', { status, data })
+
+/** Until a group of operations was tried once more, with those that are held among them. */
+async function triedAgain({ call }: TestService): Promise<void> {
+  const tries = async () => {
+    const { body } = await call('GET', '/metrics')
+    return Number(/^loanops_commit_wait_seconds_count\{of="intake"\} (\d+)/m.exec(body)?.[1] ?? 0)
+  }
+  const before = await tries()
+  await until(async () => (await tries()) > before, 'a group is tried')
+}
 
 t.test('operations on others are accepted while one waits for its client', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -64,9 +73,11 @@ t.test('operations on a client or loan that is held keep their order', async t =
       ['LOAN_APPROVE', approval(loan)],
     ] as const) {
       held.push(operate(service, status, data))
-      if (!together) await sleep(APART_MS)
+      if (!together) await triedAgain(service)
     }
-    await sleep(3 * APART_MS)
+    // A group that was under way may be without the last ones.
+    await triedAgain(service)
+    await triedAgain(service)
     await release()
     for (const { status } of await Promise.all(held)) t.equal(status, 202)
     const { rows } = await sql`
@@ -83,14 +94,11 @@ t.test('only operations whose clients stay held are answered with 503, however m
   const service = await startTestService(t, { ROLE: 'api', DATABASE_POOL_MAX: '10' })
   const clients = Array.from({ length: MAX_CONCURRENT_GROUPS + 2 }, (_, n) => `C-held-${n}`)
   const releases = await Promise.all(clients.map(client => hold(service, `client:${client}`)))
-  const held = clients.map(async (client, n) => {
-    // Each comes once the commit of the one before it is slow, and would have a commit of its own.
-    await sleep(n * APART_MS)
-    return operate(service, 'CLIENT_CREATE', clientData(client))
-  })
-  await sleep(clients.length * APART_MS)
-  for (let n = 0; n < OTHERS; n++) {
-    const { status } = await operate(service, 'CLIENT_CREATE', clientData(`C-other-${n}`))
+  const held = []
+  for (const client of clients) {
+    held.push(operate(service, 'CLIENT_CREATE', clientData(client)))
+    // What comes later is answered only if the one before it has not kept a commit to itself.
+    const { status } = await operate(service, 'CLIENT_CREATE', clientData(`${client}-other`))
     t.equal(status, 202)
   }
   for (const answer of await Promise.all(held))
