@@ -83,25 +83,15 @@ end
 $$;
 
 -- What the pattern finds in a body that cannot be read, at the first of the starts that has it; null if none does. The whole
--- body is searched for fixed texts only.
-create or replace function base.found_at(body bytea, starts text[], pattern text) returns text language plpgsql immutable parallel safe as $$
-declare
-  whole text;
-begin
-  whole := convert_from(body, 'LATIN1');
-  return (select id
-            from unnest(starts) with ordinality s(start, n)
-           cross join substring(substr(whole, nullif(strpos(whole, start), 0), 120) from '^' || pattern) id
-           where id is not null
-           order by n
-           limit 1);
-exception
-  when insufficient_resources then
-    raise;
-  -- A body with a NUL cannot be converted.
-  when others then
-    return null;
-end
+-- body is searched for fixed texts only. Every body can be written in the escape format.
+create or replace function base.found_at(body bytea, starts text[], pattern text) returns text language sql immutable parallel safe as $$
+  select id
+    from unnest(starts) with ordinality s(start, n)
+   cross join position(convert_to(start, 'UTF8') in body) place
+   cross join substring(encode(substr(body, nullif(place, 0), 120), 'escape') from '^' || pattern) id
+   where id is not null
+   order by n
+   limit 1
 $$;
 
 -- Whether a number has few enough digits to write out: a short number such as 1e130000 has as many as its exponent says.
@@ -224,6 +214,25 @@ $$;
 -- An event that cannot be read is kept under its raw row's id.
 create or replace function base.unreadable(hints jsonb) returns base.fact language sql immutable parallel safe as $$
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
+$$;
+
+-- The facts in a body that raised this error, which is caused by the body: those of the body that can be stored in its place.
+create or replace function base.facts_in_broken(gateway text, body bytea, error text) returns base.fact[]
+  language plpgsql stable parallel safe as $$
+declare
+  -- A repair does not help where nesting is too deep for the stack.
+  repaired constant bytea := case when error <> '54001' then base.storable(body) end;
+  payment_id text;
+  facts base.fact[];
+begin
+  if repaired is not null then
+    execute format('select array(select f from base.%I($1) f)', gateway) into facts using repaired;
+    return facts;
+  end if;
+  -- The body is not JSON, has a number too large for numeric, or is nested too deep for the stack.
+  execute format('select base.%I($1)', gateway || '_id') into payment_id using body;
+  return array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', payment_id)))];
+end
 $$;
 
 -- An item of the gateway's own list that a fetch could not read.

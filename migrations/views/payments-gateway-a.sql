@@ -249,7 +249,6 @@ $$;
 create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
-  repaired bytea;
   facts base.fact[];
 begin
   begin
@@ -263,14 +262,7 @@ begin
       -- The error is not caused by the body, which is read again later.
       raise;
     when others then
-      -- A repair does not help where nesting is too deep for the stack.
-      repaired := case when sqlstate <> '54001' then base.storable(body) end;
-      if repaired is not null then
-        return query select * from base.gateway_a(repaired);
-        return;
-      end if;
-      -- The body is not JSON, has a number too large for numeric, or is nested too deep for the stack.
-      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_a_id(body))))];
+      facts := base.facts_in_broken('gateway_a', body, sqlstate);
   end;
   return query select * from unnest(facts) said where said.kind is not null;
 end

@@ -271,7 +271,6 @@ $$;
 create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
 declare
   event jsonb;
-  repaired bytea;
   facts base.fact[];
 begin
   begin
@@ -283,16 +282,11 @@ begin
       facts := base.strays('gateway_b', event);
     end if;
   exception
-    -- The reasons for these handlers are in base.gateway_a.
     when insufficient_resources then
+      -- The error is not caused by the body, which is read again later.
       raise;
     when others then
-      repaired := case when sqlstate <> '54001' then base.storable(body) end;
-      if repaired is not null then
-        return query select * from base.gateway_b(repaired);
-        return;
-      end if;
-      facts := array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.gateway_b_id(body))))];
+      facts := base.facts_in_broken('gateway_b', body, sqlstate);
   end;
   return query select * from unnest(facts) said where said.kind is not null;
 end
