@@ -29,7 +29,12 @@ export const Problem = Type.Object(
 
 /** A longer list of errors would help nobody. */
 export const MAX_FIELD_ERRORS = 100
-export type FieldError = { path: string; message: string }
+export type FieldError = {
+  path: string
+  message: string
+  /** People need not be told the field too; programs are not told this. */
+  isSentence?: true
+}
 
 type Failure = {
   status: number
@@ -106,7 +111,7 @@ function sendProblem(
       detail,
       code,
       request_id: request.id,
-      ...(errors === undefined ? {} : { errors }),
+      ...(errors && { errors: errors.map(({ path, message }) => ({ path, message })) }),
     })
 }
 

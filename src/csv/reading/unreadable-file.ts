@@ -2,10 +2,10 @@ import createError from '@fastify/error'
 
 export class UnreadableFile extends createError<[string]>('INVALID_PAYLOAD', '%s', 400) {
   /** These are the answer's `errors`. */
-  readonly fields: { path: string; message: string }[]
+  readonly fields: { path: string; message: string; isSentence: true }[]
   constructor(message: string) {
     super(message)
-    this.fields = [{ path: '/file', message }]
+    this.fields = [{ path: '/file', message, isSentence: true }]
   }
 }
 

@@ -20,6 +20,8 @@ export type Answer = {
   outcome: Outcome
   code: string | null
   message: string
+  /** The message of a call that was not answered says what to correct. */
+  hasRemedy?: boolean
   /** The ledger repeats this answer for this key forever: the next try needs a new key. */
   isRecorded: boolean
   isFromStore: boolean

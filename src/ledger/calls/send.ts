@@ -145,19 +145,16 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 /** Only if no connection was made is it certain that nothing was sent. */
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const leftNothing = isUnconnected(error) || method === 'GET'
+  const reason = reasonOf(error as NodeJS.ErrnoException)
+  const cause = causeOfConnection(reason)
   return {
     ...NOTHING_WRITTEN,
     status: null,
     outcome: leftNothing ? 'not_arrived' : 'unknown',
-    message: messageOf(error as NodeJS.ErrnoException),
+    message: `no answer (${reason})${cause === undefined ? '' : `: ${inOneSentence(cause)}`}`,
+    hasRemedy: cause !== undefined,
     leftNothing,
   }
-}
-
-function messageOf(error: NodeJS.ErrnoException): string {
-  const reason = reasonOf(error)
-  const cause = causeOfConnection(reason)
-  return `no answer (${reason})${cause === undefined ? '' : `: ${inOneSentence(cause)}`}`
 }
 
 function isUnconnected(error: unknown): boolean {

@@ -20,10 +20,9 @@ export function warnOfRefusals(ledger: Pick<Ledger, 'onAnswer'>, log: Pick<Log, 
 }
 
 /** The remedy, without the ledger's own words, which may name a person. */
-function remedyIn({ status, body, outcome, message }: Answer): string | undefined {
+function remedyIn({ status, body, outcome, message, hasRemedy }: Answer): string | undefined {
   // The message of a call that was not answered is ours.
-  if (status === null)
-    return outcome === 'not_arrived' && message.includes(': ') ? message : undefined
+  if (status === null) return outcome === 'not_arrived' && hasRemedy ? message : undefined
   const concernsAll = status === 401 || !isOfLedgerShape(body) || isOfUser(codeOf(body))
   if (outcome !== 'misconfigured' || !concernsAll) return undefined
   return inOneSentence(causeOfRefusal(status, body))

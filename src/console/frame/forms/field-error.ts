@@ -6,10 +6,9 @@ import type { Content } from '../html.ts'
 /** The path of a template, with which one of our own sentences may end. What comes before may be a stranger's text. */
 const TEMPLATE = /^(.*)(\/console\/[a-z/-]+\.csv)$/s
 
-/** A whole sentence, such as one about a file, does not name its field. */
-export function reasonOf({ path, message }: FieldError): Content {
+export function reasonOf({ path, message, isSentence }: FieldError): Content {
   const [, before, template] = TEMPLATE.exec(message) ?? []
   const text =
     template === undefined ? message : html`${before}<a href="${template}" download>${template}</a>`
-  return /^[A-Z]/.test(message) ? text : html`<strong>${words(path.slice(1))}</strong> ${text}`
+  return isSentence ? text : html`<strong>${words(path.slice(1))}</strong> ${text}`
 }
