@@ -8,6 +8,14 @@ create or replace function loanops.is_pausable(o loanops.operation) returns bool
   select (o.claimed_by is null or o.unstarted_attempt = o.attempt) and o.waiting_for is distinct from 'ledger_approval'
 $$;
 
+-- Why an unfinished operation waits: the first reason that holds. Each argument is named once, so that the planner puts this in
+-- place of its call, and asks nothing that an earlier reason leaves open.
+create or replace function loanops.reason_to_wait(is_unknown boolean, is_paused boolean, is_behind boolean, is_behind_client boolean,
+  of_its_own text) returns text language sql immutable parallel safe as $$
+  select case when is_unknown then 'outcome_unknown' when is_paused then 'paused' when is_behind then 'predecessor'
+              when is_behind_client then 'client' else of_its_own end
+$$;
+
 -- This view has every operation, repayments included.
 create or replace view loanops.operation_state as
 select o.operation_type || '|' || o.id::text as tracking_id,
@@ -18,17 +26,13 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        -- A finished operation waits for nothing. Because null || text is null, the planner can rule out finished
        -- operations and answer a filter on waiting_for from the index of unfinished ones. A case on the status would make
        -- it read every operation ever.
-       unfinished.nothing || case
-         when o.unknown_since is not null then 'outcome_unknown'
-         when loanops.is_pausable(o) and exists (select from ops.ledger_pause) then 'paused'
-         when exists (select from loanops.operation earlier
-                       where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq)
-           then 'predecessor'
-         when exists (select from loanops.operation earlier
-                       where earlier.subject = o.waits_for and earlier.status = 'processing' and earlier.seq < o.seq)
-           then 'client'
-         else o.waiting_for
-       end as waiting_for,
+       unfinished.nothing || loanops.reason_to_wait(
+         o.unknown_since is not null, loanops.is_pausable(o) and exists (select from ops.ledger_pause),
+         exists (select from loanops.operation earlier
+                  where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq),
+         exists (select from loanops.operation earlier
+                  where earlier.subject = o.waits_for and earlier.status = 'processing' and earlier.seq < o.seq),
+         o.waiting_for) as waiting_for,
        -- An operation whose time has passed is not tried at that time: it waits for something else, or is about to start.
        case when o.status = 'processing' and o.claimed_by is null and o.next_try_at > now() then o.next_try_at end
          as next_try_at,

@@ -94,10 +94,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                 then 'waiting' else 'posting' end,
            null, t.is_verified, null, 'raw.' || t.source, t.raw_id,
            t.received_at, null,
-           case when o.unknown_since is not null then 'outcome_unknown'
-                when before.is_paused then 'paused'
-                when before.is_unfinished then 'predecessor'
-                else o.waiting_for end,
+           loanops.reason_to_wait(o.unknown_since is not null, before.is_paused, before.is_unfinished, false, o.waiting_for),
            -- An operation whose time has passed is not tried at that time.
            case when o.claimed_by is null and o.next_try_at > now() then o.next_try_at end,
            o.last_error,

@@ -66,14 +66,11 @@ const backlog: Measured = {
     ), reason as (
       select case when origin = any(${LIVE}) then 'live' else 'bulk' end as lane, coalesce(unknown_since, accepted_at) as since,
              is_claimed, seq,
-             -- As in loanops.operation_state.
-             case when unknown_since is not null then 'outcome_unknown'
-                  when is_pausable and exists (select from ops.ledger_pause) then 'paused'
-                  when row_number() over (partition by subject order by seq) > 1 then 'predecessor'
-                  when exists (select from loanops.operation earlier
-                                where earlier.subject = unfinished.waits_for and earlier.status = 'processing'
-                                  and earlier.seq < unfinished.seq) then 'client'
-                  else coalesce(waiting_for, 'nothing') end as waiting_for
+             loanops.reason_to_wait(unknown_since is not null, is_pausable and exists (select from ops.ledger_pause),
+               row_number() over (partition by subject order by seq) > 1,
+               exists (select from loanops.operation earlier
+                        where earlier.subject = unfinished.waits_for and earlier.status = 'processing' and earlier.seq < unfinished.seq),
+               coalesce(waiting_for, 'nothing')) as waiting_for
         from unfinished
       union all
       select lane, null, null, null, 'nothing' from unnest(array['live', 'bulk']) lane
