@@ -1,3 +1,18 @@
+create or replace function core.lost_part_of(s core.statement, files uuid[], is_moved boolean default false) returns core.lost_part
+  language sql immutable parallel safe as $$
+  select row(s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, files, is_moved)::core.lost_part
+$$;
+
+-- Saves those of these parts that other files state too: their rows are gone, or name another settlement. Returns how many
+-- were given.
+create or replace function core.save_lost_parts(parts core.lost_part[]) returns bigint language sql volatile as $$
+  insert into core.lost_part as l
+  select * from unnest(parts) where settlement_id is not null and files <> '{}' order by id
+  on conflict (settlement_id, gateway, kind, id) do update
+     set files = core.valid_files(l.files || excluded.files), is_moved = l.is_moved and excluded.is_moved;
+  select cardinality(parts)::bigint
+$$;
+
 -- Deletes the rows of these payments that withdrawn files have left, and saves those parts of their settlements that other
 -- files state too.
 create or replace function core.delete_withdrawn(wanted_gateway text, said jsonb) returns void language sql volatile as $$
@@ -6,12 +21,9 @@ create or replace function core.delete_withdrawn(wanted_gateway text, said jsonb
      using core.statement_file f
      where f.id = s.statement_id and f.withdrawn_at is not null and s.gateway = wanted_gateway
        and s.gateway_payment_id in (select n.id from jsonb_to_recordset(said) as n (id text))
-    returning s.*
+    returning s
   )
-  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-  select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
-    from gone where settlement_id is not null and earlier_files <> '{}'
-  on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false;
+  select core.save_lost_parts(array(select core.lost_part_of(s, (s).earlier_files) from gone))
 $$;
 
 -- Adds what is said of the settlement to rows that say more of the money: reports call a payment captured that was refunded
@@ -40,16 +52,10 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
   select core.delete_withdrawn(wanted_gateway, said);
   -- A payment that another settlement names now is kept among the lost parts of its former one, as moved: the file that names
   -- the new one may be withdrawn.
-  insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved)
-  select s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, stated.files, true
-    from (select distinct n.id, n.settlement_id from jsonb_to_recordset(said) as n (id text, settlement_id text)) n
-    join core.statement s on s.gateway_payment_id = n.id and s.gateway = wanted_gateway and s.settlement_id <> n.settlement_id
-   cross join lateral (
-     select array_remove(array_remove(s.earlier_files || s.statement_id, null), wanted_file) as files) stated
-   where stated.files <> '{}'
-   order by n.id
-  on conflict (settlement_id, gateway, kind, id) do update
-     set files = core.valid_files(l.files || excluded.files), is_moved = l.is_moved and excluded.is_moved;
+  select core.save_lost_parts(array(
+    select core.lost_part_of(s, array_remove(array_remove(s.earlier_files || s.statement_id, null), wanted_file), is_moved => true)
+      from (select distinct n.id, n.settlement_id from jsonb_to_recordset(said) as n (id text, settlement_id text)) n
+      join core.statement s on s.gateway_payment_id = n.id and s.gateway = wanted_gateway and s.settlement_id <> n.settlement_id));
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), nullif(t.lender, 'UNKNOWN'), n.asked_for, 'UNKNOWN'), n.amount, n.currency, n.status,

@@ -94,21 +94,14 @@ $$;
 -- another file gave go too, until they are stated again: it is not known which value came from which. Returns how many rows.
 create or replace function core.forget_settlements(withdrawn_file uuid, most integer) returns bigint language sql volatile as $$
   with gone as materialized (
-    select * from core.statement n where n.settled_by @> array[withdrawn_file] and n.settled_by <> '{}' limit most
+    select n from core.statement n where n.settled_by @> array[withdrawn_file] and n.settled_by <> '{}' limit most
   ), cleared as (
     update core.statement s
        set fee = null, tax = null, settlement_id = null, settled_at = null, utr = null, settled_by = '{}', earlier_files = '{}'
-      from gone g
-     where s.gateway_payment_id = g.gateway_payment_id and s.gateway = g.gateway
-  ), lost as (
-    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, stated.files
       from gone
-     cross join lateral core.valid_files(earlier_files) stated (files)
-     where settlement_id is not null and stated.files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
+     where s.gateway_payment_id = (n).gateway_payment_id and s.gateway = (n).gateway
   )
-  select count(*) from gone
+  select core.save_lost_parts(array(select core.lost_part_of(n, core.valid_files((n).earlier_files)) from gone))
 $$;
 
 -- Removes a withdrawn file from some lost parts, and those parts that no valid file states. Returns how many.
@@ -137,14 +130,9 @@ begin
     delete from core.statement s
      where (s.gateway_payment_id, s.gateway) in (
        select n.gateway_payment_id, n.gateway from core.statement n where n.statement_id = wanted_file limit most)
-    returning s.*
-  ), lost as (
-    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-    select gateway, settlement_id, 'payment', gateway_payment_id, lender, settled_at, utr, earlier_files
-      from gone where settlement_id is not null and earlier_files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
+    returning s
   )
-  select count(*) into deleted from gone;
+  select core.save_lost_parts(array(select core.lost_part_of(s, (s).earlier_files) from gone)) into deleted;
   if deleted = most then
     return true;
   end if;
@@ -158,15 +146,11 @@ begin
        -- A fetch may have taken the row over while this waited for its lock.
        and r.statement_id = wanted_file
     returning r.*
-  ), lost as (
-    insert into core.lost_part as l (gateway, settlement_id, kind, id, lender, settled_at, utr, files)
-    select r.gateway, r.settlement_id, r.kind, r.id, coalesce(t.lender, r.lender), r.settled_at, r.utr, r.earlier_files
-      from gone r
-      left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
-     where r.earlier_files <> '{}'
-    on conflict (settlement_id, gateway, kind, id) do update set files = core.valid_files(l.files || excluded.files), is_moved = false
   )
-  select count(*) into deleted from gone;
+  select core.save_lost_parts(array(
+    select (r.gateway, r.settlement_id, r.kind, r.id, coalesce(t.lender, r.lender), r.settled_at, r.utr, r.earlier_files, false)::core.lost_part
+      from gone r
+      left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment')) into deleted;
   if deleted = most then
     return true;
   end if;
