@@ -30,9 +30,11 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
 $$;
 
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do, and for a dispute perhaps another amount. The lender gives each refund an id of its own.
-create or replace function core.same_money_as(r core.transaction) returns text language sql stable as $$
-  select min(o.gateway_payment_id)
+-- different id than its webhooks do, and for a dispute perhaps another amount. The lender gives each refund an id of its own. In
+-- PL/pgSQL, as core.refund_outcome.
+create or replace function core.same_money_as(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (select min(o.gateway_payment_id)
     from (
       select o.* from core.transaction o
        where r.hints ? 'is_of_row' and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway
@@ -43,7 +45,8 @@ create or replace function core.same_money_as(r core.transaction) returns text l
          and o.is_verified and o.kind <> 'payment'
          and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
    where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'
-     and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id))
+     and (o.returned_amount is not null or (o.received_at, o.id) < (r.received_at, r.id)));
+end
 $$;
 
 -- Whether batches book this refund or chargeback by themselves.

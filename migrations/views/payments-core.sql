@@ -27,9 +27,12 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
 $$;
 
 -- Payments that an operator may have booked already, by an unreadable event; each with the id of that event's row. If the
--- unreadable event shows no id, amount, day and loan decide; a payment may name no loan yet.
+-- unreadable event shows no id, amount, day and loan decide; a payment may name no loan yet. In PL/pgSQL, as core.refund_outcome.
 create or replace function core.unread_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
-  language sql stable as $$
+  language plpgsql stable rows 1 set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  return query
   select t.hints ->> 'payment_id', t.gateway_payment_id
     from core.transaction t
    where t.problem = 'unreadable' and t.hints ->> 'payment_id' = any(ids)
@@ -43,7 +46,8 @@ create or replace function core.unread_twins(wanted_gateway text, ids text[]) re
      and e.status = 'captured' and e.set_aside is null and e.problem is distinct from 'unreadable'
      and e.amount = t.decided_amount and core.day_of(e.paid_at) = t.decided_day
      and coalesce(e.external_loan_id = t.assigned_loan_id, true)
-   where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and core.gateway_of(t) = wanted_gateway and t.decision = 'post'
+   where t.problem = 'unreadable' and t.hints ->> 'payment_id' is null and core.gateway_of(t) = wanted_gateway and t.decision = 'post';
+end
 $$;
 
 -- What the events that count say about each payment, refund or chargeback.
