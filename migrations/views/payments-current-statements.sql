@@ -32,3 +32,15 @@ select l.*
 create or replace function core.valid_files(files uuid[]) returns uuid[] language sql stable as $$
   select array(select f.id from core.statement_file f where f.id = any (files) and f.withdrawn_at is null order by f.id)
 $$;
+
+create or replace function core.has_account(of_gateway text, of_lender text) returns boolean language sql stable as $$
+  select exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = of_lender)
+$$;
+
+-- The lender of a statement's row. A report of an account that serves several lenders has the payments of all of them: one
+-- that is known here is its own lender's (`known`), unless the report is of a lender with an account of its own.
+create or replace function core.lender_of(source text, of_gateway text, stated text, known text) returns text
+  language sql stable as $$
+  select case when source = 'file' and known not in (stated, 'UNKNOWN') and not core.has_account(of_gateway, stated)
+              then known else stated end
+$$;

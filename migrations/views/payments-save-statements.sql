@@ -58,8 +58,10 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
       join core.statement s on s.gateway_payment_id = n.id and s.gateway = wanted_gateway and s.settlement_id <> n.settlement_id));
   insert into core.statement as s (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, fee, tax,
     settlement_id, settled_at, utr, source, statement_id)
-  select wanted_gateway, n.id, coalesce(nullif(n.lender, 'UNKNOWN'), nullif(t.lender, 'UNKNOWN'), n.asked_for, 'UNKNOWN'), n.amount, n.currency, n.status,
-         n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
+  select wanted_gateway, n.id,
+         case when wanted_source = 'file' then core.lender_of('file', wanted_gateway, n.lender, t.lender)
+              else coalesce(nullif(n.lender, 'UNKNOWN'), nullif(t.lender, 'UNKNOWN'), n.asked_for, 'UNKNOWN') end,
+         n.amount, n.currency, n.status, n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
     from jsonb_to_recordset(said) as n (id text, lender text, asked_for text, amount numeric, currency text, status text,
       captured_at timestamptz, fee numeric, tax numeric, settlement_id text, settled_at timestamptz, utr text)
     left join core.transaction t on t.gateway_payment_id = n.id and t.gateway = wanted_gateway and t.kind = 'payment'
@@ -109,8 +111,9 @@ create or replace function core.save_settlement_rows(wanted_gateway text, wanted
       amount numeric, fee numeric, tax numeric, paid_out numeric)
    order by n.settlement_id, n.kind, n.id
   on conflict (settlement_id, gateway, kind, id) do update
-     set lender = excluded.lender, settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount,
-         fee = excluded.fee, tax = excluded.tax, paid_out = excluded.paid_out, statement_id = excluded.statement_id,
+     set payment_id = coalesce(excluded.payment_id, r.payment_id), lender = excluded.lender,
+         settled_at = excluded.settled_at, utr = excluded.utr, amount = excluded.amount, fee = excluded.fee, tax = excluded.tax,
+         paid_out = excluded.paid_out, statement_id = excluded.statement_id,
          earlier_files = case when excluded.statement_id is null then r.earlier_files
                               else array_remove(r.earlier_files || r.statement_id, excluded.statement_id) end
    where excluded.statement_id is null or r.statement_id is not null

@@ -35,25 +35,29 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
           from (
             select gateway, settlement_id, settled_at, utr, kind, amount, currency, fee, tax, paid_out, disagreed,
                    coalesce(lender, case when min(lender) over whole = max(lender) over whole then min(lender) over whole end,
-                     'UNKNOWN') as lender
+                     case when min(lender) over whole is null then of_file end, 'UNKNOWN') as lender
               from (
-                select r.gateway, r.settlement_id, coalesce(s.lender, t.lender, r.lender) as lender, r.settled_at, r.utr,
-                       r.kind, r.amount, coalesce(s.currency, t.currency) as currency, r.fee, r.tax, r.paid_out,
+                select r.gateway, r.settlement_id,
+                       coalesce(core.lender_of(s.source, s.gateway, s.lender, t.lender), t.lender,
+                         case when r.statement_id is null then r.lender end) as lender,
+                       r.lender as of_file, r.settled_at, r.utr, r.kind, r.amount,
+                       coalesce(s.currency, t.currency) as currency, r.fee, r.tax, r.paid_out,
                        -- The gateway reported another amount elsewhere.
                        case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
                   from core.current_settlement_row r
                   left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
                 union all
-                select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, 'payment', s.amount, s.currency, s.fee, s.tax,
-                       s.amount - s.fee - s.tax, 0
+                select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, t.lender), null, s.settled_at,
+                       s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0
                   from core.current_statement s
+                  left join core.transaction t on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
                  where s.settlement_id is not null
                    and not exists (select from core.current_settlement_row r
                                     where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
                                       and r.id = s.gateway_payment_id)
                 union all
-                select gateway, settlement_id, lender, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
+                select gateway, settlement_id, lender, null, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
                   from core.current_lost_part) listed
             window whole as (partition by gateway, settlement_id)) part
          group by gateway, settlement_id, lender) summed) settlement;

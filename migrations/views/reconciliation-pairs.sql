@@ -61,7 +61,8 @@ create or replace function core.pairs_of(wanted_day date)
       from (select id from core.transaction where problem = 'unreadable' and decided_day = wanted_day) t
       join core.payment_here h on h.id = t.id and h.decided_day = wanted_day
   ), met as (
-    select said.gateway, said.gateway_payment_id, said.lender, said.currency, said.amount, coalesce(here.row, other.row, booked.row) as row
+    select said.gateway, said.gateway_payment_id, said.lender, said.source, said.currency, said.amount,
+           coalesce(here.row, other.row, booked.row) as row
       from said
       left join here on here.stated_as = said.gateway_payment_id and here.gateway = said.gateway
       -- These are nested loops: only payments of another day are looked up one by one.
@@ -77,7 +78,8 @@ create or replace function core.pairs_of(wanted_day date)
            and core.gateway_of(t) = said.gateway and h.stated_as = said.gateway_payment_id
          limit 1) booked on true
   )
-  select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), lender, currency, amount,
+  select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), core.lender_of(source, gateway, lender, (row).lender),
+         currency, amount,
          case when coalesce((row).currency, currency) = currency then row end
     from met
   union all

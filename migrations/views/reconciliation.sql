@@ -3,7 +3,7 @@
 create or replace function core.concerns(of_gateway text, of_lender text, wanted_lender text) returns boolean
   language sql stable as $$
   select case when of_lender is null
-           then not exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = wanted_lender)
+           then not core.has_account(of_gateway, wanted_lender)
            else of_lender = wanted_lender end
 $$;
 

@@ -53,6 +53,7 @@ const SettledRow = Type.Object(
     kind: Type.String(),
     id: IssuedId('rfnd_29QQoUBi66xm2f'),
     formerly: Type.Optional(Type.String()),
+    payment_id: Type.Optional(Type.String()),
     settlement_id: SettlementId,
     settled_at: Type.Optional(FileTime),
     utr: Type.Optional(Utr),

@@ -10,6 +10,7 @@ export type Settled = {
   id: string | undefined
   /** As in `ApiSettlement`. */
   formerly?: string | undefined
+  payment_id?: string | undefined
   settlement_id: string | undefined
   settled_at?: string | undefined
   utr?: string | undefined

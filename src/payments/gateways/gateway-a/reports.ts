@@ -62,6 +62,7 @@ export const gatewayASettlements: Format = {
     settlement_id: ['settlement_id'],
     settled_at: ['settled_at'],
     utr: ['settlement_utr'],
+    payment_id: ['payment_id'],
   },
   read: readSettlement,
 }
@@ -76,6 +77,7 @@ function readSettlement(row: Fields): ReadRow {
   const settled: Settled = {
     kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
     id,
+    payment_id: kind === 'payment' ? undefined : fields.payment_id,
     paid_out: isStated ? less(credit ?? '0', debit) : undefined,
     ...of,
   }

@@ -89,6 +89,7 @@ function readEvent(
         ? null
         : {
             kind,
+            payment_id: row.gateway_payment_id,
             ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(kind, row, paid_out)),
             amount: unsigned(event_amount ?? amount),
             paid_out,

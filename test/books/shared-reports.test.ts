@@ -1,0 +1,94 @@
+import t, { type Test } from 'tap'
+import { withReadback } from '../support/books/readback.ts'
+import { filled, reconciliation } from '../support/books/reconciliation.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+
+const end = 'setl_1,2026-02-07T12:00:00+05:30,UTR1'
+const row = (id: string) => `${id},1000.00,INR,captured,2026-02-05T10:00:00+05:30,20.00,3.60,${end}`
+/** As the gateway makes it: one for the account, with the payments of both lenders. */
+const REPORT = [STATEMENT_HEADER, row('pay_2'), row('pay_6')].join('\n')
+const A_REPORT = [
+  'type,entity_id,payment_id,amount,currency,fee,tax,debit,credit,created_at,settlement_id,settled_at,settlement_utr',
+  ...['pay_2', 'pay_6'].map(
+    id => `payment,${id},,1000,INR,23.6,3.6,0,976.4,2026-02-05T10:00:00,${end}`,
+  ),
+  `refund,rfnd_6,pay_6,50,INR,0,0,50,0,2026-02-06T10:00:00,${end}`,
+].join('\n')
+
+/** A payment of each of two lenders, and what the books and settlements say of them. */
+async function twoLenders(t: Test) {
+  const service = withReadback(await paymentService(t))
+  await service.loan('L-2')
+  await service.loan('L-6', { product: 6 })
+  return {
+    ...service,
+    async receive() {
+      for (const n of [2, 6]) {
+        const event = capturedA({ id: `pay_${n}`, loan: `L-${n}` })
+        await service.webhook('gateway_a', event, { lender: `LENDER_0${n}` })
+      }
+      await service.batch()
+      for (const n of [2, 6]) await service.check(`pay_${n}`)
+    },
+    async upload(lender: string, report: string) {
+      const path = `gateway_a/statement?lender=${lender}`
+      const { status, body } = await uploadStatement(service.url, path, report)
+      if (status !== 201 || body.invalid_rows > 0) throw new Error(JSON.stringify(body))
+    },
+    days: async () =>
+      (await reconciliation(service.call)).days.map((day: any) => ({
+        lender: day.lender,
+        captured: day.captured?.amount ?? null,
+        balanced: day.balanced,
+        filled: filled(day),
+      })),
+    /** The settlement's share of each lender, in the order of their codes. */
+    settlements: async () =>
+      (await service.call('GET', '/api/settlements?utr=UTR1')).body.settlements.reverse(),
+  }
+}
+
+const posted = (lender: string, captured: string | null) => ({
+  lender,
+  captured,
+  balanced: captured !== null,
+  filled: { posted: '1 1000.00' },
+})
+
+t.test('a report of a shared account leaves each payment in its own lender’s books', async t => {
+  const service = await twoLenders(t)
+  await service.receive()
+  await service.upload('LENDER_02', REPORT)
+  t.same(await service.days(), [posted('LENDER_02', '1000.00'), posted('LENDER_06', null)])
+  await service.upload('LENDER_06', REPORT)
+  t.same(await service.days(), [posted('LENDER_02', '1000.00'), posted('LENDER_06', '1000.00')])
+  const each = { payments: 1, paid_out: '976.40', adds_up: true }
+  t.match(await service.settlements(), [
+    { lender: 'LENDER_02', ...each },
+    { lender: 'LENDER_06', ...each },
+  ])
+})
+
+t.test('a payment that comes after its report is in its own lender’s books', async t => {
+  const service = await twoLenders(t)
+  await service.upload('LENDER_02', REPORT)
+  t.match(await service.settlements(), [{ lender: 'LENDER_02', payments: 2 }])
+  await service.receive()
+  t.same(await service.days(), [posted('LENDER_02', '1000.00'), posted('LENDER_06', null)])
+  t.match(await service.settlements(), [
+    { lender: 'LENDER_02', payments: 1 },
+    { lender: 'LENDER_06', payments: 1 },
+  ])
+})
+
+t.test('a refund in a report is taken off the settlement of its payment’s lender', async t => {
+  const service = await twoLenders(t)
+  await service.receive()
+  await service.upload('LENDER_02', A_REPORT)
+  t.match(await service.settlements(), [
+    { lender: 'LENDER_02', refunds: '0', adds_up: true },
+    { lender: 'LENDER_06', refunds: '50', paid_out: '926.4', adds_up: true },
+  ])
+})
