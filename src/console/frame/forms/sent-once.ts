@@ -52,11 +52,13 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     throw new OtherAccount()
   })
   app.addHook('preHandler', async (request, reply) => {
-    const { body, user, formToken } = request
+    const { body, headers, user, formToken } = request
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
     const url = urlWith(request.url, { [FIELD]: null, [FORM_PAGE]: null })
-    const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, body ?? null]), 'buffer')
+    // A file is read only as it is stored; another file mostly has another length.
+    const content = body ?? headers['content-length'] ?? null
+    const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, content]), 'buffer')
     const { isFirst, location } = await claim(db, sent)
     request.isFormOpen = !isFirst && location === null
     if (request.isFormOpen) throw new StillUnknown()
