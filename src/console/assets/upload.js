@@ -32,7 +32,10 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     request.addEventListener('error', () => {
       button.disabled = false
       progress.hidden = true
-      status.textContent = 'The connection was lost: send the file again'
+      // Browsers do not send a file that was saved again since it was chosen.
+      form.querySelector('[type=file]').value = ''
+      status.textContent =
+        'The connection was lost, or the file has changed since you chose it: choose it again'
     })
     request.open('POST', form.action)
     request.send(new FormData(form))
