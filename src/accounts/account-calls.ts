@@ -22,7 +22,7 @@ export function accountCalls(hash: (password: string) => Promise<string>) {
     name: 'account.register',
     acts: ['account.register'],
     factsOf: async (_, { username, role }) =>
-      factsAbout('account.register', username, { role }, null),
+      factsAbout('account.register', username.toLowerCase(), { role }, null),
     async act(db, asker, { username, role, password_hash: passwordHash }) {
       const account = await registerAccount(db, asker, { username, passwordHash, role })
       if (account === undefined) throw new UsernameTaken()

@@ -72,6 +72,8 @@ t.test('no proposal holds a password, nor the hash of one once it is approved', 
   const other = { username: 'second.admin', password: 'one more pass phrase', role: 'admin' }
   const asked = await admin.post('account/register', account)
   t.match(asked, { status: 202, body: { act: 'account.register', subject: 'new.person' } })
+  const again = await admin.post('account/register', { ...account, username: 'New.Person' })
+  t.match(again, { status: 409 }, 'usernames ignore case')
   const { approval_id: id } = asked.body
   const { rows } = await sql<{ row: string }>`
     select row_to_json(a)::text as row from loanops.approval a where id = ${id}`.execute(db)
