@@ -4,7 +4,7 @@ import { rowCounters } from './row-counters.ts'
 import { finishRows } from './run/finish-rows.ts'
 
 export const portfolioFeature: Feature = {
-  operations: () => kinds.flatMap(({ operations }) => operations),
+  operations: db => kinds.flatMap(kind => kind.operations?.(db) ?? []),
   counters: rowCounters,
   onFinal: {
     origins: ['migration'],

@@ -202,3 +202,21 @@ t.test('a dry run foresees that a payment is in the file again, in capitals', as
   await service.call('POST', '/api/migration/run', { migration_id: dry.migration_id })
   t.match(await ended(service, dry.migration_id), { done: 3, failed: 1, stopped: 1 })
 })
+
+t.test('a dry run foresees that a payment is in the file again, with zeros before it', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const row = { loan_external_id: 'L-1', transaction_date: '2026-02-05', amount: '1000.00' }
+  const csv = repaymentsCsv(
+    { ...row, payment_reference: '0042' },
+    { ...row, payment_reference: '42', amount: '999.00' },
+    { ...row, payment_reference: '042' },
+  )
+  const dry = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+  t.match(dry.dry_run, {
+    would_change: 2,
+    findings: [{ line: 4, reason: 'payment_reference: this payment is also in line 2' }],
+  })
+  await service.call('POST', '/api/migration/run', { migration_id: dry.migration_id })
+  t.match(await ended(service, dry.migration_id), { done: 2, failed: 1 })
+})

@@ -23,7 +23,6 @@ const approvals: RowKind = {
   isHeader: columns => columns.includes('approved_loan'),
   buildsOn: ['loans'],
   rules: [twice(sql`loan_external_id`, 'approved_loan: this loan')],
-  operations: [],
   reader(catalogue) {
     const approve = step(catalogue.get('LOAN_APPROVE') as Operation, [
       { column: 'approved_loan', field: 'external_loan_id', as: 'text' },

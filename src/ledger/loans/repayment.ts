@@ -27,6 +27,17 @@ export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_C
 export const isReceiptOf = (receipt: string | undefined, paymentId: string) =>
   receipt?.toLowerCase() === receiptOf(paymentId).toLowerCase()
 
+/** A receipt number without what programs change in it: capitals, blanks, and a plus or zeros before digits. */
+export const spellingOf = (receipt: string) =>
+  receipt
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/^\+?0*(?=\d+$)/, '')
+
+/** Two such may still be two payments, unless they have the same day and amount. */
+export const isRespelled = (receipt: string | undefined, paymentId: string) =>
+  receipt !== undefined && spellingOf(receipt) === spellingOf(receiptOf(paymentId))
+
 export async function postRepayment(
   writer: Writer,
   paymentTypeId: number,
@@ -114,7 +125,7 @@ export async function ownCallBeside(
 /**
  * The repayment's effect: one with its receipt number that is not reversed is the same payment, whoever booked it.
  * @param isOfGateway whether an external id is that of a gateway's payment. A lender's own references may differ in
- * capitals only.
+ * capitals only, and, if their day or amount differs, in blanks and in zeros before digits.
  */
 export function repaymentAmong(
   transactions: LedgerTransaction[],
@@ -128,34 +139,29 @@ export function repaymentAmong(
   return (
     found.find(({ state }) => state === 'there') ??
     found[0] ??
-    sameButForCase(transactions, wanted, isOfGateway) ??
+    sameButForSpelling(transactions, wanted, isOfGateway) ??
     absent
   )
 }
 
-function sameButForCase(
+function sameButForSpelling(
   transactions: LedgerTransaction[],
   wanted: LedgerRepayment,
   isOfGateway: (externalId: string | undefined) => boolean,
 ): Effect | undefined {
   const isSure = isOfGateway(wanted.externalId)
-  const same = transactions
-    .filter(one => isReceiptOf(receiptOfRepayment(one), wanted.receiptNumber))
-    .find(
-      one =>
-        isSure || isOfGateway(one.externalId) || comparedRepayment(one, wanted).state === 'there',
-    )
+  const same = transactions.find(one => {
+    const receipt = receiptOfRepayment(one)
+    if (!isRespelled(receipt, wanted.receiptNumber)) return false
+    const isOfPayment = isSure || isOfGateway(one.externalId)
+    if (isOfPayment && isReceiptOf(receipt, wanted.receiptNumber)) return true
+    return comparedRepayment(one, wanted).state === 'there'
+  })
   if (same === undefined) return undefined
   return compared({}, [
     ...differencesIn(['receipt number', receiptOfRepayment(same), receiptOf(wanted.receiptNumber)]),
     ...repaymentDifferences(same, { amount: wanted.amount, days: [wanted.day] }),
   ])
-}
-
-/** In lower case, as `isReceiptOf` compares them. */
-export function receiptsOf(transactions: LedgerTransaction[]): Set<string> {
-  const receipts = transactions.map(one => receiptOfRepayment(one)?.toLowerCase())
-  return new Set(receipts.filter(receipt => receipt !== undefined))
 }
 
 export function receiptOfRepayment(transaction: LedgerTransaction): string | undefined {

@@ -127,5 +127,9 @@ export function isOfAnotherPayment(externalId = '', ours: string): boolean {
   return isOfGateway(externalId) && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
 }
 
-/** A file may have the payment's id in capitals. */
-const withoutPostingNumber = (externalId: string) => externalId.replace(/-r\d+$/, '').toLowerCase()
+/** A file may have the payment's id in capitals, or with zeros before its digits. */
+const withoutPostingNumber = (externalId: string) =>
+  externalId
+    .replace(/-r\d+$/, '')
+    .replace(/-0+(?=\d+$)/, '-')
+    .toLowerCase()

@@ -15,7 +15,7 @@ import {
 } from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
-  isReceiptOf,
+  isRespelled,
   isReversedByUs,
   postRepayment,
   repaymentDifferences,
@@ -131,7 +131,7 @@ async function findPosted(
   const found = await findTransaction(ledger, loan, external_id)
   if (found !== undefined || number == null) return found
   const numbered = await findTransactionById(ledger, loan, number)
-  const isOurs = isReceiptOf(numbered?.paymentDetailData?.receiptNumber, receipt_number)
+  const isOurs = isRespelled(numbered?.paymentDetailData?.receiptNumber, receipt_number)
   return isOurs ? numbered : undefined
 }
 

@@ -36,6 +36,7 @@ import { lessPayerFee, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { isDuplicate, refusedFor, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
+import { findUnderOtherName } from './under-other-name.ts'
 
 type PayableLoan = LedgerLoan & { transactions?: LedgerTransaction[] }
 
@@ -71,7 +72,7 @@ export function repayment(db: Database, config: Config): Operation {
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
-      const booked = bookedOn(loan, wanted)
+      const booked = bookedOn(loan, wanted) ?? (await bookedOtherwise(db, attempt, loan, wanted))
       await savePayerFee(db, transaction_id, payment)
       if (booked !== undefined && 'outcome' in booked) return booked
       const answer =
@@ -207,6 +208,23 @@ function bookedOn(
   return effect.state === 'differs'
     ? refusal('409', 'loanops.differs.at.ledger', effect.how)
     : undefined
+}
+
+/** A file or a person may have booked it under the bank's reference. An operator who assigned it knew of that refusal. */
+async function bookedOtherwise(
+  db: Database,
+  { mayStillRun }: Attempt,
+  { transactions = [] }: PayableLoan,
+  wanted: DuePayment & LedgerRepayment,
+): Promise<Refusal | undefined> {
+  const { decided, overruled } = wanted
+  if (mayStillRun || decided !== null || overruled.includes('ledger_refused')) return undefined
+  const equal = transactions.filter(one => isEqual(one, wanted))
+  const found = await findUnderOtherName(db, equal, wanted)
+  if (found === undefined) return undefined
+  const { id, externalId = 'without an external id' } = found.booked
+  const message = `The loan has a repayment of this day and amount under the payment’s bank reference ${found.bankReference}: transaction ${id}, ${externalId}`
+  return refusal('409', 'loanops.differs.at.ledger', message)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { FileKind } from '../../csv/column.ts'
 import type { CsvFields } from '../../csv/fields.ts'
+import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
 import type { Catalogue, Operation } from '../../engine/operation.ts'
 import type { Looker, RowFinding, RowToLookAt } from './looker.ts'
@@ -30,7 +31,7 @@ export type RowKind = FileKind & {
   buildsOn: string[]
   rules: Rule[]
   /** Only rows can create these operations, not callers. */
-  operations: Operation[]
+  operations?(db: Database): Operation[]
   /** The reader is made once per process, because it compiles the schemas of the operations. */
   reader(catalogue: Catalogue): RowReader
   look(looker: Looker, rows: RowToLookAt[], loan: string): Promise<RowFinding[]>

@@ -3,7 +3,7 @@ import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { refund, reversing } from '../../support/payments/reversals.ts'
-import { migrateCsv, rowsOf } from '../../support/portfolio/migrate.ts'
+import { migrateCsv, rowsOf, uploadCsv } from '../../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 
 const LENDER = { lender: 'LENDER_02' }
@@ -138,6 +138,62 @@ t.test('a lender’s own references may differ in capitals only', async t => {
   t.equal((await service.standing()).length, 2)
 })
 
+t.test('a row fails if its reference differs from a booked one in its spelling only', async t => {
+  const service = await withLoan(t)
+  const spellings = [
+    ['006312345678', ['6312345678', '+6312345678', '0006312345678']],
+    ['EMI 4', ['EMI  4', 'emi   4']],
+  ] as const
+  for (const [payment_reference, others] of spellings) {
+    t.match(await service.migrate({ payment_reference }), { done: 1 })
+    for (const other of others) {
+      const { migration_id } = await service.migrate({ payment_reference: other })
+      const reason = `receipt number is ${payment_reference} there, not ${other}`
+      const [row] = await rowsOf(service, migration_id)
+      t.equal(row.state, 'failed', other)
+      t.ok(row.reason.endsWith(reason), row.reason)
+    }
+  }
+  t.equal((await service.standing()).length, spellings.length)
+  const others = [{ amount: '999.00' }, { transaction_date: '2026-02-04' }, { amount: '998.00' }]
+  for (const [at, change] of others.entries()) {
+    const payment_reference = ['6312345678', '06312345678', 'EMI  4'][at] as string
+    t.match(await service.migrate({ payment_reference, ...change }), { done: 1 }, 'another payment')
+  }
+})
+
+t.test('a gateway’s number with zeros before it is the payment without them', async t => {
+  const service = await withLoan(t)
+  const pay = async (id: number) => {
+    await service.webhook('gateway_b', successB({ id, loan: 'L-1' }), LENDER)
+    await service.batch()
+    return (await service.payment(id, 'gateway_b')).payment
+  }
+  await pay(487_541_537)
+  for (const gateway of ['gateway_b', ''])
+    t.match(await service.migrate({ payment_reference: '000487541537', gateway }), { failed: 1 })
+  t.match(await service.migrate({ payment_reference: '000487541538', gateway: 'gateway_b' }), {
+    done: 1,
+  })
+  const booked = (await service.standing()).find(one => one.externalId?.endsWith('8'))
+  t.match(await pay(487_541_538), {
+    state: 'posted',
+    ledger_transaction_id: String(booked?.id),
+  })
+  t.match(await pay(487_541_539), { state: 'posted' })
+  t.equal((await service.standing()).length, 3)
+})
+
+t.test('a row with a plus before a gateway’s number is an error', async t => {
+  const service = await withLoan(t)
+  const row = { ...PAYMENT, payment_reference: '+487541537' }
+  const csv = repaymentsCsv({ ...row, gateway: 'gateway_b' }, row)
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  matchEach(t, body.errors, [
+    { line: 2, reason: /^payment_reference begins with a plus, which no id of a gateway has/ },
+  ])
+})
+
 const IN_CAPITALS = { ...PAYMENT, loan_external_id: 'L-1', payment_reference: 'PAY_1' }
 const PAYER_FEE = { fee: 2_000, fee_bearer: 'customer', order_id: 'order_1' }
 
@@ -165,6 +221,21 @@ for (const [name, payment, refunds] of [
       [{ amount: '1000.00' }],
     )
   })
+
+t.test('a refund is taken out of a row with zeros before the payment’s id', async t => {
+  const service = await reversing(t)
+  await migrateCsv(
+    service,
+    'repayments',
+    repaymentsCsv({ ...IN_CAPITALS, payment_reference: '007', gateway: 'gateway_a' }),
+  )
+  await service.signed(capturedA({ id: '7', loan: 'L-1' }))
+  await service.batch()
+  await service.signed(refund({ of: '7', paise: 40_000 }))
+  await service.batch()
+  t.same(await service.shown('7'), ['posted', null, null, '400'])
+  t.same(await service.standing(), { '7-r2': 600 })
+})
 
 for (const gateway of ['', 'gateway_a'])
   t.test(`a refund is taken out of a row in capitals, gateway: ${gateway || 'none'}`, async t => {

@@ -14,7 +14,6 @@ export const loans: RowKind = {
   isHeader: columns => columns.includes('client_external_id'),
   buildsOn: [],
   rules: loanRules,
-  operations: [],
   reader(catalogue) {
     const steps = loanSteps(name => catalogue.get(name) as Operation)
     return {

@@ -1,7 +1,6 @@
-import { type Day, namedDay } from '../../../day.ts'
+import type { Database } from '../../../database/database.ts'
 import { findLoan, type LoanWithTransactions } from '../../../ledger/loans/loan-calls.ts'
-import { type LedgerRepayment, receiptOf, repaymentAmong } from '../../../ledger/loans/repayment.ts'
-import type { LedgerTransaction } from '../../../ledger/loans/transaction.ts'
+import { type LedgerRepayment, repaymentAmong } from '../../../ledger/loans/repayment.ts'
 import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
 import {
   type DryRunFinding,
@@ -11,6 +10,8 @@ import {
   refused,
 } from '../looker.ts'
 import { remembering } from '../remembering.ts'
+import { bookedUnderOtherName } from './booked-under-other-name.ts'
+import { Bookings } from './bookings.ts'
 import { type MigratedRepayment, repaymentOf } from './migrated-repayment.ts'
 import { comingLoanRefusals, repaymentRefusals } from './refusals.ts'
 
@@ -23,13 +24,16 @@ export async function lookAtRepayments(
   const ofLoan = { ...looker, ledger: remembering(looker.ledger) }
   const loan = await findLoan(ofLoan.ledger, loanExternalId, 'transactions')
   const findings: RowFinding[] = []
-  const coming = new Coming()
+  const there = { loan, booked: new Bookings(loan?.transactions) }
+  const coming = new Bookings()
   let failing: number | undefined
   for (const row of rows) {
     const { line } = row
     const repayment = repaymentOf(row.steps[0]?.data as MigratedRepayment)
-    const found = coming.refusalOf(repayment) ?? (await lookAtRow(ofLoan, loan, row, repayment))
-    if (found.finding === 'new') coming.add(line, repayment)
+    const found =
+      (await refusalBehind(looker.db, coming, repayment)) ??
+      (await lookAtRow(ofLoan, there, row, repayment))
+    if (found.finding === 'new') coming.addComing(repayment, line)
     findings.push({ line, ...(failing === undefined ? found : notTried(found, failing)) })
     if (fails(found)) failing ??= line
   }
@@ -38,13 +42,17 @@ export async function lookAtRepayments(
 
 async function lookAtRow(
   looker: Looker,
-  loan: LoanWithTransactions | undefined,
+  { loan, booked }: { loan: LoanWithTransactions | undefined; booked: Bookings },
   { comingLoan }: RowToLookAt,
   repayment: LedgerRepayment,
 ): Promise<DryRunFinding> {
-  const effect = repaymentAmong(loan?.transactions ?? [], repayment, isOfGateway)
+  const ours = loan?.transactions?.filter(one => one.externalId === repayment.externalId) ?? []
+  const alike = [...booked.ofReceipt(repayment), ...ours]
+  const effect = repaymentAmong(alike, repayment, isOfGateway)
   if (effect.state === 'there') return { finding: 'in_ledger', reason: null }
-  if (effect.state === 'differs') return { finding: 'differs', reason: effect.how }
+  const different =
+    effect.state === 'differs' ? effect : await bookedUnderOtherName(looker.db, booked, repayment)
+  if (different !== undefined) return { finding: 'differs', reason: different.how }
   const isComing = comingLoan !== null && !comingLoan.isRefused
   const reasons = isComing
     ? await comingLoanRefusals(looker, comingLoan, repayment)
@@ -52,32 +60,18 @@ async function lookAtRow(
   return reasons.length > 0 ? refused(reasons) : { finding: 'new', reason: null }
 }
 
-/** What the rows before will have booked on the loan. Their receipt numbers differ from each other, but perhaps in case only. */
-class Coming {
-  readonly #byReceipt = new Map<string, { line: number; transaction: LedgerTransaction }[]>()
-
-  add(line: number, repayment: LedgerRepayment): void {
-    const { externalId, day, amount } = repayment
-    const receiptNumber = receiptOf(repayment.receiptNumber)
-    const transaction = {
-      id: line,
-      externalId,
-      date: namedDay(day) as Day,
-      amount: Number(amount),
-      type: { repayment: true },
-      paymentDetailData: { receiptNumber },
-    }
-    const key = receiptNumber.toLowerCase()
-    this.#byReceipt.set(key, [...(this.#byReceipt.get(key) ?? []), { line, transaction }])
-  }
-
-  refusalOf(repayment: LedgerRepayment): DryRunFinding | undefined {
-    const alike = this.#byReceipt.get(receiptOf(repayment.receiptNumber).toLowerCase()) ?? []
-    const same = alike.find(
-      ({ transaction }) => repaymentAmong([transaction], repayment, isOfGateway).state !== 'absent',
-    )
-    return same && refused([`payment_reference: this payment is also in line ${same.line}`])
-  }
+/** What the rows before will have booked on the loan: their receipt numbers differ, but perhaps in their spelling only. */
+async function refusalBehind(
+  db: Database,
+  coming: Bookings,
+  repayment: LedgerRepayment,
+): Promise<DryRunFinding | undefined> {
+  const same =
+    coming
+      .ofReceipt(repayment)
+      .find(one => repaymentAmong([one], repayment, isOfGateway).state !== 'absent') ??
+    (await bookedUnderOtherName(db, coming, repayment))
+  return same && refused([`payment_reference: this payment is also in line ${same.id}`])
 }
 
 const fails = ({ finding }: DryRunFinding) => finding === 'refused' || finding === 'differs'

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type Attempt, loanSubject, operation } from '../../../engine/operation.ts'
+import type { Database } from '../../../database/database.ts'
+import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
 import { refusal } from '../../../engine/refusal.ts'
 import { Day } from '../../../http/fields/day-fields.ts'
 import { closed } from '../../../http/fields/schemas.ts'
@@ -11,41 +12,46 @@ import {
   type LedgerRepayment,
   ownCallBeside,
   postRepayment,
-  receiptOf,
-  receiptsOf,
   repaymentAmong,
   repaymentEffect,
 } from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
+import { bookedUnderOtherName } from './booked-under-other-name.ts'
+import { Bookings } from './bookings.ts'
 
 /** The external ids of payments that came through no gateway, so that no other loan can have them. */
 export const OF_NO_GATEWAY = 'migration-'
 
-/** Callers cannot request this operation, because only the runner's catalogue has it. */
-export const migratedRepayment = operation({
+export const migratedIntake = {
   name: 'MIGRATED_REPAYMENT',
-  summary: 'Posts a repayment from an uploaded file',
-  schema: Type.Object(
-    {
-      external_loan_id: ExternalId,
-      external_id: Type.String(),
-      date: Day,
-      amount: Type.String(),
-      reference: Text(255, 'pay_29QQoUBi66xm2f'),
-      note: Type.Optional(Type.String()),
+  subject: (data: Data) => loanSubject(String(data.external_loan_id)),
+  externalId: (data: Data) => String(data.external_loan_id),
+}
+
+/** Callers cannot request this operation, because only the runner's catalogue has it. */
+export const migratedRepayment = (db: Database) =>
+  operation({
+    ...migratedIntake,
+    summary: 'Posts a repayment from an uploaded file',
+    schema: Type.Object(
+      {
+        external_loan_id: ExternalId,
+        external_id: Type.String(),
+        date: Day,
+        amount: Type.String(),
+        reference: Text(255, 'pay_29QQoUBi66xm2f'),
+        note: Type.Optional(Type.String()),
+      },
+      closed,
+    ),
+    run: (run, data) => postOnce(db, run, repaymentOf(data)),
+    async find(run, data) {
+      const effect = await repaymentEffect(run, repaymentOf(data))
+      return effect.state === 'there' ? effect : absent
     },
-    closed,
-  ),
-  externalId: data => data.external_loan_id,
-  subject: data => loanSubject(data.external_loan_id),
-  run: (run, data) => postOnce(run, repaymentOf(data)),
-  async find(run, data) {
-    const effect = await repaymentEffect(run, repaymentOf(data))
-    return effect.state === 'there' ? effect : absent
-  },
-  findEqual: (run, data) => repaymentEffect(run, repaymentOf(data)),
-})
+    findEqual: (run, data) => repaymentEffect(run, repaymentOf(data)),
+  })
 
 export type MigratedRepayment = {
   external_loan_id: string
@@ -67,27 +73,30 @@ export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
   }
 }
 
-type Known = { currency: LedgerCurrency; receipts: Set<string> }
+type Known = { currency: LedgerCurrency; bookings: Bookings }
 
 /** The reads for the first row of a loan serve the next rows too, unless another operation comes in between. */
-async function postOnce(run: Attempt, repayment: LedgerRepayment) {
-  const receipt = receiptOf(repayment.receiptNumber).toLowerCase()
+async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) {
   let known = run.passedOn as Known | undefined
-  if (known === undefined || known.receipts.has(receipt)) {
+  if (known === undefined || known.bookings.ofReceipt(repayment).length > 0) {
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
     if (loan.outcome === 'refused') return loan
     const { transactions = [], currency } = loan.body
     const effect = repaymentAmong(transactions, repayment, isOfGateway)
     if (effect.state === 'there')
       return (await ownCallBeside(effect.body, run, repayment)) ?? { ...loan, body: effect.body }
-    if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
-    known = { currency, receipts: receiptsOf(transactions) }
+    if (effect.state === 'differs') return differs(effect.how)
+    known = { currency, bookings: new Bookings(transactions) }
   }
+  const other = await bookedUnderOtherName(db, known.bookings, repayment)
+  if (other !== undefined) return differs(other.how)
   const rounded = roundingRefusal(known.currency, repayment.amount)
   if (rounded !== undefined) return rounded
   const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)
   const answer = await postRepayment(run, paymentTypeId, repayment)
-  known.receipts.add(receipt)
+  known.bookings.addComing(repayment)
   if (answer.outcome === 'done') run.passOn(known)
   return answer
 }
+
+const differs = (how: string) => refusal('409', 'loanops.differs.at.ledger', how)

@@ -7,7 +7,7 @@ import type { RowKind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { repaymentColumns } from './columns.ts'
 import { lookAtRepayments } from './look.ts'
-import { migratedRepayment, OF_NO_GATEWAY } from './migrated-repayment.ts'
+import { migratedIntake, migratedRepayment, OF_NO_GATEWAY } from './migrated-repayment.ts'
 import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
@@ -19,10 +19,10 @@ export const repayments: RowKind = {
   isHeader: columns => columns.includes('payment_reference'),
   buildsOn: ['loans'],
   rules: repaymentRules,
-  operations: [migratedRepayment],
+  operations: db => [migratedRepayment(db)],
   reader: () => ({
     check: checkRow,
-    steps: fields => [newOperation(migratedRepayment, dataOf(fields), null)],
+    steps: fields => [newOperation(migratedIntake, dataOf(fields), null)],
   }),
   look: lookAtRepayments,
 }

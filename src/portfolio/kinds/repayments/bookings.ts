@@ -1,0 +1,60 @@
+import { Decimal } from 'decimal.js'
+import { type Day, isoDay, namedDay } from '../../../day.ts'
+import {
+  type LedgerRepayment,
+  receiptOf,
+  receiptOfRepayment,
+  spellingOf,
+} from '../../../ledger/loans/repayment.ts'
+import type { LedgerTransaction } from '../../../ledger/loans/transaction.ts'
+
+/** The repayments of a loan that may be the same payment as a row: thousands of rows may have to look there. */
+export class Bookings {
+  readonly #bySpelling = new Map<string, LedgerTransaction[]>()
+  readonly #byMoney = new Map<string, LedgerTransaction[]>()
+
+  constructor(transactions: LedgerTransaction[] = []) {
+    for (const one of transactions) this.#add(one)
+  }
+
+  /** @param id a number to find it by, which the ledger has not given it yet */
+  addComing({ externalId, day, amount, receiptNumber }: LedgerRepayment, id = 0): void {
+    this.#add({
+      id,
+      externalId,
+      date: namedDay(day) as Day,
+      amount: Number(amount),
+      type: { repayment: true },
+      paymentDetailData: { receiptNumber: receiptOf(receiptNumber) },
+    })
+  }
+
+  ofReceipt({ receiptNumber }: LedgerRepayment): LedgerTransaction[] {
+    return this.#bySpelling.get(spellingOf(receiptOf(receiptNumber))) ?? []
+  }
+
+  /** Those of its day and amount. */
+  ofMoney({ day, amount }: LedgerRepayment): LedgerTransaction[] {
+    return this.#byMoney.get(moneyOf(namedDay(day), amount)) ?? []
+  }
+
+  #add(transaction: LedgerTransaction): void {
+    const receiptNumber = receiptOfRepayment(transaction)
+    if (receiptNumber === undefined) return
+    // The ledger's transactions have much more, and a run keeps these from row to row.
+    const { id, externalId, date, amount, type } = transaction
+    const kept = { id, ...(externalId && { externalId }), date, amount, ...(type && { type }) }
+    const one = { ...kept, paymentDetailData: { receiptNumber } }
+    append(this.#bySpelling, spellingOf(receiptNumber), one)
+    append(this.#byMoney, moneyOf(date, amount), one)
+  }
+}
+
+const moneyOf = (day: Day | undefined, amount: string | number | undefined) =>
+  `${day && isoDay(day)} ${new Decimal(amount ?? Number.NaN).toFixed()}`
+
+function append<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
+  const values = map.get(key)
+  if (values === undefined) map.set(key, [value])
+  else values.push(value)
+}
