@@ -13,18 +13,22 @@ create or replace function core.day_of(at timestamptz) returns date language sql
   select (at at time zone time_zone)::date from core.day_zone
 $$;
 
--- The next loans with payments posted in this period and not read back since its end, in order of posting, and the last
--- payment seen. A loan with several such payments may come again until they are marked.
+-- The next loans with payments that were posted in this period, or went back as a whole, and were not read back since its end, in
+-- order of posting or of the reversal, and the last payment or refund seen. A loan with several such payments may come again until
+-- they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
   most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
   -- The planner always uses the index in this order, whatever the statistics say.
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
   with page as (
-    select t.external_loan_id, t.posted_at, t.id
+    select coalesce(p.external_loan_id, t.external_loan_id) as external_loan_id, t.posted_at, t.id
       from core.transaction t
-     where t.state = 'posted' and t.kind = 'payment' and t.posted_at <= until
+      -- A payment of which nothing stands is found by the refunds and chargebacks that were taken out of it.
+      left join core.transaction p
+        on p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment' and t.kind <> 'payment'
+     where t.state = 'posted' and (t.kind = 'payment' or p.state = 'returned') and t.posted_at <= until
        and (t.posted_at, t.id) > (coalesce(after, since), coalesce(after_id, '00000000-0000-0000-0000-000000000000'))
-       and (t.read_back_at is null or t.read_back_at < until)
+       and coalesce(case t.kind when 'payment' then t.read_back_at else p.read_back_at end < until, true)
      order by t.posted_at, t.id
      limit most
   )
@@ -38,7 +42,7 @@ create or replace function core.posted_amount(t core.transaction) returns numeri
   select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
 $$;
 
--- What was posted to these loans in this period. An operator's amount and day take precedence over the payment's;
+-- What was posted to these loans in this period, and what went back as a whole, with an amount of 0. An operator's amount and day take precedence over the payment's;
 -- otherwise any event of the captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
   returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
@@ -57,7 +61,12 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
    cross join lateral (
      -- Each loan is looked up by itself: otherwise the planner reads the whole period for each loan.
      select * from core.transaction t where t.external_loan_id = l.loan offset 0) t
-   where t.state = 'posted' and t.kind = 'payment' and t.posted_at >= since and t.posted_at <= until
+   where t.kind = 'payment'
+     and (t.state = 'posted' and t.posted_at >= since and t.posted_at <= until
+          or t.state = 'returned' and exists (
+               select from core.transaction r
+                where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment' and r.state = 'posted'
+                  and r.posted_at >= since and r.posted_at <= until))
 $$;
 
 create or replace view ops.readback_run as

@@ -67,7 +67,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
            -- A payment that is in suspense for another reason is not retried meanwhile.
            case when t.reason = 'not_at_gateway' then (select min(q.next_ask_at) from core.questions_about(t) q)
                 when t.reason = t.refused_reason then t.next_try_at end as next_try_at,
-           case when t.state = 'posted' then t.difference
+           case when t.state = 'posted' or t.state = 'returned' and t.difference is not null then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
                 when t.kind <> 'payment' and t.reason = t.kind
                   then coalesce(core.exceeds(t), 'It may be the same money as ' || core.same_money_as(t))

@@ -12,13 +12,15 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
        -- Of an event that shows no amount, the gateway's counts.
        case when t.amount is not null or not decided.is_unreadable then greatest(t.amount, 0) end as amount,
        greatest(least(t.decided_amount, t.amount - t.payer_fee, t.amount), 0) as intended,
-       case when t.state = 'posted' and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
+       case when t.state in ('posted', 'returned') and (t.decided_amount > t.amount) is not true then t.ledger_amount end as found,
        -- If nothing is posted for a payment, the gateway's amount counts, unless whoever decided about it saw another.
        t.state not in ('waiting', 'posting', 'posted') and t.objection is distinct from 'events_disagree'
          and (t.state <> 'returned' or t.returned_amount is null) as is_whole,
        coalesce('differs_at_ledger ' || t.difference = any(t.cleared_facts), false) as is_cleared,
        case when t.state = 'posting' then 'waiting'
             when t.state = 'posted' and (t.read_back_at >= t.posted_at) is not true then 'unchecked'
+            -- All of it went back, and the ledger has it nevertheless.
+            when t.state = 'returned' and t.ledger_amount > 0 then 'posted'
             else t.state end as bucket,
        coalesce(t.returned_amount, 0) as returned,
        case when decided.is_unreadable then t.booked_as else t.gateway_payment_id end as stated_as,

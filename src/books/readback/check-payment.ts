@@ -23,7 +23,7 @@ export async function checkPayment(context: PaymentCheckContext, name: PaymentNa
   const subject = `${name.gateway}/${name.paymentId}`
   await auditAlone(db, { ...asker, action: 'payment.check', subject })
   const { state, kind, external_loan_id: loan } = payment
-  if (state !== 'posted' || loan === null) return payment
+  if (!['posted', 'returned'].includes(state) || loan === null) return payment
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
   const wanted = posted.filter(one => one.id === id)
   const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))

@@ -13,6 +13,7 @@ export type PostedPayment = {
    */
   externalId: string
   ledgerTransactionId: number
+  /** What stands of it: nothing, if all of it went back. */
   amount: string
   /** The days as `dd MMMM yyyy`, the earliest first: the repayment may have any of them. */
   days: string[]

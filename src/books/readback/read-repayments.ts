@@ -9,7 +9,7 @@ import {
   repaymentDifferences,
 } from '../../ledger/loans/repayment.ts'
 import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
-import { isOfAnotherPayment } from '../../payments/repayment/due-payment.ts'
+import { isOfAnotherPayment, isOfGateway } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
 export type ReadbackFinding = {
@@ -31,8 +31,11 @@ export async function readRepayments(
   const transactions = await transactionsOf(ledger, loan)
   const findings: ReadbackFinding[] = []
   for (const payment of payments) {
-    const repayment = await repaymentAtLedger(ledger, payment, transactions)
-    findings.push({ payment, ...found(payment, repayment, transactions) })
+    const finding =
+      Number(payment.amount) === 0
+        ? foundOfReturned(payment, transactions)
+        : found(payment, await repaymentAtLedger(ledger, payment, transactions), transactions)
+    findings.push({ payment, ...finding })
   }
   return findings
 }
@@ -91,7 +94,13 @@ function found(
   transactions: LedgerTransaction[],
 ): Omit<ReadbackFinding, 'payment'> {
   if (repayment === undefined) {
-    const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}`
+    const other = replacementOf(payment, transactions)
+    const differences = other === undefined ? [] : repaymentDifferences(other, payment)
+    const beside =
+      differences.length === 0
+        ? ''
+        : `, but transaction ${other?.id} with its receipt number: ${differences.join(', ')}`
+    const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}${beside}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
   if (isNotReversed(repayment)) {
@@ -114,6 +123,32 @@ function found(
   ]
   const amount = otherAmount(adjusted, payment)
   return { reason: null, difference: differences.join(', '), amount, detail: null }
+}
+
+/** The ledger was restored from a backup in which the payment still stood, or somebody booked it again. */
+function foundOfReturned(
+  payment: PostedPayment,
+  transactions: LedgerTransaction[],
+): Omit<ReadbackFinding, 'payment'> {
+  const standing = transactions.filter(one => isNotReversed(one) && isOfPayment(one, payment))
+  const amount = Decimal.sum(0, ...standing.map(one => one.amount))
+  const ids = standing.map(({ id }) => id).join(', ')
+  return standing.length === 0
+    ? { reason: null, difference: null, amount: null, detail: null }
+    : {
+        reason: null,
+        difference: `all of it went back, and ${amount.toFixed()} stands there as transaction ${ids}`,
+        amount: amount.toFixed(),
+        detail: null,
+      }
+}
+
+/** A payment may have been posted under several suffixes, or by hand under its receipt number alone. */
+function isOfPayment(one: LedgerTransaction, { paymentId, externalId }: PostedPayment): boolean {
+  if (one.type?.repayment !== true) return false
+  return isOfGateway(one.externalId)
+    ? !isOfAnotherPayment(one.externalId, externalId)
+    : isReceiptOf(receiptOfRepayment(one), paymentId)
 }
 
 function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string | null {

@@ -72,7 +72,7 @@ async function suspend(
   return rows
 }
 
-/** Locks the payments that are still posted by the same operation, each beside what was found about it. */
+/** Locks the payments that are still posted, or undone, by the same operation, each beside what was found about it. */
 function locked(findings: ReadbackFinding[]) {
   const rows = findings.map(({ payment: { id, operationId: operation_id }, ...finding }) => ({
     ...finding,
@@ -85,6 +85,6 @@ function locked(findings: ReadbackFinding[]) {
       join json_to_recordset(${JSON.stringify(rows)}) as finding (
              id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text) using (id, operation_id)
      -- What is being reversed is void or missing meanwhile.
-     where t.state = 'posted' and not core.is_being_reversed(t)
+     where t.state in ('posted', 'returned') and not core.is_being_reversed(t)
      order by t.gateway, t.gateway_payment_id for update of t`
 }

@@ -35,7 +35,7 @@ ${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...pa
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
-${kind === 'payment' && state === 'posted' ? checkForm(action('check')) : nothing}
+${kind === 'payment' && ['posted', 'returned'].includes(state) ? checkForm(action('check')) : nothing}
 </div>`
 }
 

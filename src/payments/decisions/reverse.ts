@@ -88,7 +88,9 @@ async function putBack(trx: Trx, id: string, payment: string): Promise<void> {
     update core.transaction p
        set returned_amount = nullif(p.returned_amount - put.amount, 0),
            -- Its other refunds are decided first, and may be due now.
-           state = case p.state when 'returned' then 'waiting' else p.state end
+           state = case p.state when 'returned' then 'waiting' else p.state end,
+           difference = case p.state when 'returned' then null else p.difference end,
+           ledger_amount = case p.state when 'returned' then null else p.ledger_amount end
       from put
      where p.id = ${payment}`.execute(trx)
 }
