@@ -141,6 +141,22 @@ t.test('adjustments of one event, minute and amount all count, fetched or upload
   t.match((await uploaded.call('GET', '/api/settlements?utr=UTR1')).body.settlements, whole)
 })
 
+t.test('an adjustment in two reports that were joined counts once, and is named', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const [header, ...rows] = REPORT.split('\n')
+  const joined = [header, ...rows, header, ...rows.slice(2)].join('\n')
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  t.match((await uploadStatement(service.url, path, joined)).body, {
+    rows: 6,
+    valid_rows: 4,
+    errors: [
+      { line: 7, reason: 'Event ID repeats that of line 4' },
+      { line: 8, reason: 'Event ID repeats that of line 5' },
+    ],
+  })
+  t.match((await service.call('GET', '/api/settlements?utr=UTR1')).body.settlements, [PAID_OUT])
+})
+
 t.test('equal adjustments that an earlier version stored with their seconds all count', async t => {
   const service = await withSettlement(t, [adjustment('09'), adjustment('40')])
   for (const second of ['09', '40'])

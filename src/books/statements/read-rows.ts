@@ -17,6 +17,7 @@ type Count = { rows: number; valid: number }
 /** A row of payments; one that does not fit its columns has no fields. */
 type Placed = {
   line: number
+  file: number
   misfit: string | null
   fields: CsvFields
   statusFields: StatusFields
@@ -55,18 +56,19 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     },
   }
 
-  function placedRow({ line, cells: came }: CsvRow): Placed[] {
+  function placedRow({ line, cells: came, file = 0 }: CsvRow): Placed[] {
     if (layout.isBefore(came)) return []
     result.rows++
     const cells = withoutEmptyEnd(came, layout.columns().length)
     const misfit = misfitOf(cells, layout.columns(), delimiter)
     const fields = misfit === null ? layout.fieldsIn(cells) : {}
-    return [{ line, misfit, fields, statusFields: layout.statusFields(fields) }]
+    return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
 
-  function validRow({ line, misfit, fields, status, rounded }: WithStatus<Judged>): ReadRow[] {
+  function validRow(placed: WithStatus<Judged>): ReadRow[] {
+    const { line, file, misfit, fields, status, rounded } = placed
     if (misfit !== null) return refuse(result, line, [misfit])
-    const row = layout.read(fields, status)
+    const row = layout.read(fields, status, file)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields, rounded)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))
     if (reasons.length === 0) return [repeats.kept(row)]
@@ -105,7 +107,8 @@ function repeatFinder() {
       // A report may also name the attempts of a payment that failed.
       if (key === null || isFailed(row)) return []
       const before = lineOf.get(key)
-      if (before !== undefined) return [`gateway_payment_id repeats that of line ${before}`]
+      const name = said === null ? 'id' : 'gateway_payment_id'
+      if (before !== undefined) return [`${name} repeats that of line ${before}`]
       lineOf.set(key, line)
       return []
     },

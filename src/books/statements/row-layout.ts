@@ -33,8 +33,8 @@ export function rowLayout(place: Place) {
     },
     fieldsIn,
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
-    read: (fields: CsvFields, status: PaymentStatus | null): ReadRow =>
-      toldApart(layout.format.read(fields, settlements, status), numbered),
+    read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
+      toldApart(layout.format.read(fields, settlements, status), numbered, file),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the row's payment, which says to which day a refused row belongs. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
@@ -78,10 +78,11 @@ function labelOf({ labels }: ReportLayout, name: string): string | undefined {
   return labels.get('event_id') ?? labels.get('gateway_payment_id')
 }
 
-function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>): ReadRow {
+function toldApart(row: ReadRow, numbered: ReturnType<typeof partNumbers>, file: number): ReadRow {
   const { settled, isShared = false } = row
   if (!isShared || settled?.id === undefined) return row
-  return { ...row, settled: { ...settled, id: numbered(settled.settlement_id ?? '', settled.id) } }
+  const id = numbered(settled.settlement_id ?? '', settled.id, file)
+  return { ...row, settled: { ...settled, id } }
 }
 
 /** A payment without its kind would be missing in its day, as if it were a fee. */

@@ -3,7 +3,12 @@ import { type FileKind, REASON } from '../column.ts'
 import { withoutEmptyEnd } from '../fields.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
-export type CsvRow = { line: number; cells: string[] }
+export type CsvRow = {
+  line: number
+  cells: string[]
+  /** Which one it came from of files that were joined with their headers. */
+  file?: number
+}
 
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */
 const DELIMITERS = [',', ';', '\t', '|']

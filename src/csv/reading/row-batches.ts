@@ -16,6 +16,7 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   let names: string[] = []
   let isHeaderTaken = false
   let rows: CsvRow[] = []
+  let file = 0
   let bytesOfBatch = 0
   let saving = Promise.resolve()
 
@@ -24,7 +25,8 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
       if (header === undefined) {
         header = record
         names = record.cells.map(plainName)
-      } else if (!isHeaderOf(names, record)) rows.push(record)
+      } else if (isHeaderOf(names, record)) file++
+      else rows.push({ ...record, file })
     },
     async afterBytes(count: number) {
       bytesOfBatch += count
