@@ -31,64 +31,61 @@ create or replace function core.fate_of_refund(kind text, all_outside boolean, i
     else                                                   array['suspense', kind,                 null] end
 $$;
 
--- The fate of a payment, refund or chargeback: the first row whose condition holds. The arguments are named after the
--- columns of core.transaction.
-create or replace function core.fate_of(
-  kind text, is_captured boolean, problem text, disagreement text, loan text,
-  is_assigned boolean default false,
-  refused_reason text default null, unconfirmed text default null, suggested_loan text default null,
-  -- The present state and reason of the payment, refund or chargeback; null for a new one.
-  present_state text default null,
-  present_reason text default null,
-  -- An operator's decision, which later events do not change.
-  decision text default null,
-  -- The kind of a refund or chargeback that keeps this payment from being posted.
-  held_by text default null,
-  -- The objection to a payment that is decided, posted or being posted, or to a refund that is booked; and whether all of
-  -- the payment went back, which its repayment looks for at the ledger.
-  objection text default null, is_returned boolean default false,
-  -- The next arguments are only for a refund or chargeback.
-  all_outside boolean default false, is_done boolean default false, is_undone boolean default false,
-  is_of_nothing boolean default false, is_payment_captured boolean default null, is_due boolean default false, is_booked boolean default false
-) returns table (state text, reason text, objection text) language sql immutable parallel safe as $$
-  select fate[1], fate[2], fate[3]
-    from (select case
-      --   condition                                         state       reason                objection
-      when decision in ('handled', 'dismiss') and present_state is distinct from 'posted'
-                                     then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
-      when present_state in ('posting', 'posted') or is_booked then array[present_state, present_reason, objection]
-      when kind <> 'payment'                            then core.fate_of_refund(kind, all_outside, is_done, is_undone, is_of_nothing,
-                                                               is_payment_captured, unconfirmed, refused_reason, is_due, decision = 'restore')
-      when is_returned and present_state = 'returned'   then array['returned', null,                 objection]
-      when is_returned and refused_reason is null and core.can_be_loan(loan)
-                                                        then array['waiting',  null,                 objection]
-      -- Once an operator has decided to post the payment, only the ledger can keep it back.
-      when decision = 'post' then case
-        when refused_reason is not null                 then array['suspense', refused_reason,       objection]
-        else                                                 array['waiting',  null,                 objection] end
+-- The fate that an operator has decided, or that a payment, refund or chargeback keeps, because it is booked or on its way; null
+-- if neither. `objection`: to what is decided, posted or being posted, or to a refund that is booked.
+create or replace function core.kept_fate(t core.transaction, decision text, objection text) returns text[] language sql immutable parallel safe as $$
+  select case
+    when decision in ('handled', 'dismiss') and t.state <> 'posted'
+      then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
+    when t.state in ('posting', 'posted') or t.kind <> 'payment' and t.returned_amount is not null
+      then array[t.state, t.reason, objection] end
+$$;
 
-      else case
-        -- The payment was posted once: only an operator may have it posted again.
-        when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
-                                                        then array['suspense', refused_reason,       null]
-        when problem = 'unknown_event'                  then array['suspense', 'unknown_event',      null]
-        when not is_captured                            then array['failed',   null,                 null]
-        when problem = 'unreadable'                     then array['suspense', 'unreadable',         null]
-        when unconfirmed is not null                    then core.fate_of_unconfirmed(unconfirmed)
-        when held_by is not null                        then array['suspense', held_by,              null]
-        -- By assigning a loan, an operator has decided which one is right.
-        when disagreement = 'money' or disagreement = 'loan' and not is_assigned
-                                                        then array['suspense', 'events_disagree',    null]
-        when problem = 'amount_invalid'                 then array['suspense', 'amount_invalid',     null]
-        when loan is null and suggested_loan is not null then array['suspense', 'awaiting_review',   null]
-        when loan is null                               then array['suspense', 'no_loan_named',      null]
-        when not core.can_be_loan(loan)                 then array['suspense', 'loan_unknown',       null]
-        when problem = 'awaiting_review' and not is_assigned then array['suspense', 'awaiting_review', null]
-        when refused_reason is not null                 then array['suspense', refused_reason,       null]
-        else                                                 array['waiting',  null,                 null] end
-      end
-      -- The offset keeps the planner from merging this into the outer query, which would evaluate it once per column.
-      offset 0) decided (fate)
+-- The fate of a payment about which nobody has decided: the first row whose condition holds. The arguments are named after the
+-- columns of core.transaction. `held_by`: the kind of a refund or chargeback that keeps it from being posted.
+create or replace function core.fate_by_events(is_captured boolean, problem text, disagreement text, loan text, unconfirmed text,
+  suggested_loan text, is_assigned boolean default false, refused_reason text default null, held_by text default null)
+  returns text[] language sql immutable parallel safe as $$
+  select case
+    --   condition                                           state       reason                objection
+    -- The payment was posted once: only an operator may have it posted again.
+    when refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+                                                      then array['suspense', refused_reason,       null]
+    when problem = 'unknown_event'                    then array['suspense', 'unknown_event',      null]
+    when not is_captured                              then array['failed',   null,                 null]
+    when problem = 'unreadable'                       then array['suspense', 'unreadable',         null]
+    when unconfirmed is not null                      then core.fate_of_unconfirmed(unconfirmed)
+    when held_by is not null                          then array['suspense', held_by,              null]
+    -- By assigning a loan, an operator has decided which one is right.
+    when disagreement = 'money' or disagreement = 'loan' and not is_assigned
+                                                      then array['suspense', 'events_disagree',    null]
+    when problem = 'amount_invalid'                   then array['suspense', 'amount_invalid',     null]
+    when loan is null and suggested_loan is not null  then array['suspense', 'awaiting_review',    null]
+    when loan is null                                 then array['suspense', 'no_loan_named',      null]
+    when not core.can_be_loan(loan)                   then array['suspense', 'loan_unknown',       null]
+    when problem = 'awaiting_review' and not is_assigned then array['suspense', 'awaiting_review', null]
+    when refused_reason is not null                   then array['suspense', refused_reason,       null]
+    else                                                   array['waiting',  null,                 null] end
+$$;
+
+-- The fate of a payment. Where all of it went back, its repayment looks for it at the ledger.
+create or replace function core.fate_of_payment(p core.transaction, refused_reason text, held_by text, objection text)
+  returns text[] language sql immutable parallel safe as $$
+  select coalesce(core.kept_fate(p, p.decision, objection), case
+    when p.returned_amount is not null and core.posted_amount(p) <= 0
+         and (p.state = 'returned' or refused_reason is null and core.can_be_loan(p.external_loan_id))
+      then array[case p.state when 'returned' then 'returned' else 'waiting' end, null, objection]
+    -- Once an operator has decided to post the payment, only the ledger can keep it back.
+    when p.decision = 'post'
+      then array[case when refused_reason is null then 'waiting' else 'suspense' end, refused_reason, objection]
+    else core.fate_by_events(p.is_captured, p.problem, p.disagreement, p.external_loan_id, p.unconfirmed, p.suggested_loan,
+      p.assigned_loan_id is not null, refused_reason, held_by) end)
+$$;
+
+create or replace function core.split_fate(fate text[]) returns table (state text, reason text, objection text)
+  language sql immutable parallel safe as $$
+  -- The offset keeps the planner from merging this into the outer query, which would evaluate the fate once per column.
+  select once[1], once[2], once[3] from (select fate offset 0) f (once)
 $$;
 
 -- What the events of a refund or chargeback state, even after an operator has decided about it. This function and the others in

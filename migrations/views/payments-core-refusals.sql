@@ -32,10 +32,7 @@ create or replace function core.retry_refused(batch uuid, most integer) returns 
   with retried as (
     update core.transaction t
        set (state, reason) = (
-             select f.state, f.reason
-               from core.fate_of(t.kind, t.is_captured, t.problem, t.disagreement, t.external_loan_id,
-                      is_assigned => t.assigned_loan_id is not null, decision => t.decision, objection => t.objection,
-                      unconfirmed => t.unconfirmed) f),
+             select f.state, f.reason from core.split_fate(core.fate_of_payment(t, null, null, t.objection)) f),
            refused_reason = null, next_try_at = null
      where id = any(array(
        select id from core.transaction

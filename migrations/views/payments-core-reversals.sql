@@ -94,12 +94,10 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
        select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
      -- Of several objections, the last in the alphabet, taken_back, is the one with a remedy.
      cross join lateral (select max(a.objection) from core.facts_against_booked(r) a) o (objection)
-     cross join lateral core.fate_of(r.kind, r.is_captured, r.problem, r.disagreement, n.loan,
-       present_state => r.state, present_reason => r.reason, all_outside => e.all_outside, is_done => e.is_done,
-       is_undone => e.is_undone, is_of_nothing => e.is_of_nothing, is_payment_captured => c.is_payment_captured,
-       decision => core.standing_decision(r), unconfirmed => r.unconfirmed, refused_reason => r.refused_reason,
-       is_due => core.is_due(r, p, e.is_undone), is_booked => r.returned_amount is not null,
-       objection => o.objection) f
+     cross join lateral core.standing_decision(r) d (decision)
+     cross join lateral core.split_fate(coalesce(core.kept_fate(r, d.decision, o.objection),
+       core.fate_of_refund(r.kind, e.all_outside, e.is_done, e.is_undone, e.is_of_nothing, c.is_payment_captured,
+         r.unconfirmed, r.refused_reason, core.is_due(r, p, e.is_undone), d.decision = 'restore'))) f
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and (r.state, r.reason, r.objection, r.named_loan_id) is distinct from (f.state, f.reason, f.objection, n.loan)
   )

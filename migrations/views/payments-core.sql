@@ -149,8 +149,10 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
            case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints,
            s.refs, s.matched_by, s.suggested_loan
       from summary s
-     cross join lateral core.fate_of(s.kind, s.is_captured, s.problem, s.disagrees_about, s.loan,
-       all_outside => s.all_outside, unconfirmed => s.unconfirmed, suggested_loan => s.suggested_loan) f
+     cross join lateral core.split_fate(
+       case when s.kind = 'payment'
+            then core.fate_by_events(s.is_captured, s.problem, s.disagrees_about, s.loan, s.unconfirmed, s.suggested_loan)
+            else core.fate_of_refund(s.kind, s.all_outside, false, false, false, null, s.unconfirmed) end) f
      where s.was_made and not s.is_known
   ), changed as (
     update core.transaction t
@@ -184,11 +186,7 @@ create or replace function core.decide_payments(wanted_gateway text, ids text[])
      cross join lateral (
        select case when core.is_kept(p)
                 then (select o.objection from core.objections_to(p) o limit 1) end) o (objection)
-     cross join lateral core.fate_of(p.kind, p.is_captured, p.problem, p.disagreement, p.external_loan_id,
-       is_assigned => p.assigned_loan_id is not null, refused_reason => p.refused_reason,
-       present_state => p.state, present_reason => p.reason, decision => p.decision, held_by => r.held_by,
-       unconfirmed => p.unconfirmed, objection => o.objection, suggested_loan => p.suggested_loan,
-       is_returned => p.returned_amount is not null and core.posted_amount(p) <= 0) f
+     cross join lateral core.split_fate(core.fate_of_payment(p, p.refused_reason, r.held_by, o.objection)) f
      where p.gateway_payment_id = any(ids) and p.gateway = wanted_gateway and p.kind = 'payment'
        and (p.state, p.reason, p.objection) is distinct from (f.state, f.reason, f.objection)
   )
