@@ -20,7 +20,7 @@ t.test(
     const { rows } = await sql<{ id: string }>`
     select gateway_payment_id as id from core.unjudged_payment`.execute(db)
     t.same(rows, [{ id: '2' }])
-    await sql`select core.settle(${B}, array['2'], false)`.execute(db)
+    await sql`select core.settle(${B}, array['2'], has_news => false)`.execute(db)
     t.same(await stateOf('2'), ['waiting', null, 'batch'])
   },
 )

@@ -90,6 +90,6 @@ t.test('an event whose payment has no row is counted, until the payment is recor
       return line.test(await registry.metrics()) ? true : undefined
     }, `the gauge shows ${count}`)
   await shows(1)
-  await sql`select core.settle('gateway_a', array['pay_1'], true)`.execute(service.db)
+  await sql`select core.settle('gateway_a', array['pay_1'], has_news => true)`.execute(service.db)
   await shows(0)
 })

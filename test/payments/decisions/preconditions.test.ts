@@ -213,7 +213,9 @@ t.test('a reopened payment is not posted by itself once its refund is gone', asy
   await decide('pay_gone', { outcome: 'reopen', note: 'x' })
   await sql`
     update core.event set status = 'undone' where gateway_payment_id = 'r_gone'`.execute(service.db)
-  await sql`select core.settle('gateway_a', array['pay_gone'], true)`.execute(service.db)
+  await sql`select core.settle('gateway_a', array['pay_gone'], has_news => true)`.execute(
+    service.db,
+  )
   await service.batch()
   t.same(await fate('pay_gone'), ['suspense', 'refund', null])
 })

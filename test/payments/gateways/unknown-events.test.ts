@@ -120,7 +120,7 @@ t.test('the mark of a mandate’s limit on a day is undone when its event is rer
     select 'lender_02_gateway_a', id, 'gateway_a', 'payment', 'token_1', 'unknown', 1, 'INR', '2026-02-05T10:00:00Z',
            'unknown_event', 'LENDER_02', received_at
       from raw.lender_02_gateway_a`.execute(db)
-  await sql`select core.settle('gateway_a', array['token_1'], true)`.execute(db)
+  await sql`select core.settle('gateway_a', array['token_1'], has_news => true)`.execute(db)
   t.same(await fates(), ['payment token_1 suspense unknown_event'])
   await sql`select ops.reread('lender_02_gateway_a', '-infinity')`.execute(db)
   await transform()

@@ -204,7 +204,7 @@ t.test('however many refunds of a payment a stranger sends, none of them costs m
     return touched.reduce((sum, one) => sum + one.buffers, 0)
   }
   const costs = async () => ({
-    settling: await cost(sql`select core.settle('gateway_a', array['pay_1'], false)`),
+    settling: await cost(sql`select core.settle('gateway_a', array['pay_1'], has_news => false)`),
     showing: await cost(sql`
       select core.same_money_as(t), core.exceeds(t), core.version_of(t)
         from (select * from core.transaction where kind = 'refund' order by received_at limit 50) t`),
@@ -248,7 +248,7 @@ t.test('events that were too many are read again once the networks are corrected
   await allow('10.0.0.0/8')
   const { rows } = await sql`select gateway_payment_id from core.unjudged_payment`.execute(db)
   t.same(rows, [{ gateway_payment_id: 'pay_1' }])
-  await sql`select core.settle('gateway_a', array['pay_1'], false)`.execute(db)
+  await sql`select core.settle('gateway_a', array['pay_1'], has_news => false)`.execute(db)
   t.equal(await fate('pay_1'), 'waiting 1000')
 })
 

@@ -97,7 +97,7 @@ t.test('payments, references and batches in any order end as if all came at once
       await batch()
       const found = await fates(db)
       await sql`
-        select core.settle('gateway_a', array_agg(gateway_payment_id), true) from core.transaction having count(*) > 0`.execute(
+        select core.settle('gateway_a', array_agg(gateway_payment_id), has_news => true) from core.transaction having count(*) > 0`.execute(
         db,
       )
       t.same(found, await fates(db), JSON.stringify(steps))
