@@ -117,27 +117,32 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
   ), summary as materialized (
-    select s.*, l.lender as of_lender, u.unconfirmed, r.refs,
-           coalesce(s.named_loan_id, m.loan) as loan, case when s.named_loan_id is null then m.matched_by end as matched_by,
-           case when s.named_loan_id is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
+    select s.*, l.lender as of_lender, u.unconfirmed, coalesce(b.refs, r.refs) as refs, coalesce(coalesce(s.hints, '{}') || b.hints, s.hints) as all_hints,
+           coalesce(n.loan, m.loan) as loan, case when n.loan is null then m.matched_by end as matched_by,
+           case when n.loan is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
            -- If events or references name two loans, the payment gets none: nobody guesses which one is right.
-           case when s.disagreement is null and not s.all_outside and (m.disagrees or m.loan <> s.named_loan_id) then 'loan'
+           case when s.disagreement is null and not s.all_outside and (b.disagrees or m.disagrees or m.loan <> n.loan) then 'loan'
                 else s.disagreement end as disagrees_about,
            (s.kind, s.gateway_payment_id) in (select k.kind, k.gateway_payment_id from known k) as is_known
       from core.summarize(wanted_gateway, ids) s
      cross join lateral (
        select case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end) u (unconfirmed)
-     cross join lateral (
-       select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
-         then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, s.named_loan_id) end,
-         s.lender)) l (lender)
      -- Most payments have one event, and a function with a query costs more than the rest of this statement. The offset
      -- keeps the planner from merging the subquery into what uses it.
      cross join lateral (
        select case when cardinality(s.known_hints) = 1 then base.references_in(wanted_gateway, s.known_hints[1])
                    when s.known_hints is not null then core.references_of(wanted_gateway, s.known_hints) end
        offset 0) r (refs)
-     cross join lateral core.match_references(wanted_gateway, r.refs, s.paid_at) m
+      left join lateral (
+       select lent.*
+         from core.lent(wanted_gateway, s.gateway_payment_id, s.amount, s.currency, s.paid_at, s.named_loan_id, r.refs, s.hints) lent
+        where s.kind = 'payment' and s.is_captured and s.is_verified and s.facts > 1 and s.disagreement is null) b on true
+     cross join lateral (select coalesce(s.named_loan_id, b.loan)) n (loan)
+     cross join lateral (
+       select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
+         then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, n.loan) end,
+         s.lender)) l (lender)
+     cross join lateral core.match_references(wanted_gateway, coalesce(b.refs, r.refs), s.paid_at) m
      order by s.gateway_payment_id
   ), added as (
     -- "on conflict" would look up each row once more, and is not needed: only one transaction settles at a time.
@@ -146,7 +151,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
       received_at, hints, refs, matched_by, suggested_loan)
     select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.loan, s.amount, s.currency,
            s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason,
-           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.hints,
+           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.all_hints,
            s.refs, s.matched_by, s.suggested_loan
       from summary s
      cross join lateral core.split_fate(
@@ -159,7 +164,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan,
            amount = s.amount, currency = s.currency, paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified,
            problem = s.problem, disagreement = s.disagrees_about, unconfirmed = s.unconfirmed,
-           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.hints,
+           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.all_hints,
            refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan
       from summary s
      where s.was_made and s.is_known

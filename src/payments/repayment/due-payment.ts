@@ -18,7 +18,7 @@ export type Sender = {
  * `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone; null if the event only names the loan of its
  * payment link.
  */
-type CapturedEvent = Sender & { namesLoan: boolean; day: string | null }
+type CapturedEvent = Sender & { namesLoan: boolean; statesFee: boolean; day: string | null }
 
 /** The fee that the payer paid on top of the order's amount. */
 type PayerFee = {
@@ -29,6 +29,8 @@ type PayerFee = {
   captured: string
   /** Whether order and fee add up to the payment, and the fee is not all of it. */
   addsUp: boolean
+  /** Only unverified events state it, beside the gateway's own answer. */
+  isUnverified: boolean
 }
 
 export type DuePayment = {
@@ -52,12 +54,14 @@ export type DuePayment = {
   isOfAnotherLoan: boolean
 }
 
+type Judges = { product: string | null; proofs: Proof[] }
+
 /** @param of the product of the loan, and the proofs of its lenders; to leave out where only the money matters */
 export async function duePayment(
   db: Database,
   id: string,
   timeZone: string,
-  of: { product: string | null; proofs: Proof[] } = { product: null, proofs: [] },
+  of: Judges = { product: null, proofs: [] },
 ): Promise<DuePayment> {
   type Row = Omit<DuePayment, 'externalId' | 'receiptNumber'> & {
     paymentId: string
@@ -68,7 +72,8 @@ export async function duePayment(
            trim_scale(core.posted_amount(t))::text as amount, t.currency,
            case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
              'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
-             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs' and base.number_of(t.hints -> 'payer_fee') < t.amount) end as "payerFee",
+             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs' and base.number_of(t.hints -> 'payer_fee') < t.amount,
+             'isUnverified', u.is_fee) end as "payerFee",
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events,
@@ -78,21 +83,8 @@ export async function duePayment(
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (
-       select coalesce(json_agg(json_build_object(
-                'lender', lender, 'verifiedBy', verified_by,
-                -- Without a lender, only the gateway's own response proves an event.
-                'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
-                               from jsonb_to_recordset(${JSON.stringify(of.proofs)}) p (gateway text, account text, proved_by text[])
-                              where p.gateway = event.gateway),
-                'isOutside', core.is_outside(${of.product}::text, gateway, address, verified_by),
-                -- An event that names no loan does not prove the loan that another one names.
-                'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
-                                  else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
-                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY')) order by paid_at, received_at, raw_id), '[]') as events
-         from core.event
-        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
-          and set_aside is null
-          and (verified_by is not null or not t.is_verified)) e
+       select coalesce(t.hints -> 'unverified' ? 'loan', false), coalesce(t.hints -> 'unverified' ? 'payer_fee', false)) u (is_loan, is_fee)
+     cross join lateral (${judgedEvents(timeZone, of)}) e
      where t.id = ${id}`.execute(db)
   const row = rows[0]
   if (row === undefined) throw new Error(`no core transaction ${id}`)
@@ -103,6 +95,31 @@ export async function duePayment(
     receiptNumber: paymentId,
   }
 }
+
+/**
+ * The events that decide whether `t` may be posted: the verified ones and, where `u` says that these leave out the loan or
+ * the fee, also the unverified ones of the same money.
+ */
+const judgedEvents = (timeZone: string, { product, proofs }: Judges) => sql`
+       select coalesce(json_agg(json_build_object(
+                'lender', lender, 'verifiedBy', verified_by,
+                -- Without a lender, only the gateway's own response proves an event.
+                'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
+                               from jsonb_to_recordset(${JSON.stringify(proofs)}) p (gateway text, account text, proved_by text[])
+                              where p.gateway = event.gateway),
+                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
+                -- An event that names no loan does not prove the loan that another one names.
+                'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
+                                  when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (verified_by is null) then false
+                                  else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
+                'statesFee', verified_by is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
+                'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
+                  order by t.is_verified and verified_by is null, paid_at, received_at, raw_id), '[]') as events
+         from core.event
+        where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
+          and set_aside is null
+          and (verified_by is not null or not t.is_verified
+               or (u.is_loan or u.is_fee) and problem is null and (status = 'named' or amount = t.amount and currency = t.currency))`
 
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
   const { rows } = await sql<{ loan: string }>`

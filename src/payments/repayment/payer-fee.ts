@@ -4,25 +4,39 @@ import type { Config } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { DuePayment } from './due-payment.ts'
+import { checkTrust } from './trust.ts'
 
 type Taken = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
 
 /** The payment as its loan's lender wants it posted. `feeToSee`: an operator has to see it first. */
 export function lessPayerFee(
-  { lenders }: Pick<Config, 'lenders'>,
+  config: Pick<Config, 'lenders' | 'gateways'>,
   payment: DuePayment,
   product: string,
 ): Taken {
   const { payerFee: found, gateway, overruled } = payment
   if (found === null) return { ...payment, feeToSee: false, feeToKeep: null }
   // Lenders that share a product have the same setting.
-  const holder = [...lenders.values()].find(({ products }) => products.includes(product))
-  const wanted = holder?.[gateway].payerFee ?? 'deduct'
+  const holder = [...config.lenders.values()].find(({ products }) => products.includes(product))
+  const isBelieved = !found.isUnverified || isFeeTrusted(config, payment, product)
+  const wanted = isBelieved ? (holder?.[gateway].payerFee ?? 'deduct') : 'credit'
   // The assignment of a payment counts as its review.
-  const feeToSee = overruled.length === 0 && (wanted === 'review' || !found.addsUp)
+  const feeToSee = isBelieved && overruled.length === 0 && (wanted === 'review' || !found.addsUp)
   const feeToKeep = wanted === 'credit' || !found.addsUp ? null : found.fee
   const amount = new Decimal(found.captured).minus(feeToKeep ?? 0).toFixed()
   return { ...payment, amount, feeToSee, feeToKeep }
+}
+
+/** Whether the loan's lender would accept one of the events that state the fee, if there was no other. */
+function isFeeTrusted(
+  config: Pick<Config, 'lenders' | 'gateways'>,
+  payment: DuePayment,
+  product: string,
+): boolean {
+  const events = payment.events
+    .filter(({ statesFee }) => statesFee)
+    .map(event => ({ ...event, namesLoan: true }))
+  return events.length > 0 && 'day' in checkTrust(config, { ...payment, events }, product)
 }
 
 /** Saves the fee before the repayment is sent: a look for it, the books and the read-back go by what was sent. */
