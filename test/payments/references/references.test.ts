@@ -264,3 +264,15 @@ t.test('changes are audited, a replacement with both loans', async t => {
     'reference.replace loan:L-1 L-2',
   ])
 })
+
+t.test('a reference counts however many events of the payment came before it', async t => {
+  const { put, transfer, send, batch, fate } = await withReferences(t)
+  await put('virtual_account va_1', 'L-2')
+  for (const n of Array(11).keys()) await send({ ...capturedA({ id: 'pay_1' }), n })
+  await transfer('pay_1', 'va_1')
+  for (const n of Array(11).keys()) await send({ ...capturedA({ id: 'pay_2', loan: 'L-1' }), n })
+  await transfer('pay_2', 'va_1', { loan: 'L-1' })
+  await batch()
+  t.same(await fate('pay_1'), ['posted', null, 'L-2', 'virtual_account', null])
+  t.match(await fate('pay_2'), ['suspense', 'events_disagree'])
+})
