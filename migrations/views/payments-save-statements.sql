@@ -1,3 +1,50 @@
+-- What a file says, with the ids of its settlements where it names them by their UTRs and one of that UTR is known.
+create or replace function core.with_settlement_ids(wanted_gateway text, said jsonb) returns jsonb language sql stable as $$
+  with known as materialized (
+    select n.utr, (select min(settlement_id)
+                     from (select settlement_id from core.current_settlement_row r
+                            where r.utr = n.utr and r.gateway = wanted_gateway and r.settlement_id <> n.utr
+                            union
+                           select settlement_id from core.current_statement s
+                            where s.utr = n.utr and s.gateway = wanted_gateway and s.settlement_id <> n.utr) named
+                   having count(*) = 1) as id
+      from (select distinct utr from jsonb_to_recordset(said) as r (settlement_id text, utr text) where settlement_id = utr) n
+  )
+  select coalesce(jsonb_agg(case when k.id is null then n else n || jsonb_build_object('settlement_id', k.id) end), '[]')
+    from jsonb_array_elements(said) n
+    left join known k on k.utr = n ->> 'utr' and n ->> 'settlement_id' = k.utr
+$$;
+
+-- Gives settlements that a file named by their UTRs the ids that are said now.
+create or replace function core.name_settlements(wanted_gateway text, said jsonb) returns void language plpgsql volatile as $$
+declare
+  named record;
+begin
+  for named in
+    select n.utr, min(n.settlement_id) as id
+      from jsonb_to_recordset(said) as n (settlement_id text, utr text)
+     where n.settlement_id <> n.utr
+       and (exists (select from core.settlement_row r where r.settlement_id = n.utr and r.gateway = wanted_gateway)
+            or exists (select from core.statement s where s.settlement_id = n.utr and s.gateway = wanted_gateway)
+            or exists (select from core.lost_part l where l.settlement_id = n.utr and l.gateway = wanted_gateway))
+     group by n.utr
+    having count(distinct n.settlement_id) = 1
+  loop
+    delete from core.settlement_row r
+     using core.settlement_row o
+     where r.settlement_id = named.utr and r.gateway = wanted_gateway
+       and o.settlement_id = named.id and (o.gateway, o.kind, o.id) = (r.gateway, r.kind, r.id);
+    update core.settlement_row set settlement_id = named.id where settlement_id = named.utr and gateway = wanted_gateway;
+    update core.statement set settlement_id = named.id where settlement_id = named.utr and gateway = wanted_gateway;
+    delete from core.lost_part l
+     using core.lost_part o
+     where l.settlement_id = named.utr and l.gateway = wanted_gateway
+       and o.settlement_id = named.id and (o.gateway, o.kind, o.id) = (l.gateway, l.kind, l.id);
+    update core.lost_part set settlement_id = named.id where settlement_id = named.utr and gateway = wanted_gateway;
+  end loop;
+end
+$$;
+
 create or replace function core.lost_part_of(s core.statement, files uuid[], is_moved boolean default false) returns core.lost_part
   language sql immutable parallel safe as $$
   select row(s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, files, is_moved)::core.lost_part
@@ -49,6 +96,7 @@ $$;
 create or replace function core.save_statements(wanted_gateway text, wanted_source text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.lock_settling();
+  select core.name_settlements(wanted_gateway, said);
   select core.delete_withdrawn(wanted_gateway, said);
   -- A payment that another settlement names now is kept among the lost parts of its former one, as moved: the file that names
   -- the new one may be withdrawn.
@@ -95,6 +143,7 @@ $$;
 -- Saves parts of settlements: of no file, as the gateway's API lists them; then a file changes them no more.
 create or replace function core.save_settlement_rows(wanted_gateway text, wanted_lender text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
+  select core.name_settlements(wanted_gateway, said);
   -- Earlier versions stored these parts under other ids: none may count twice.
   delete from core.settlement_row r
    using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, formerly text, paid_out numeric)

@@ -96,6 +96,33 @@ t.test(
   },
 )
 
+/** The report's second section, saved without the first, which has the settlements' ids. */
+const WITHOUT_IDS = REPORT.replace('cf_settlement_id,', '').replaceAll('s_1,', '')
+
+t.test('a report that names a settlement by its UTR states the one that was fetched', async t => {
+  const service = await withSettlement(t)
+  await service.fetch()
+  await upload(service, WITHOUT_IDS)
+  t.match(await service.settlement(), [{ settlement_id: 's_1', ...PAID_OUT }])
+})
+
+t.test('a settlement that a report names by its UTR gets the id that a fetch brings', async t => {
+  const service = await withSettlement(t)
+  await upload(service, WITHOUT_IDS)
+  t.match(await service.settlement(), [{ settlement_id: 'UTR1', ...PAID_OUT }])
+  await service.fetch()
+  t.match(await service.settlement(), [{ settlement_id: 's_1', ...PAID_OUT }])
+})
+
+t.test('a settlement that a report names by its UTR gets the id of a later report', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  await upload(service, WITHOUT_IDS)
+  await upload(service)
+  await upload(service, WITHOUT_IDS)
+  const { settlements } = (await service.call('GET', '/api/settlements?utr=UTR1')).body
+  t.match(settlements, [{ settlement_id: 's_1', ...PAID_OUT }])
+})
+
 t.test('a part that an earlier version stored under another id counts once', async t => {
   const service = await withSettlement(t)
   await service.fetch()

@@ -45,10 +45,11 @@ export async function saveRows(
     const entry = { ...asker, action: 'statement.begin', subject: id }
     if (open[0]?.isNew)
       await audit(trx, { ...entry, detail: { gateway, lender, file_name: fileName } })
-    await sql`select core.save_statements(${gateway}, 'file', ${id}, ${said}::jsonb)`.execute(trx)
+    const named = (rows: string) => sql`core.with_settlement_ids(${gateway}, ${rows}::jsonb)`
+    await sql`select core.save_statements(${gateway}, 'file', ${id}, ${named(said)})`.execute(trx)
     if (settled.length > 0)
       await sql`
-      select core.save_settlement_rows(${gateway}, ${lender}, ${id}, ${JSON.stringify(settled)}::jsonb)`.execute(
+        select core.save_settlement_rows(${gateway}, ${lender}, ${id}, ${named(JSON.stringify(settled))})`.execute(
         trx,
       )
     const { rows: days } = await sql<{ day: string }>`
