@@ -35,7 +35,7 @@ const COMMANDS: Record<string, () => Promise<unknown>> = {
     return runReceiver(env, flags)
   },
   async 'check-ledger'() {
-    const { checkFromCommand } = await import('./operations/check-ledger/command.ts')
+    const { checkFromCommand } = await import('./operations/check-ledger/check-ledger-command.ts')
     process.exitCode = await checkFromCommand(env, flags)
   },
   async 'verify-audit'() {

@@ -13,7 +13,7 @@ import { settleStatements } from '../settlements/settle-statements.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchWindow } from './fetch-window.ts'
-import { forgetPending } from './read-pending.ts'
+import { forgetPending } from './pending-reader.ts'
 import { savePages } from './save-pages.ts'
 import { saveSettlements } from './save-settlements.ts'
 

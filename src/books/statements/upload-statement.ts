@@ -13,10 +13,10 @@ import { fileFacts } from '../../http/fields/file-facts.ts'
 import { newId } from '../../ids.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { findStatement } from './find-statements.ts'
-import { statementReader } from './read-rows.ts'
 import type { Place } from './recognise.ts'
 import { saveRows, Withdrawn } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
+import { statementReader } from './statement-reader.ts'
 
 const MAX_NAMED = 3
 export const UPLOAD_AGAIN =

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import createError from '@fastify/error'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { FieldErrors, invalidField } from '../problem.ts'
-import { breachesOf } from './json-strictness.ts'
+import { breachesOf } from './breaches-of.ts'
 
 /** Reads JSON bodies, and is stricter than Fastify: bytes that two parsers could read differently are refused. */
 export function readJsonBodies(app: FastifyInstance): void {
