@@ -917,6 +917,7 @@ CREATE INDEX operation_unfinished_of_view ON loanops.operation USING btree (seq)
 CREATE INDEX operation_unknown ON loanops.operation USING btree (seq) WHERE ((status = 'processing'::text) AND (unknown_since IS NOT NULL));
 CREATE INDEX operation_utr ON loanops.operation USING btree (((data ->> 'utr_payment_id'::text))) WHERE ((data ->> 'utr_payment_id'::text) IS NOT NULL);
 CREATE INDEX operation_waits_for ON loanops.operation USING btree (waits_for, seq) WHERE ((status = 'processing'::text) AND (waits_for IS NOT NULL));
+CREATE INDEX operation_zeros_before_id ON loanops.operation USING btree (ltrim(external_id, '0'::text)) WHERE (external_id ~ '^0[0-9]*$'::text);
 CREATE UNIQUE INDEX operation_idempotency_key ON loanops.operation USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE TRIGGER report_operation AFTER UPDATE OF status ON loanops.operation FOR EACH ROW WHEN (((new.origin = 'api'::text) AND (old.status = 'processing'::text) AND (new.status <> 'processing'::text))) EXECUTE FUNCTION report_operation();
 

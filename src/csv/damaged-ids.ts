@@ -16,7 +16,8 @@ type Damage = { of(cell: string): boolean; what: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
 const SOUND = /^([A-Za-z_](?![a-z]{2,3}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,17})$/
-const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
+export const REMEDY =
+  'format the column as text in the spreadsheet, and enter the value as it was issued'
 
 /** A spreadsheet always writes a sign, so a plain `1E5` may well be an id. */
 const SHORTENED = /^[+-]?((\d+[.,]\d*|[.,]\d+)[eE][+-]?|\d+[eE][+-])\d+$/

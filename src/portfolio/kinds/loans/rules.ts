@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Rule } from '../kind.ts'
+import { lostZeros } from '../lost-zeros.ts'
 import { twice } from '../twice.ts'
 import { CLIENT_COLUMNS } from './client-columns.ts'
 
@@ -33,4 +34,10 @@ const unlike = (id: string, shared: RawBuilder<unknown>, said: RawBuilder<unknow
                    where said is not null
                   window same as (partition by shared order by line)) ordered) paired`
 
-export const loanRules: Rule[] = [loanTwice, conflictingClient, sharedMobileNumber]
+export const loanRules: Rule[] = [
+  loanTwice,
+  conflictingClient,
+  sharedMobileNumber,
+  lostZeros('client'),
+  lostZeros('loan'),
+]

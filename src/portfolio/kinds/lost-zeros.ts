@@ -1,0 +1,46 @@
+import { type RawBuilder, sql } from 'kysely'
+import { REMEDY } from '../../csv/damaged-ids.ts'
+import { clientSubject, loanSubject } from '../../engine/operation.ts'
+import type { Rule } from './kind.ts'
+
+const OF = {
+  loan: { name: 'loan_external_id', column: sql`loan_external_id`, subject: loanSubject('') },
+  client: {
+    name: 'client_external_id',
+    column: sql`client_external_id`,
+    subject: clientSubject(''),
+  },
+}
+
+/**
+ * Ids in digits of which we know one with other zeros before it, or the file has one: a spreadsheet drops these zeros, and
+ * what exists would be created once more. An id that we know as it is remains valid.
+ */
+export const lostZeros =
+  (kind: keyof typeof OF): Rule =>
+  id => {
+    const { name, column, subject } = OF[kind]
+    const ourId = sql`${column} collate "default"`
+    // With a limit, each is looked up by index: PostgreSQL takes our ids for too many and would read all operations.
+    const known = (id: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
+      (select ${id} as id from loanops.operation o
+        where ${which} and o.subject = ${subject}::text || o.external_id and o.status <> 'failed' limit 1)`
+    const withZeros = sql`ltrim(o.external_id, '0') = number and o.external_id ~ '^0[0-9]*$' and o.external_id <> mine.id`
+    const withoutZeros = sql`o.external_id = number and number <> mine.id`
+    return sql`
+  select r.line, ${name}::text || ': ' || coalesce('line ' || other.line || ' has ', ${`the ${kind} exists as `}) || other.id || ${`: ${REMEDY}`}
+    from (with mine as materialized (
+            select ${ourId} as id, ltrim(${ourId}, '0') as number, min(line) as line
+              from loanops.migration_row where migration_id = ${id} and ${column} ~ '^0*[1-9][0-9]*$' group by 1
+          ), several as materialized (
+            select * from mine where number in (select number from mine group by 1 having count(*) > 1)
+          )
+          select distinct on (of) * from (
+            select mine.id as of, known.id, null::integer as line
+              from mine cross join lateral (${known(sql`o.external_id`, withZeros)} union all ${known(sql`o.external_id`, withoutZeros)}) known
+            union all
+            select m.id, o.id, o.line from several m join several o on o.number = m.number and o.id <> m.id) found
+           where ${known(sql`true`, sql`o.external_id = of`)} is null
+           order by of, line nulls first) other
+    join loanops.migration_row r on r.migration_id = ${id} and ${sql.ref(`r.${name}`)} collate "default" = other.of`
+  }
