@@ -14,7 +14,7 @@ import { PASSWORD_PATH as PATH } from '../frame/layout.ts'
 import { DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 
-const pageSchema = { querystring: Type.Object({ done: DoneQuery }, closed) }
+const pageSchema = { querystring: DoneQuery }
 const changeSchema = {
   body: Type.Object(
     {

@@ -26,7 +26,7 @@ import { eventList } from '../payments/event-list.ts'
 import { actInWords, words } from '../text/words.ts'
 import { type ApprovalItem, approvalState, subjectOf } from './approvals-page.ts'
 
-const pageSchema = { params: IdParams, querystring: Type.Object({ done: DoneQuery }, closed) }
+const pageSchema = { params: IdParams, querystring: DoneQuery }
 const decideSchema = { params: IdParams, body: Type.Object({ note: Type.Optional(Note) }, closed) }
 
 export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -6,7 +6,6 @@ import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
 import { withdrawCall } from '../../books/statements/withdraw-call.ts'
-import { closed } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -23,7 +22,7 @@ import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 
 const params = Type.Object({ id: Id })
-const schema = { params, querystring: Type.Object({ done: DoneQuery }, closed) }
+const schema = { params, querystring: DoneQuery }
 
 export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context

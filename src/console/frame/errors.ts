@@ -7,6 +7,7 @@ import { problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { loginBefore } from '../session/next-path.ts'
+import { isRefresh } from '../session/session.ts'
 import { answerPage } from './answer.ts'
 import { saveEndedForm } from './forms/ended-form.ts'
 import { reasonOf } from './forms/field-error.ts'
@@ -42,22 +43,20 @@ export async function noPage(request: FastifyRequest, reply: FastifyReply) {
 
 async function toLogin(request: FastifyRequest, reply: FastifyReply) {
   const isForm = !isSafe(request)
-  const page = isForm || isPart(request) ? placeBefore(request) : request.url
+  const page = isForm || isRefresh(request) ? placeBefore(request) : request.url
   if (isForm && request.routeOptions.config.needs !== 'own') await saveEndedForm(request, reply)
   return leadTo(loginBefore(page), request, reply)
 }
 
 /** htmx would follow a 303 itself and show the other page inside this one. */
 function leadTo(path: string, request: FastifyRequest, reply: FastifyReply) {
-  if (!isPart(request)) return reply.redirect(path, 303)
+  if (!isRefresh(request)) return reply.redirect(path, 303)
   return reply.code(401).header('hx-redirect', path).send('')
 }
 
-const isPart = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
-
 async function answerProblem(request: FastifyRequest, reply: FastifyReply, problem: RefusedForm) {
   reply.code(problem.status)
-  if (isPart(request)) return answerPart(request, reply, problem)
+  if (isRefresh(request)) return answerPart(request, reply, problem)
   const formPage = await pageOfForm(request, problem)
   if (formPage !== undefined) {
     const page = withRefusedForm(formPage, request, problem, alert)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { oneOf } from '../../http/fields/schemas.ts'
+import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { type Html, nothing } from './html.ts'
 
 const DONE = {
@@ -45,7 +45,8 @@ const DONE = {
   fetching: 'The fetch has been requested.',
 } as const
 
-export const DoneQuery = Type.Optional(oneOf(Object.keys(DONE)))
+export const Done = Type.Optional(oneOf(Object.keys(DONE)))
+export const DoneQuery = Type.Object({ done: Done }, closed)
 export type DoneKey = keyof typeof DONE
 
 export function doneNotice(done: string | undefined): Html {

@@ -1,11 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
-import { closed } from '../../http/fields/schemas.ts'
 import { openCheckNow } from '../../ledger/check/check-now.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -16,7 +14,7 @@ import { table } from '../lists/table.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 
-const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
+const schema = { querystring: DoneQuery }
 const title = 'The ledger’s set-up'
 const CLASSES = { ok: 'good', differs: 'wait', breaks: 'bad', unknown: 'hint' }
 

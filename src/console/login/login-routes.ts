@@ -14,14 +14,12 @@ import { sendRetryAfter } from '../../http/retry-after.ts'
 import { answerPage } from '../frame/answer.ts'
 import { endedFormIn } from '../frame/forms/ended-form.ts'
 import { dropToken, formCookie } from '../session/cookie.ts'
-import { MAX_NEXT } from '../session/next-path.ts'
+import { Next, NextQuery } from '../session/next-path.ts'
 import { endSession } from '../session/session.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
 import { loginPage } from './login-page.ts'
 import { signOnRoutes } from './sign-on-routes.ts'
 
-const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
-const askSchema = { querystring: Type.Object({ next: Next }, closed) }
 const loginSchema = {
   body: Type.Object(
     { username: AttemptedPassword, password: AttemptedPassword, next: Next },
@@ -35,7 +33,7 @@ export function sessionRoutes({ db, config, accounts }: Context): FastifyPluginA
   return async app => {
     app.get(
       '/login',
-      { schema: askSchema, config: { needs: 'nothing' } },
+      { schema: { querystring: NextQuery }, config: { needs: 'nothing' } },
       async (request, reply) => {
         const body = loginPage(request, config, request.query.next ?? '/console')
         return answerPage(request, reply, { title: 'Log in', body })

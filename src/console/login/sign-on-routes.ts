@@ -14,18 +14,15 @@ import {
 import type { Config } from '../../config/config.ts'
 import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
 import type { Database } from '../../database/database.ts'
-import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { signOnCookie } from '../session/cookie.ts'
-import { MAX_NEXT } from '../session/next-path.ts'
+import { NextQuery } from '../session/next-path.ts'
 import { sessionIn } from '../session/session.ts'
 import { answerLoggedIn } from './answer-logged-in.ts'
 import { loginPage } from './login-page.ts'
 
 const CALLBACK_PATH = '/console/login/callback'
 
-const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
-const startSchema = { querystring: Type.Object({ next: Next }, closed) }
 /** Issuers add parameters of their own. */
 const callbackSchema = { querystring: Type.Object({}, { additionalProperties: true }) }
 
@@ -49,7 +46,7 @@ export function signOnRoutes(
 
     app.get(
       '/login/sign-on',
-      { schema: startSchema, config: forAnybody },
+      { schema: { querystring: NextQuery }, config: forAnybody },
       async (request, reply) => {
         const { url, started } = await signOn.begin(callbackUrl(request).href)
         const { next = '/console' } = request.query

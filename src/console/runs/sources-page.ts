@@ -1,9 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
 import { read } from '../../accounts/access/needs.ts'
-import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
@@ -15,7 +13,7 @@ import { words } from '../text/words.ts'
 import { sourceForms } from './source-forms.ts'
 
 const MAX_SHOWN = 200
-const schema = { querystring: Type.Object({ done: DoneQuery }, closed) }
+const schema = { querystring: DoneQuery }
 
 type Row = Record<string, unknown>
 

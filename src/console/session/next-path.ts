@@ -1,5 +1,10 @@
+import { Type } from '@sinclair/typebox'
+import { closed } from '../../http/fields/schemas.ts'
+
 /** A longer one would not fit into the cookie of a login at an issuer. */
-export const MAX_NEXT = 2_000
+const MAX_NEXT = 2_000
+export const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
+export const NextQuery = Type.Object({ next: Next }, closed)
 
 /** The login that leads to this page, if its URL is not too long. */
 export function loginBefore(page: string): string {

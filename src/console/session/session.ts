@@ -79,7 +79,7 @@ export async function requireSession(
  * Whether htmx sent the request by itself: only what a person does renews a session, so that an unattended page does
  * not stay open.
  */
-const isRefresh = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
+export const isRefresh = ({ headers }: FastifyRequest) => headers['hx-request'] !== undefined
 
 /** Ends the session in every process and for every copy of its cookie. */
 export async function endSession(db: Database, config: Config, { jti }: Claims): Promise<void> {
