@@ -4,6 +4,33 @@ create or replace function core.is_decided_unreadable(t core.transaction) return
           and (t.state in ('waiting', 'posting', 'posted', 'returned', 'handled') or t.state = 'suspense' and t.decision = 'post')) is true
 $$;
 
+-- The gateway's other id of a posted transfer that it reported in two formats, where its statements have that one alone and
+-- somebody dismissed the payment under it; core.twin_of finds such payments before they are posted.
+create or replace function core.stated_twin_of(o core.transaction) returns text language sql stable as $$
+  select d.gateway_payment_id
+    from core.transaction d
+   where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') = coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference')
+     and coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') ~ '[1-9]' and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
+     and d.state = 'dismissed' and o.state = 'posted' and d.gateway = o.gateway and d.kind = 'payment' and o.kind = 'payment'
+     and d.amount = o.amount and d.currency = o.currency and coalesce(d.external_loan_id = o.external_loan_id, true)
+     and exists (select from core.current_statement s
+                  where s.gateway_payment_id = d.gateway_payment_id and s.gateway = d.gateway and s.status <> 'failed')
+     and not exists (select from core.current_statement s
+                      where s.gateway_payment_id = o.gateway_payment_id and s.gateway = o.gateway and s.status <> 'failed')
+   order by d.id
+   limit 1
+$$;
+
+-- The posted payment that has this dismissed one's money; no two have the same.
+create or replace function core.booked_twin_of(d core.transaction) returns uuid language sql stable as $$
+  select o.id
+    from core.transaction o
+   where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') = coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference')
+     and o.gateway = d.gateway and o.state = 'posted' and d.state = 'dismissed' and core.stated_twin_of(o) = d.gateway_payment_id
+   order by o.id
+   limit 1
+$$;
+
 -- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
 -- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
 -- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
@@ -29,7 +56,8 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
  cross join lateral (select core.is_decided_unreadable(t)) decided (is_unreadable)
  where t.kind = 'payment' and t.state <> 'failed'
    -- A payment is on our side once: as its own row, unless that was dismissed because an event that could not be read was
-   -- posted or handled as this payment.
+   -- posted or handled as this payment, or because it was posted under its other id.
+   and not (t.state = 'dismissed' and core.booked_twin_of(t) is not null)
    and not (decided.is_unreadable and exists (
      select from core.transaction own
       where own.gateway_payment_id = t.booked_as and own.gateway = core.gateway_of(t) and own.kind = 'payment'
@@ -42,6 +70,16 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
      select from core.transaction o
       where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.gateway_payment_id and core.gateway_of(o) = t.gateway
         and o.booked_as = t.gateway_payment_id and core.is_decided_unreadable(o)));
+
+-- The payments that the gateway states around this day under the ids of their dismissed twins.
+create or replace function core.booked_twins(wanted_day date)
+  returns table (gateway text, gateway_payment_id text, "row" core.payment_here) language sql stable as $$
+  select d.gateway, d.gateway_payment_id, h
+    from core.transaction d
+    join core.payment_here h on h.id = core.booked_twin_of(d)
+   where d.state = 'dismissed' and d.kind = 'payment'
+     and d.paid_at >= (select core.start_of(wanted_day - 7)) and d.paid_at < (select core.start_of(wanted_day + 8))
+$$;
 
 -- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
 -- to the day that the gateway gives it or, without one, to ours: of an event that could not be read, as of which it was posted.
@@ -64,7 +102,7 @@ create or replace function core.pairs_of(wanted_day date)
       join core.payment_here h on h.id = t.id and h.decided_day = wanted_day
   ), met as (
     select said.gateway, said.gateway_payment_id, said.lender, said.source, said.currency, said.amount,
-           coalesce(here.row, other.row, booked.row) as row
+           coalesce(here.row, other.row, booked.row, twin.row) as row
       from said
       left join here on here.stated_as = said.gateway_payment_id and here.gateway = said.gateway
       -- These are nested loops: only payments of another day are looked up one by one.
@@ -79,6 +117,8 @@ create or replace function core.pairs_of(wanted_day date)
          where here.row is null and other.row is null and t.problem = 'unreadable' and t.hints ->> 'payment_id' = said.gateway_payment_id
            and core.gateway_of(t) = said.gateway and h.stated_as = said.gateway_payment_id
          limit 1) booked on true
+      left join core.booked_twins(wanted_day) twin
+        on twin.gateway_payment_id = said.gateway_payment_id and twin.gateway = said.gateway
   )
   select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), core.lender_of(source, gateway, lender, (row).lender),
          currency, amount,
@@ -96,4 +136,5 @@ create or replace function core.pairs_of(wanted_day date)
          and s.status <> 'failed'
       limit 1) other on true
    where said.gateway is null and other.gateway is null
+     and not exists (select from core.booked_twins(wanted_day) twin where (twin.row).id = (here.row).id)
 $$;
