@@ -187,8 +187,9 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
              else 'open' end,
         base.number_of(dispute -> 'dispute_amount'),
         coalesce(base.text_of(dispute -> 'dispute_amount_currency'), base.text_of(disputed -> 'payment_currency')),
-        coalesce(base.iso_time_of(dispute -> 'resolved_at'), base.iso_time_of(dispute -> 'updated_at'),
-          base.iso_time_of(dispute -> 'created_at')), null, null,
+        -- Of a dispute that goes on, the gateway gives a day in the year 9999 as that of its end.
+        coalesce(case when base.text_of(dispute -> 'dispute_status') ~ '_MERCHANT_(LOST|ACCEPTED|WON)$' then base.iso_time_of(dispute -> 'resolved_at') end,
+          base.iso_time_of(dispute -> 'updated_at'), base.iso_time_of(dispute -> 'created_at')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(disputed -> 'order_id'), 'phase', phase,
           'dispute_status', base.text_of(dispute -> 'dispute_status'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'reason', base.text_of(dispute -> 'reason_description'),

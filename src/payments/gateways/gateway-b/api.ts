@@ -12,7 +12,7 @@ import { partNumbers } from '../items/part-numbers.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
-import { reversalsIn } from './reversals.ts'
+import { reversalsIn, withPayment } from './reversals.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
 import { kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
@@ -58,8 +58,11 @@ export function readsOfB(call: CallGateway): GatewayReads {
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)
       return item === undefined ? undefined : { item }
     },
-    dispute: (id, paymentId) =>
-      itemIn(`/payments/${encodeURIComponent(paymentId)}/disputes`, 'dispute_id', id),
+    async dispute(id, paymentId) {
+      const path = `/payments/${encodeURIComponent(paymentId)}/disputes`
+      const item = await itemIn(path, 'dispute_id', id)
+      return item === undefined ? undefined : withPayment(item, paymentId)
+    },
     // Without its order, a payment may name no loan; an order of an earlier year is refused.
     order: orderId => found(get(orderPath(orderId)), isLasting),
     settled: window => settledIn(call, window),

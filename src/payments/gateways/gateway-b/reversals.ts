@@ -60,7 +60,7 @@ async function disputesIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
   const { list, refusal } = await listAt(path && `${path}/disputes`, ask)
   return list.length === 0
     ? readOr(refusal, disputeOfRow(row, paymentId))
-    : list.flatMap(dispute => disputeOf(dispute, paymentId))
+    : list.map(dispute => disputeOf(dispute, paymentId))
 }
 
 type Answer = { list: unknown[]; refusal?: GatewayRefused }
@@ -77,11 +77,15 @@ async function listAt(path: string | null, ask: Ask): Promise<Answer> {
   }
 }
 
-/** What the row itself says. @throws UnreadableItem if that is nothing, and the gateway refused to say more */
+/** What the row itself says. @throws UnreadableItem if that is nothing: money went back, and nobody knows of what */
 function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReversal[]): ApiReversal[] {
-  if (refusal === undefined || ofRow.length > 0) return ofRow
-  throw new UnreadableItem(`asked about it, ${refusal.message}`)
+  if (ofRow.length > 0) return ofRow
+  throw refusal === undefined
+    ? new UnreadableItem(NAMES_NO_PAYMENT)
+    : new UnreadableItem(`asked about it, ${refusal.message}`)
 }
+
+const NAMES_NO_PAYMENT = 'it names no payment'
 
 function refundOf(refund: unknown): ApiReversal[] {
   for (const needed of ['cf_refund_id', 'cf_payment_id']) shape.text(refund, needed)
@@ -96,11 +100,17 @@ function refundOfRow(
   return refundId === null || paymentId === null ? [] : [{ kind: 'refund', item: row }]
 }
 
-function disputeOf(dispute: unknown, ofPayment: string | null): ApiReversal[] {
-  const paymentId = shape.maybe(dispute, 'order_details.cf_payment_id') ?? ofPayment
-  if (paymentId === null) return []
+function disputeOf(dispute: unknown, askedOf: string | null): ApiReversal {
   shape.text(dispute, 'dispute_id')
-  return [{ kind: 'dispute', item: dispute }]
+  return { kind: 'dispute', item: withPayment(dispute, askedOf) }
+}
+
+/** A payment's own list need not say whose disputes these are. @throws UnreadableItem if nothing names the payment */
+export function withPayment(dispute: unknown, paymentId: string | null): unknown {
+  if (shape.maybe(dispute, 'order_details.cf_payment_id') !== null) return dispute
+  if (paymentId === null) throw new UnreadableItem(NAMES_NO_PAYMENT)
+  const { order_details: details, ...rest } = dispute as Record<string, object | null>
+  return { ...rest, order_details: { ...details, cf_payment_id: paymentId } }
 }
 
 function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
