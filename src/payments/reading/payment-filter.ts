@@ -2,14 +2,16 @@ import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { oneOf } from '../../http/fields/schemas.ts'
-import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
+import { TAKE, trimText } from '../../http/fields/take-values.ts'
 import { invalidField } from '../../http/problem.ts'
+import { BLANK } from '../../text/trimmed.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { KINDS, type Objection, STATES } from '../payment-record.ts'
 import { REASONS } from '../suspense-reasons.ts'
 
+const NOT_BLANK = `^[${BLANK}]*[^\\s${BLANK}\\u0000][^\\u0000]*$`
 const text = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, description })
+  Type.String({ [TAKE]: trimText, minLength: 1, maxLength, pattern: NOT_BLANK, description })
 
 export const paymentFilter = {
   // The name that the event has, even if no loan can have it.

@@ -55,6 +55,7 @@ t.test('payments are listed and summed up by each filter', async t => {
     ['from=2026-02-05&to=2026-02-05&reason=no_loan_named', 'first', 'last'],
     ['from=2026-02-05&to=2026-02-05&state=posted', 'posted'],
     ['loan=L-1&gateway=gateway_a', 'posted'],
+    ['loan=%20L-1%E2%80%8B&lender=LENDER_02%20', 'posted'],
   ] as const)
     t.same((await listed(query)).sort(), [...ids].sort(), query)
   t.same(await listed('from=2026-02-04&to=2026-02-06&reason=no_loan_named'), [

@@ -77,6 +77,8 @@ t.test('blanks around a value and the case of a UPI id make no other reference',
     'an id with other case is another',
   )
   t.same(await stored(), ['ASHA@UPI L-1', 'VA_1 L-2', 'va_1 L-1'])
+  const { body } = await call('GET', '/api/references?loan=%20L-2%20')
+  t.match(body.references, [{ value: 'VA_1' }], 'nor another loan')
   t.equal((await call('DELETE', '/api/references/gateway_a/payer/Asha%40Upi')).status, 204)
 })
 
