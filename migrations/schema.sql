@@ -351,7 +351,7 @@ create table core.settlement_row (
   paid_out numeric,
   statement_id uuid,
   earlier_files uuid[] default '{}'::uuid[] not null,
-  constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text]))),
+  constraint settlement_row_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'other'::text, 'payout'::text]))) NOT VALID,
   constraint settlement_row_pkey PRIMARY KEY (settlement_id, gateway, kind, id)
 );
 CREATE INDEX settlement_row_of_file ON core.settlement_row USING btree (statement_id) WHERE (statement_id IS NOT NULL);

@@ -15,11 +15,13 @@ comment on view ops.statement_file is 'The gateways’ reports that were uploade
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without
 -- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up, nor
 -- does one of several currencies.
+-- If the gateway states what it paid out, nor does one whose parts sum up to another amount, for any of its lenders.
 -- A part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
-       is_known and is_agreed and currencies <= 1 and stated = net + adjustments as adds_up, adjustments, net + adjustments as paid_out,
-       case when is_known and currencies <= 1 then stated - net - adjustments + disagreed end as off_by
+       is_known and is_agreed and currencies <= 1 and stated = net + adjustments and unlisted = 0 as adds_up,
+       adjustments, net + adjustments as paid_out,
+       case when is_known and currencies <= 1 then stated - net - adjustments + disagreed + unlisted end as off_by
   from (
     select *, gross - fees - tax - refunds as net
       from (
@@ -31,9 +33,16 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunds,
                coalesce(sum(paid_out) filter (where kind = 'other'), 0) as adjustments,
                bool_and(disagreed = 0) as is_agreed, sum(disagreed) as disagreed,
-               count(paid_out) = count(*) as is_known, count(distinct currency) as currencies, coalesce(sum(paid_out), 0) as stated
+               count(paid_out) = count(*) as is_known, count(distinct currency) as currencies,
+               coalesce(sum(paid_out) filter (where kind <> 'payout'), 0) as stated, max(unlisted) as unlisted
           from (
-            select gateway, settlement_id, settled_at, utr, kind, amount, currency, fee, tax, paid_out, disagreed,
+            select gateway, settlement_id, coalesce(settled_at, max(settled_at) over whole) as settled_at,
+                   coalesce(utr, max(utr) over whole) as utr, kind, amount, currency, fee, tax, paid_out, disagreed,
+                   count(*) filter (where kind <> 'payout') over whole as parts,
+                   -- How much more was paid out than all parts sum up to; unknown where a part is.
+                   case when count(paid_out) over whole < count(*) over whole then 0
+                        else coalesce(max(paid_out) filter (where kind = 'payout') over whole
+                                        - coalesce(sum(paid_out) filter (where kind <> 'payout') over whole, 0), 0) end as unlisted,
                    coalesce(lender, case when min(lender) over whole = max(lender) over whole then min(lender) over whole end,
                      case when min(lender) over whole is null then of_file end, 'UNKNOWN') as lender
               from (
@@ -60,6 +69,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                 select gateway, settlement_id, lender, null, settled_at, utr, 'lost', 0, null, 0, 0, null, 0
                   from core.current_lost_part) listed
             window whole as (partition by gateway, settlement_id)) part
+         where kind <> 'payout' or parts = 0
          group by gateway, settlement_id, lender) summed) settlement;
 comment on view ops.settlement is 'What the gateways paid out, of which payments, and whether the parts add up to the paisa';
 

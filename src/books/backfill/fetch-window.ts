@@ -45,7 +45,12 @@ export async function fetchWindow(
 
 async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   for (const part of partsOf(window)) {
-    for await (const page of api.pages(part)) yield { kind: 'page', page }
+    for await (const page of api.pages(part)) {
+      yield { kind: 'page', page }
+      const { payouts: settlements = [] } = page
+      if (settlements.length > 0)
+        yield { kind: 'settlements', page: { settlements, unreadable: [] } }
+    }
     for await (const page of api.settled(part)) yield { kind: 'settlements', page }
     yield { kind: 'end', part }
   }

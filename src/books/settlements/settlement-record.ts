@@ -21,7 +21,7 @@ export const Settlement = Type.Object(
     paid_out: money('net plus adjustments'),
     off_by: nullable(
       money(
-        'by how much the gateway’s own account of its parts is greater; 0 where it adds up, null where a part is not known',
+        'by how much the gateway’s own account of its parts, or the payout that it states, is greater; 0 where it adds up, null where a part is not known',
       ),
     ),
     adds_up: nullable(Type.Boolean()),

@@ -10,12 +10,12 @@ import { type Place, type ReportLayout, recognise, recogniseHeader } from './rec
 import { plainTime } from './time-cell.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
-const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out)$/
+const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out|amount_settled)$/
 
 /** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
   let layout: ReportLayout
-  const settlements = new Map<string, string>()
+  const summary = summaryReader()
   const ignored: string[] = []
   const numbered = partNumbers()
 
@@ -28,13 +28,15 @@ export function rowLayout(place: Place) {
       if (!layout.format.isSummary) return false
       const next = recognise(cells, place)
       if (next !== undefined) use(next)
-      else noteSettlement(fieldsIn(cells))
+      else summary.note(layout.format, fieldsIn(cells))
       return true
     },
+    /** What the rows before the payments state as paid out, each once. */
+    takePayouts: () => summary.payouts.splice(0),
     fieldsIn,
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
-      toldApart(layout.format.read(fields, settlements, status), numbered, file),
+      toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
     /** The time of the row's payment, which says to which day a refused row belongs. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
@@ -52,13 +54,24 @@ export function rowLayout(place: Place) {
     ignored.push(...found.ignored)
   }
 
-  function noteSettlement({ utr, settlement_id }: Record<string, string>) {
-    if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
-  }
-
   function fieldsIn(cells: string[]): Record<string, string> {
     const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
     return plainFields(layout.format, fields)
+  }
+}
+
+/** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
+function summaryReader() {
+  const settlements = new Map<string, string>()
+  const payouts: ReadRow[] = []
+  return {
+    settlements,
+    payouts,
+    note(format: Format, fields: CsvFields) {
+      const { utr, settlement_id } = fields
+      if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
+      payouts.push(format.read(fields, settlements, null))
+    },
   }
 }
 

@@ -52,7 +52,8 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
-      for (const day of await save(valid, result)) result.days.add(day)
+      const payouts = layout.takePayouts().filter(row => errorsOf(row, {}, []).length === 0)
+      for (const day of await save([...payouts, ...valid], result)) result.days.add(day)
     },
   }
 

@@ -36,9 +36,12 @@ export type ApiReversal = { kind: 'refund' | 'dispute'; item: unknown }
 /** `payment`: the refund's payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
 
+/** A `payout` is what was paid out, as the gateway states it: no part of the settlement, but the sum of them all. */
+export type SettledKind = 'payment' | 'refund' | 'other' | 'payout'
+
 /** Named as in core.settlement_row. */
 export type ApiSettlement = {
-  kind: 'payment' | 'refund' | 'other'
+  kind: SettledKind
   id: string
   /** The id under which earlier versions stored the part, or its beginning; null or absent where that was the same. */
   formerly?: string | null
@@ -84,6 +87,8 @@ export type ApiPage = {
   payments: ApiPayment[]
   reversals: ApiReversal[]
   unreadable: Unreadable[]
+  /** What settlements paid out, where that is listed with the payments. */
+  payouts?: ApiSettlement[]
 }
 
 export type SettlementPage = Pick<ApiPage, 'unreadable'> & { settlements: ApiSettlement[] }

@@ -1,12 +1,12 @@
 import { Decimal } from 'decimal.js'
-import type { PaymentStatus, StatusFields } from './gateway-api.ts'
+import type { PaymentStatus, SettledKind, StatusFields } from './gateway-api.ts'
 
 export type Fields = Record<string, string>
 /** The cells of a row about a payment, in the template's columns. */
 export type Said = Fields
 /** A part of a settlement. Amounts are texts until they are checked. */
 export type Settled = {
-  kind: 'payment' | 'refund' | 'other'
+  kind: SettledKind
   id: string | undefined
   /** As in `ApiSettlement`. */
   formerly?: string | undefined

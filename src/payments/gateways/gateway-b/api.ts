@@ -14,7 +14,7 @@ import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
 import { reversalsIn, withPayment } from './reversals.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
-import { kindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -42,6 +42,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
           payments: paid.read,
           reversals,
           unreadable: [...paid.unreadable, ...unreadable],
+          payouts: rows.flatMap(row => ifReadable(() => payoutIn(row)) ?? []),
         }
       }
     },
@@ -187,8 +188,9 @@ function settlementOf(row: unknown): ApiSettlement[] {
           refundId: shape.maybe(refundPart(row), 'refund_id'),
           paidOut,
         })
-  // The payout itself is not part of the settlement, and the rest may not be settled yet.
-  if (settlementId === null || type === 'SETTLEMENT') return []
+  if (type === 'SETTLEMENT') return payoutIn(row)
+  // A part without a settlement is not settled yet.
+  if (settlementId === null || isOfPayout(shape.maybe(event, 'adjustment_remarks'))) return []
   if (id === null) throw new UnreadableItem('its id is missing')
   const { fee, tax } = feesOf(row)
   return [
@@ -197,15 +199,42 @@ function settlementOf(row: unknown): ApiSettlement[] {
       id,
       formerly,
       payment_id: paymentId,
-      settlement_id: settlementId,
-      settled_at: shape.given(details, 'settlement_date', shape.isoTime),
-      utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
+      ...settlementIn(details, settlementId),
       amount: shape.given(event, 'event_amount', shape.amount) ?? '0',
       fee: fee ?? '0.00',
       tax: tax ?? '0.00',
       paid_out: paidOut,
     },
   ]
+}
+
+function payoutIn(row: unknown): ApiSettlement[] {
+  const details = part(row, 'settlement_details')
+  const id = shape.maybe(details, 'cf_settlement_id')
+  const total =
+    shape.given(details, 'amount_settled', shape.amount) ??
+    shape.given(eventOf(row), 'amount_settled', shape.amount)
+  if (id === null || total === null || shape.maybe(eventOf(row), 'event_type') !== 'SETTLEMENT')
+    return []
+  const nothing = { payment_id: null, fee: '0.00', tax: '0.00' }
+  return [
+    {
+      kind: 'payout',
+      id,
+      ...nothing,
+      ...settlementIn(details, id),
+      amount: total,
+      paid_out: total,
+    },
+  ]
+}
+
+function settlementIn(details: unknown, settlement_id: string) {
+  return {
+    settlement_id,
+    settled_at: shape.given(details, 'settlement_date', shape.isoTime),
+    utr: shape.maybe(details, 'settlement_utr') ?? shape.maybe(details, 'utr'),
+  }
 }
 
 function signedIn(event: unknown, name: string): string | null {

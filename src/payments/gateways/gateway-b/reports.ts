@@ -9,7 +9,7 @@ import {
   type Settled,
 } from '../report-format.ts'
 import { collectionOf } from './row.ts'
-import { kindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -29,6 +29,8 @@ export const gatewayBEvents: Format = {
     event_time: ['event_time'],
     event_amount: ['event_amount'],
     paid_out: ['event_settlement_amount'],
+    amount_settled: ['amount_settled'],
+    remarks: ['adjustment_remarks'],
     status: ['event_status', 'status'],
     is_captured: ['is_captured'],
     payment_group: ['payment_group'],
@@ -52,8 +54,27 @@ export const gatewayBSummary: Format = {
   title: 'settlements of gateway B',
   signature: ['id', 'net_settlement_amount', 'utr_no'],
   isSummary: true,
-  columns: { settlement_id: ['id'], utr: ['utr_no'] },
-  read: () => ({ said: null, settled: null }),
+  isIndian: true,
+  columns: {
+    settlement_id: ['id'],
+    utr: ['utr_no'],
+    amount_settled: ['net_settlement_amount'],
+    settled_at: ['settlement_date'],
+  },
+  read: readPayout,
+}
+
+function readPayout({ settlement_id, settled_at, utr, amount_settled }: Fields): ReadRow {
+  if (settlement_id === undefined || amount_settled === undefined)
+    return { said: null, settled: null }
+  const of = { id: settlement_id, settlement_id, settled_at, utr }
+  const settled: Settled = {
+    kind: 'payout',
+    ...of,
+    amount: amount_settled,
+    paid_out: amount_settled,
+  }
+  return { said: null, settled }
 }
 
 function readEvent(
@@ -64,8 +85,8 @@ function readEvent(
 ): ReadRow {
   const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
   const event_type = row.event_type?.toUpperCase() ?? ''
-  // The payout itself is not part of the settlement.
-  if (event_type === 'SETTLEMENT') return { said: null, settled: null }
+  if (event_type === 'SETTLEMENT') return readPayout(row)
+  if (isOfPayout(row.remarks)) return { said: null, settled: null }
   const kind = kindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
   const status = known ?? 'captured'

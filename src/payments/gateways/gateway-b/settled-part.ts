@@ -33,6 +33,13 @@ export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Eve
   return { id: named + [minuteOf(at ?? ''), ...added].join(' '), formerly: named }
 }
 
+/**
+ * Whether an adjustment's remarks say that it is the payout itself, or the balance that is paid out: an instant settlement
+ * lists both.
+ */
+export const isOfPayout = (remarks: string | null | undefined): boolean =>
+  /_(COMPUTE|SWEEP)$/i.test(remarks ?? '')
+
 /** A debit is written with or without its sign. */
 export const signed = (amount: string, saleType: string | null | undefined): string =>
   saleType?.toUpperCase() === 'DEBIT' && !amount.startsWith('-') ? `-${amount}` : amount

@@ -1,0 +1,150 @@
+import t, { type Test } from 'tap'
+import { fetchAll } from '../support/books/gateways.ts'
+import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { ALL_DAY } from '../support/books/reconciliation.ts'
+import { uploadStatement } from '../support/books/statements.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const settlementAt = async ({ call }: TestService) =>
+  (await call('GET', '/api/settlements?utr=PGI45345')).body.settlements
+
+/** Gateway B's API, whose rows are flat as in its versions before 2026-01-01. */
+async function settled(t: Test, rows: object[], listedAt = '/pg/settlement/recon') {
+  const lists = new Map([[listedAt, rows]])
+  const { settings } = await oddGateway(t, ({ path }) => ({
+    data: lists.get(path) ?? [],
+    cursor: null,
+  }))
+  const service = await startTestService(t, settings)
+  const { last_error } = await fetchAll(service.call, 'gateway_b', ALL_DAY)
+  t.equal(last_error, null)
+  return { service, lists, settlement: () => settlementAt(service) }
+}
+
+const settlement = {
+  cf_settlement_id: 45_345,
+  event_id: '45345',
+  event_currency: 'INR',
+  event_time: '2026-02-05T14:45:07+05:30',
+}
+const stated = { settlement_date: '2026-02-05T14:45:24+05:30', settlement_utr: 'PGI45345' }
+const PAYOUT = {
+  ...settlement,
+  ...stated,
+  event_type: 'SETTLEMENT',
+  sale_type: 'CREDIT',
+  event_amount: 3_000,
+  event_settlement_amount: 2_800,
+  amount_settled: 2_796.46,
+  adjustment: -200,
+  settlement_charge: 3,
+  settlement_tax: 0.54,
+  event_status: 'PAID',
+  settlement_type: 'INSTANT_SETTLEMENT',
+}
+const adjustment = (sale_type: string, amount: number, remarks: string) => ({
+  ...settlement,
+  event_type: 'OTHER_ADJUSTMENT',
+  sale_type,
+  event_amount: amount,
+  event_settlement_amount: amount,
+  adjustment_remarks: remarks,
+})
+/** As gateway B's pages show an instant settlement. */
+const INSTANT = [
+  PAYOUT,
+  adjustment('CREDIT', 3_000, 'INSTANT_SETTLEMENT_COMPUTE'),
+  adjustment('DEBIT', 3, 'INSTANT_SETTLEMENT_CHARGE'),
+  adjustment('DEBIT', 0.54, 'INSTANT_SETTLEMENT_TAX'),
+  adjustment('DEBIT', 2_796.46, 'INSTANT_SETTLEMENT_SWEEP'),
+]
+const PAYMENT = {
+  ...settlement,
+  ...stated,
+  event_type: 'PAYMENT',
+  sale_type: 'CREDIT',
+  event_id: '9',
+  event_status: 'SUCCESS',
+  event_amount: 3_000,
+  event_settlement_amount: 3_000,
+  cf_payment_id: 1,
+  payment_amount: 3_000,
+  payment_time: '2026-02-05T14:00:00+05:30',
+}
+
+t.test('an instant settlement adds up if its parts sum up to what was paid out', async t => {
+  const { service, lists, settlement } = await settled(t, [PAYMENT, ...INSTANT])
+  t.match(await settlement(), [
+    { gross: '3000', adjustments: '-3.54', paid_out: '2996.46', off_by: '-200.00', adds_up: false },
+  ])
+  lists.set('/pg/settlement/recon', [PAYMENT, ...INSTANT, adjustment('DEBIT', 200, 'RESERVE')])
+  await fetchAll(service.call, 'gateway_b', ALL_DAY)
+  t.match(await settlement(), [
+    { adjustments: '-203.54', paid_out: '2796.46', off_by: '0.00', adds_up: true },
+  ])
+})
+
+t.test('a payout without any part is found by its UTR and does not add up', async t => {
+  const { settlement } = await settled(t, [PAYOUT])
+  t.match(await settlement(), [
+    { settlement_id: '45345', payments: 0, paid_out: '0', off_by: '2796.46', adds_up: false },
+  ])
+})
+
+t.test('a payout that is listed with the payments counts, too', async t => {
+  const { service, lists, settlement } = await settled(t, [PAYOUT], '/pg/recon')
+  lists.set('/pg/settlement/recon', [PAYMENT])
+  await fetchAll(service.call, 'gateway_b', ALL_DAY)
+  t.match(await settlement(), [{ paid_out: '3000', off_by: '-203.54', adds_up: false }])
+})
+
+t.test('a payout in nested rows counts, too', async t => {
+  const row = (event: object, payment: object) => ({
+    ...rowOfB('1', { event, payment }),
+    settlement_details: {
+      cf_settlement_id: '45345',
+      settlement_date: stated.settlement_date,
+      utr: 'PGI45345',
+      amount_settled: 1_000,
+    },
+  })
+  const paid = { event_settlement_amount: 976.4, sale_type: 'CREDIT' }
+  const fees = { event_service_charge: 20, event_service_tax: 3.6 }
+  const { settlement } = await settled(t, [
+    row({ ...paid, ...fees }, {}),
+    row({ event_type: 'SETTLEMENT', event_id: '45345' }, { cf_payment_id: null }),
+  ])
+  t.match(await settlement(), [{ paid_out: '976.4', off_by: '23.6', adds_up: false }])
+})
+
+const SUMMARY = 'Id,Settlement Amount,Adjustment,Net Settlement Amount,UTR No.,Settlement Date'
+const EVENTS =
+  'Event ID,Event Type,Sale Type,Event Currency,Event Time,Status,Event Amount,Event Settlement Amount,Settlement Date,UTR,Cashfree Reference ID,Transaction Amount,Transaction Service Charge,Txn ST/GST,Transaction Time'
+const end = '2026-02-07 12:00:00,PGI45345'
+const REPORT = [
+  SUMMARY,
+  '45345,976.40,-12.50,"1,963.90",PGI45345,2026-02-07 12:00:00',
+  EVENTS,
+  `1,PAYMENT,CREDIT,INR,2026-02-05 10:00:09,SUCCESS,1000,976.40,${end},1,1000,20,3.60,2026-02-05 10:00:00`,
+  `88,OTHER_ADJUSTMENT,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,12.50,12.50,${end},,,,,`,
+]
+const MORE = `1000,OTHER_ADJUSTMENT,CREDIT,INR,2026-02-06 11:00:00,SUCCESS,1000,1000,${end},,,,,`
+
+t.test('a report whose parts do not sum up to its own total does not add up', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const upload = (rows: string[]) =>
+    uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', rows.join('\n'))
+  const { body } = await upload(REPORT)
+  t.match(body, { rows: 2, valid_rows: 2, errors: [] })
+  const whole = { settlement_id: '45345', lender: 'LENDER_02', payments: 1 }
+  t.match(await settlementAt(service), [
+    { ...whole, paid_out: '963.90', off_by: '1000.00', adds_up: false },
+  ])
+  const { statement_id } = (await upload([...REPORT, MORE])).body
+  t.match(await settlementAt(service), [
+    { ...whole, paid_out: '1963.90', off_by: '0.00', adds_up: true },
+  ])
+  for (const id of [body.statement_id, statement_id])
+    await service.call('DELETE', `/api/gateways/gateway_b/statements/${id}`)
+  t.same(await settlementAt(service), [])
+})
