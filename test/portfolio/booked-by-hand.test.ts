@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startProxy } from '../support/ledger/proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
-import { ended, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, startCsv } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -14,8 +14,7 @@ t.test('a row that a person books by hand while its call runs is not booked twic
   await service.loan('L-1')
   const late = Promise.withResolvers<void>()
   proxy.interferences = [{ of: 'p-1', on: 'writes', after: late.promise, times: 1 }]
-  const { migration_id } = (await uploadCsv(service, 'repayments', repaymentsCsv({}))).body
-  await service.call('POST', '/api/migration/run', { migration_id })
+  const migration_id = await startCsv(service, 'repayments', repaymentsCsv({}))
   await until(async () => proxy.held === 1, 'its call runs')
   const path = '/loans/external-id/L-1/transactions?command=repayment'
   await service.ledgerCall('POST', path, {

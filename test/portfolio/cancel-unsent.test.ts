@@ -5,7 +5,7 @@ import { lockRun } from '../../src/portfolio/run/run-lock.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { booksOf } from '../support/portfolio/books.ts'
-import { ended, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, rowsOf, startCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -15,7 +15,7 @@ t.test('a cancel takes back rows that wait for the ledger’s set-up after a ref
   const { ledger } = service
   await withLedger(service).loan('L-1')
   await faults(ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
-  const id = await run(service, 'repayments', repaymentsCsv({}, { payment_reference: 'p-2' }))
+  const id = await startCsv(service, 'repayments', repaymentsCsv({}, { payment_reference: 'p-2' }))
   await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
   await cancel(service, id)
   t.match(await rowsOf(service, id), [{ state: 'valid' }, { state: 'valid' }])
@@ -36,7 +36,7 @@ t.test('a cancel takes back rows that a pause put off after their claim', async 
   const service = await startTestService(t)
   await withLedger(service).loan('L-1')
   await service.call('POST', '/api/ledger/pause', { reason: 'close of business' })
-  const id = await run(service, 'repayments', repaymentsCsv({}))
+  const id = await startCsv(service, 'repayments', repaymentsCsv({}))
   await until(async () => (await waitingFor(service)).length === 1)
   // As a worker leaves it that claimed it just before the pause.
   await sql`
@@ -55,7 +55,7 @@ t.test('a cancel takes back rows that are claimed and wait for a slot', async t 
   const answer = Promise.withResolvers<void>()
   proxy.interferences = [{ of: 'p-1', on: 'writes', after: answer.promise }]
   const other = { loan_external_id: 'L-2', payment_reference: 'p-2' }
-  const id = await run(service, 'repayments', repaymentsCsv({}, other))
+  const id = await startCsv(service, 'repayments', repaymentsCsv({}, other))
   await until(async () => proxy.held > 0 && (await claimed(service)) === 2)
   await cancel(service, id)
   answer.resolve()
@@ -67,7 +67,7 @@ t.test('a cancel takes back rows that are claimed and wait for a slot', async t 
 t.test('a client that waits for the ledger’s set-up goes with the last of its loans', async t => {
   const service = await startTestService(t)
   await faults(service.ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
-  const id = await run(service, 'loans', loansCsv({}))
+  const id = await startCsv(service, 'loans', loansCsv({}))
   await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
   const { rows } = await sql<{ id: string }>`
     select operation_type || '|' || id as id from loanops.operation
@@ -81,7 +81,7 @@ t.test('a client that waits for the ledger’s set-up goes with the last of its 
 t.test('a client that was tried stays for a loan that is not fed yet', async t => {
   const service = await startTestService(t)
   await faults(service.ledger, [{ kind: 'unauthorized', match: { on: 'writes' } }])
-  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  const id = await startCsv(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
   await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
   await service.db.transaction().execute(async trx => {
     await lockRun(trx, id)
@@ -103,12 +103,6 @@ t.test('a client that was tried stays for a loan that is not fed yet', async t =
   )
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 1 })
 })
-
-async function run(service: TestService, type: string, csv: string): Promise<string> {
-  const { migration_id } = (await uploadCsv(service, type, csv)).body
-  await service.call('POST', '/api/migration/run', { migration_id })
-  return migration_id
-}
 
 async function cancel({ call }: TestService, id: string) {
   const { status } = await call('POST', `/api/migration/${id}/cancel`)

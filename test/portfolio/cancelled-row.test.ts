@@ -6,7 +6,7 @@ import { lockRun } from '../../src/portfolio/run/run-lock.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { booksOf } from '../support/portfolio/books.ts'
-import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, migrateCsv, rowsOf, startCsv, uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +19,7 @@ t.test(
     proxy.interferences = [{ of: 'p-2', on: 'writes', after: answer.promise }]
     const references = ['p-2', 'p-3', 'p-4', 'p-5']
     const csv = repaymentsCsv(...references.map(payment_reference => ({ payment_reference })))
-    const id = await run(service, 'repayments', csv)
+    const id = await startCsv(service, 'repayments', csv)
     await until(async () => proxy.held > 0, 'line 2 is at the ledger')
     await cancelStep(service, id, 4, 'MIGRATED_REPAYMENT')
     await untilFedAgain(service)
@@ -41,7 +41,7 @@ t.test(
 t.test('a run whose row is cancelled at a later step waits for the call under way', async t => {
   const { service, answer, proxy } = await behindProxy(t)
   proxy.interferences = [{ of: 'L-1', on: 'writes', after: answer.promise }]
-  const id = await run(service, 'loans', loansCsv({}))
+  const id = await startCsv(service, 'loans', loansCsv({}))
   await until(async () => proxy.held > 0, 'the loan is at the ledger')
   await cancelStep(service, id, 2, 'LOAN_APPROVE')
   await untilFedAgain(service)
@@ -55,7 +55,7 @@ t.test('a run whose row is cancelled at a later step waits for the call under wa
 t.test('a row whose step ends while its run is cancelled can be run again', async t => {
   const { service, answer, proxy } = await behindProxy(t)
   proxy.interferences = [{ of: 'L-1', on: 'writes', after: answer.promise }]
-  const id = await run(service, 'loans', loansCsv({}))
+  const id = await startCsv(service, 'loans', loansCsv({}))
   await until(async () => proxy.held > 0, 'the loan is at the ledger')
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.migration_row for update`.execute(trx)
@@ -72,7 +72,7 @@ t.test('a row whose step ends while its run is cancelled can be run again', asyn
 t.test('the loan of a cancelled row leaves its client to another row', async t => {
   const service = await startTestService(t)
   await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
-  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  const id = await startCsv(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
   await until(async () => (await stepsOf(service)) > 0, 'the rows are under way')
   await cancelStep(service, id, 2, 'LOAN_CREATE')
   await service.call('POST', '/api/ledger/resume')
@@ -82,7 +82,7 @@ t.test('the loan of a cancelled row leaves its client to another row', async t =
 t.test('a client whose loans are all cancelled is not created', async t => {
   const service = await startTestService(t)
   await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
-  const id = await run(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
+  const id = await startCsv(service, 'loans', loansCsv({}, { loan_external_id: 'L-2' }))
   await until(async () => (await stepsOf(service)) > 0, 'the rows are under way')
   for (const line of [2, 3]) await cancelStep(service, id, line, 'LOAN_CREATE')
   const { rows } = await sql`
@@ -133,7 +133,7 @@ t.test(
   async t => {
     const service = await startTestService(t)
     await service.call('POST', '/api/ledger/pause', { reason: 'no row ends' })
-    const id = await run(service, 'loans', loansCsv({}))
+    const id = await startCsv(service, 'loans', loansCsv({}))
     await until(async () => (await stepsOf(service)) > 0, 'the row is under way')
     let cancel: ReturnType<TestService['call']> | undefined
     const operation = service.db.transaction().execute(async trx => {
@@ -163,12 +163,6 @@ async function waiting({ db }: TestService): Promise<number> {
 async function behindProxy(t: Test) {
   const { proxy, service } = await throughProxy(t)
   return { service, proxy, answer: Promise.withResolvers<void>() }
-}
-
-async function run(service: TestService, type: string, csv: string): Promise<string> {
-  const { migration_id } = (await uploadCsv(service, type, csv)).body
-  await service.call('POST', '/api/migration/run', { migration_id })
-  return migration_id
 }
 
 /** A run that was started later has ended: the first has been looked at since, because the runs take turns. */

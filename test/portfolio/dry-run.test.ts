@@ -4,7 +4,7 @@ import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { matchEach } from '../support/match-each.ts'
 import { paymentService } from '../support/payments/payments.ts'
-import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, migrateCsv, rowsOf, startCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -92,8 +92,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
   t.test('a dry run does not hold up runs while it waits for the ledger', async t => {
     await fault.add({ kind: 'hang', match: { externalId: 'A-1', on: 'reads' } })
     const slow = loansCsv({ loan_external_id: 'A-1', client_external_id: 'A' })
-    const { migration_id } = (await uploadCsv(service, 'loans', slow)).body
-    await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+    const migration_id = await startCsv(service, 'loans', slow, { dry_run: true })
     await until(async () => (await fault.hits()) > 0)
     const quick = loansCsv({ loan_external_id: 'B-1', client_external_id: 'B' })
     t.match(await migrateCsv(service, 'loans', quick), { status: 'completed', done: 1 })
@@ -109,8 +108,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
     // More than are checked together, in the order of their ids.
     const quick = Array.from({ length: 29 }, (_, i) => ({ loan_external_id: `P-${70 + i}` }))
     const loans = [...quick, slow]
-    const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...loans))).body
-    await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+    const migration_id = await startCsv(service, 'loans', loansCsv(...loans), { dry_run: true })
     const record = await until(async () => {
       const { body } = await call('GET', `/api/migration/${migration_id}`)
       return body.looked_at > 0 && body
@@ -153,7 +151,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
 
 t.test('a stop does not wait for loans that a dry run has not started to check', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const { databaseUrl, ledger, call } = service
+  const { databaseUrl, ledger } = service
   const config = readConfig(
     testEnv(databaseUrl, ledger.url, { ROLE: 'worker', LEDGER_CONCURRENCY: '2' }),
   )
@@ -162,8 +160,7 @@ t.test('a stop does not wait for loans that a dry run has not started to check',
   await migrateCsv(service, 'loans', loansCsv(...rows.slice(0, 1)))
   const fault = faultsOf(ledger.controlUrl)
   await fault.add({ kind: 'latency', ms: 200, match: { externalId: 'C-1', on: 'reads' } })
-  const { migration_id } = (await uploadCsv(service, 'loans', loansCsv(...rows))).body
-  await call('POST', '/api/migration/run', { migration_id, dry_run: true })
+  const _migration_id = await startCsv(service, 'loans', loansCsv(...rows), { dry_run: true })
   await until(async () => (await fault.hits()) > 0)
   await worker.close()
   t.ok((await fault.hits()) < rows.length / 2, 'the others were not read')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { givenProduct } from '../support/ledger/products.ts'
-import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, migrateCsv, rowsOf, startCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -17,8 +17,7 @@ t.test('a loan of an earlier product of its lender is already in the ledger', as
     },
   )
   t.match(await migrateCsv(service, 'loans', loansCsv({ lender: 'LENDER_01' })), { done: 1 })
-  const { migration_id } = (await uploadCsv(service, 'loans', loansCsv({}))).body
-  await service.call('POST', '/api/migration/run', { migration_id, dry_run: true })
+  const migration_id = await startCsv(service, 'loans', loansCsv({}), { dry_run: true })
   t.match(await ended(service, migration_id), { dry_run: { in_ledger: 1, differs: 0 } })
   await service.call('POST', '/api/migration/run', { migration_id })
   t.match(await ended(service, migration_id), { done: 1, failed: 0 })

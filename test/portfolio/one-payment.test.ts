@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { capturedA, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { allSaved, type PaymentService, paymentService } from '../support/payments/payments.ts'
-import { ended, migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, migrateCsv, startCsv, uploadCsv } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { until } from '../support/until.ts'
 
@@ -127,8 +127,7 @@ async function undo(service: PaymentService, loan: string) {
 }
 
 async function started(service: PaymentService, csv: string): Promise<string> {
-  const { migration_id } = (await uploadCsv(service, 'repayments', csv)).body
-  await service.call('POST', '/api/migration/run', { migration_id })
+  const migration_id = await startCsv(service, 'repayments', csv)
   return migration_id
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ended, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
+import { ended, rowsOf, startCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -19,8 +19,7 @@ t.test('loans of a lender without a product do not keep back those of other lend
     lender: 'LENDER_02',
   }))
   const csv = loansCsv(...rows, ...others)
-  const { migration_id } = (await uploadCsv(service, 'loans', csv)).body
-  await service.call('POST', '/api/migration/run', { migration_id })
+  const migration_id = await startCsv(service, 'loans', csv)
   const path = `/api/migration/${migration_id}`
   await until(async () => (await service.call('GET', path)).body.done === others.length)
   const states = (await rowsOf(service, migration_id)).map(({ state }) => state)

@@ -31,14 +31,18 @@ export function ended({ call }: Pick<At, 'call'>, id: string): Promise<any> {
   }, 'the run ends')
 }
 
-/** Uploads, runs, and waits for the end. */
-export async function migrateCsv(service: At, type: string, csv: string, options: object = {}) {
-  const { body } = await uploadCsv(service, type, csv)
-  const run = { migration_id: body.migration_id, ...options }
-  const { status, body: started } = await service.call('POST', '/api/migration/run', run)
-  if (status !== 202) throw new Error(`not run: ${JSON.stringify(started)}`)
-  return ended(service, body.migration_id)
+/** Uploads and runs. @returns the migration's id */
+export async function startCsv(service: At, type: string, csv: string, options: object = {}) {
+  const { migration_id } = (await uploadCsv(service, type, csv)).body
+  const run = { migration_id, ...options }
+  const { status, body } = await service.call('POST', '/api/migration/run', run)
+  if (status !== 202) throw new Error(`not run: ${JSON.stringify(body)}`)
+  return migration_id as string
 }
+
+/** Uploads, runs, and waits for the end. */
+export const migrateCsv = async (service: At, type: string, csv: string, options: object = {}) =>
+  ended(service, await startCsv(service, type, csv, options))
 
 /** What ops.migration_row shows of a migration, by line. */
 export async function rowsOf({ db }: Pick<TestService, 'db'>, id: string): Promise<any[]> {
