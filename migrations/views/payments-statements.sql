@@ -15,6 +15,8 @@ comment on view ops.statement_file is 'The gateways’ reports that were uploade
 -- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without
 -- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up, nor
 -- does one of several currencies.
+-- Of a payment that is paid out as a whole, the fee was taken from elsewhere, such as fee credits; likewise a refund that takes
+-- nothing off.
 -- If the gateway states what it paid out, nor does one whose parts sum up to another amount, for any of its lenders.
 -- A part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
 create or replace view ops.settlement as
@@ -49,13 +51,17 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                 select r.gateway, r.settlement_id,
                        coalesce(core.lender_of(s.source, s.gateway, s.lender, t.lender), t.lender,
                          case when r.statement_id is null then r.lender end) as lender,
-                       r.lender as of_file, r.settled_at, r.utr, r.kind, r.amount,
-                       coalesce(s.currency, t.currency) as currency, r.fee, r.tax, r.paid_out,
+                       r.lender as of_file, r.settled_at, r.utr, r.kind,
+                       case when is_elsewhere and r.kind = 'refund' then 0 else r.amount end as amount,
+                       coalesce(s.currency, t.currency) as currency, case when is_elsewhere then 0 else r.fee end as fee,
+                       case when is_elsewhere then 0 else r.tax end as tax, r.paid_out,
                        -- The gateway reported another amount elsewhere.
                        case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
                   from core.current_settlement_row r
                   left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
+                 cross join lateral (
+                   select coalesce(r.paid_out = case r.kind when 'payment' then r.amount when 'refund' then 0 end, false)) e (is_elsewhere)
                 union all
                 select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, t.lender), null, s.settled_at,
                        s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0

@@ -13,7 +13,7 @@ export const Settlement = Type.Object(
     utr: nullable(Type.String({ description: 'the bank’s reference of the payout' })),
     payments: Type.Integer(),
     gross: money('of the payments, a decimal with every digit'),
-    fees: money('without tax'),
+    fees: money('taken off, without tax'),
     tax: money('on the fees'),
     refunds: money('taken off'),
     net: money('gross less fees, tax and refunds'),
