@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import t from 'tap'
 import { APPROVER } from '../support/accounts/approvals.ts'
-import { openBrowser } from '../support/console/browser.ts'
+import { openBrowser, violations } from '../support/console/browser.ts'
 import { type Browse, loggedIn, startWithConsole } from '../support/console/console.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { until } from '../support/until.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const APPROVALS = 'payment.dismiss,payment.assign>2000,bulk,ledger.pause,account.unlock'
 const service = withLedger(await startWithConsole(t, { APPROVALS, DOCS_ENABLED: 'true' }))
 const { url, operator, admin, viewer, webhook, batch, payment } = service
@@ -181,7 +178,6 @@ t.test('the pages are accessible, fit a phone, and work without JavaScript', asy
   for (const one of ['/console/approvals', path]) {
     await page.setViewport({ width: 1280, height: 800 })
     await page.goto(url + one)
-    await page.evaluate(AXE)
     t.same(await violations(page), [], one)
     await picture(page, `${one === path ? 'approval' : 'approvals'}-desktop`)
     await page.setViewport({ width: 375, height: 800 })
@@ -201,12 +197,6 @@ t.test('the console shows nothing about approvals where no act needs one', async
   for (const path of ['/console', '/console/payments', '/console/audit'])
     t.notMatch((await plain.admin(path)).text, /pproval/, path)
 })
-
-async function violations(page: Page): Promise<string[]> {
-  return (await page.evaluate(
-    `axe.run(document).then(found => found.violations.map(one => one.id + ' ' + one.nodes[0].html))`,
-  )) as string[]
-}
 
 /** To look at, where somebody asks for them. */
 async function picture(page: Page, name: string): Promise<void> {

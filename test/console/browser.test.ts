@@ -1,17 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, ElementHandle, Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
-import { openBrowser } from '../support/console/browser.ts'
+import { openBrowser, violations } from '../support/console/browser.ts'
 import { startWithConsole } from '../support/console/console.ts'
 import { fillConsole, runBatch } from '../support/console/console-data.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { caller } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const FILE = `loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,01 February 2026,100.00,REF-1,,`
 /** Colours that fade from one scheme to the other are measured only once they have. */
 const STILL = { name: 'prefers-reduced-motion', value: 'reduce' }
@@ -153,7 +150,6 @@ test(
       `/console/search?q=${encodeURIComponent(MARKUP)}`,
     ]) {
       await go(path)
-      await page.evaluate(AXE)
       t.same(await violations(page), [], path)
       await page.emulateMediaFeatures([STILL, { name: 'prefers-color-scheme', value: 'dark' }])
       t.same(await violations(page, { runOnly: ['color-contrast'] }), [], `${path} in the dark`)
@@ -290,10 +286,4 @@ async function logIn(page: Page, { username, password }: { username: string; pas
 async function textOf(page: Page, selector: string): Promise<string> {
   const element = `document.querySelector(${JSON.stringify(selector)})`
   return String(await page.evaluate(`${element}?.innerText ?? ''`))
-}
-
-async function violations(page: Page, options = {}): Promise<string[]> {
-  const found = await page.evaluate(`axe.run(${JSON.stringify(options)})`)
-  const { violations: all } = found as { violations: { id: string; nodes: { html: string }[] }[] }
-  return all.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
 }

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import t, { type Test } from 'tap'
 import { APPROVER } from '../support/accounts/approvals.ts'
-import { openBrowser } from '../support/console/browser.ts'
+import { openBrowser, violations } from '../support/console/browser.ts'
 import { type Browse, loggedIn, startWithConsole } from '../support/console/console.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { withLedger } from '../support/payments/payments.ts'
 import { dispute, withSigned } from '../support/payments/reversals.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const DISPUTE = '/console/payments/gateway_a/disp_1?kind=chargeback'
 
 t.test(
@@ -82,9 +79,5 @@ async function fitsAndIsAccessible(t: Test, page: Page, name: string): Promise<v
     if (PICTURES)
       await page.screenshot({ path: `${PICTURES}/${name}-${width}.png`, fullPage: true })
   }
-  await page.evaluate(AXE)
-  const found = await page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(one => one.id))',
-  )
-  t.same(found, [], name)
+  t.same(await violations(page), [], name)
 }

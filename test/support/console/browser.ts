@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
-import { type Browser, launch } from 'puppeteer-core'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, launch, type Page } from 'puppeteer-core'
 
 const ARGUMENTS = ['--lang=en-US', '--no-sandbox', '--disable-dev-shm-usage']
 
@@ -13,6 +14,16 @@ export async function openBrowser(): Promise<Browser> {
     args: [...args, ...ARGUMENTS],
     headless: 'shell',
   })
+}
+
+/** What axe finds wrong with the page for people who cannot see or use it as others do. */
+export async function violations(page: Page, options = {}): Promise<string[]> {
+  const axe = createRequire(import.meta.url).resolve('axe-core')
+  if (await page.evaluate('typeof axe === "undefined"'))
+    await page.evaluate(readFileSync(axe, 'utf8'))
+  const found = await page.evaluate(`axe.run(${JSON.stringify(options)})`)
+  const { violations: all } = found as { violations: { id: string; nodes: { html: string }[] }[] }
+  return all.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
 }
 
 async function chromium(): Promise<{ path: string; args: string[] }> {
