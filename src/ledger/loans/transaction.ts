@@ -1,28 +1,5 @@
 import type { Day } from '../../day.ts'
 
-/** What goes out, or only moves between accounts. A product may take money by other types than repayments. */
-const TAKES_NOTHING = [
-  'disbursement',
-  'accrual',
-  'accrualActivity',
-  'contra',
-  'waiveInterest',
-  'waiveCharges',
-  'interestPaymentWaiver',
-  'writeOff',
-  'chargeoff',
-  'chargeback',
-  'creditBalanceRefund',
-  'refund',
-  'refundForActiveLoans',
-  'initiateTransfer',
-  'approveTransfer',
-  'withdrawTransfer',
-  'rejectTransfer',
-  'reAge',
-  'reAmortize',
-] as const
-
 export type LedgerTransaction = {
   id: number
   externalId?: string
@@ -33,9 +10,7 @@ export type LedgerTransaction = {
   reversalExternalId?: string
   /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
-  type?: { value?: string; repayment?: boolean; disbursement?: boolean } & Partial<
-    Record<(typeof TAKES_NOTHING)[number], boolean>
-  >
+  type?: { value?: string; repayment?: boolean; disbursement?: boolean; accrual?: boolean }
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
 
@@ -45,7 +20,3 @@ export const isNotReversed = (transaction: LedgerTransaction) =>
 
 export const isOverpayment = ({ overpaymentPortion = 0 }: LedgerTransaction) =>
   overpaymentPortion > 0
-
-/** Whether a payer's money may be booked as this transaction. */
-export const takesMoney = ({ type = {} }: LedgerTransaction) =>
-  !TAKES_NOTHING.some(one => type[one] === true)

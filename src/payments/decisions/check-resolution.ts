@@ -1,14 +1,12 @@
 import { Decimal } from 'decimal.js'
-import { sql } from 'kysely'
 import { PersonRequired } from '../../accounts/access/access.ts'
 import { INTERNAL_TOKEN_ACTOR } from '../../accounts/access/actor.ts'
 import type { Asker } from '../../accounts/audit.ts'
-import type { Database } from '../../database/database.ts'
 import { isExternalId } from '../../http/fields/text-fields.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
-import { isNotReversed, takesMoney } from '../../ledger/loans/transaction.ts'
+import { isNotReversed } from '../../ledger/loans/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
 import { isDecided, isOpen, isPostable, isRestorable, isReversible } from './decidable.ts'
 import type { PaymentResolution } from './resolution.ts'
@@ -46,10 +44,8 @@ export function requirePersonForUnknown(
     throw new PersonRequired('payment.post')
 }
 
-type AtLedger = ForCaller & { db: Database }
-
 export async function checkAtLedger(
-  at: AtLedger,
+  at: ForCaller,
   payment: PaymentStanding,
   resolution: PaymentResolution,
 ): Promise<void> {
@@ -76,7 +72,7 @@ async function refuseAboveCaptured(
 }
 
 async function refuseUnbooked(
-  at: AtLedger,
+  at: ForCaller,
   payment: PaymentStanding,
   { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
 ): Promise<void> {
@@ -89,29 +85,7 @@ async function refuseUnbooked(
   if (booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
   if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
-  // What is posted stays posted: the transaction is what a person booked because of the objection.
-  if (payment.kind !== 'payment' || payment.state !== 'suspense') return
-  if (!takesMoney(booked))
-    throw new Conflict(`Transaction ${id} (${booked.type?.value}) takes no payer’s money`)
-  const wanted = await sumBookedAs(at.db, payment, { loanId, id, currency: loan?.currency.code })
-  if (new Decimal(wanted).gt(booked.amount))
-    throw new Conflict(
-      `Transaction ${id} is of ${new Decimal(booked.amount).toFixed(2)}, less than the ${wanted} that it would stand for: leave it out if it has only a part`,
-    )
-}
-
-/** The amounts of this payment and of others that are handled with the transaction, without fees of the payers. */
-async function sumBookedAs(
-  db: Database,
-  { id: payment }: PaymentStanding,
-  { loanId, id, currency }: { loanId: string; id: number | string; currency: string | undefined },
-): Promise<string> {
-  const { rows } = await sql<{ amount: string }>`
-    select coalesce(round(sum(greatest(amount, 0) - coalesce(returned_amount, 0) - coalesce(base.number_of(hints -> 'payer_fee'), 0)), 2), 0)::text as amount
-      from core.transaction
-     where kind = 'payment' and currency = ${currency ?? null}
-       and (id = ${payment} or state = 'handled' and external_loan_id = ${loanId} and ledger_transaction_id = ${id})`.execute(
-    db,
-  )
-  return rows[0]?.amount ?? '0'
+  const { disbursement, accrual, value } = booked.type ?? {}
+  if (payment.kind === 'payment' && (disbursement || accrual))
+    throw new Conflict(`Transaction ${id} (${value}) takes no payer’s money`)
 }

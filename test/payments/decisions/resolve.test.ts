@@ -49,13 +49,13 @@ async function ownPayment() {
 }
 
 /** A repayment that a person books. @returns its id */
-async function book(loan: string, transactionAmount = 100) {
+async function book(loan: string) {
   const { body } = await service.ledgerCall(
     'POST',
     `/loans/external-id/${loan}/transactions?command=repayment`,
     {
       transactionDate: '2026-02-05',
-      transactionAmount,
+      transactionAmount: 100,
       externalId: `by-hand-${loan}`,
       dateFormat: 'yyyy-MM-dd',
       locale: 'en',
@@ -272,7 +272,7 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
   const second = `${id}_2`
   const { loan: other } = await ownLoan(service)
   await sent([capturedA({ id, loan: 'L-none' }), capturedA({ id: second, loan: 'L-none' })])
-  const standing = await book(loan, 2_000)
+  const standing = await book(loan)
   const undone = await book(other)
   await undo(other, `by-hand-${other}`)
   const handled = (ledger_transaction_id: unknown, external_loan_id?: string) =>
@@ -306,28 +306,24 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
   )
 })
 
-t.test('handled: the named transaction has taken the money of all its payments', async t => {
+t.test('handled: a disbursement has taken no payer’s money', async t => {
   const { id, loan, sent } = await ownPayment()
-  const [second, third] = [`${id}_2`, `${id}_3`] as const
-  await sent([id, second, third].map(one => capturedA({ id: one })))
+  await sent([capturedA({ id })])
   const { transactions } = await service.books()
   const disbursed = transactions.find(
     one => one.loanExternalId === loan && one.type === 'disbursement',
   )
-  const handled = (one: string, ledger_transaction_id: unknown) =>
-    service.resolve(one, { ...HANDLED, external_loan_id: loan, ledger_transaction_id })
-  t.match(await handled(id, disbursed?.id), {
-    status: 409,
-    body: { detail: `Transaction ${disbursed?.id} (Disbursement) takes no payer’s money` },
-  })
-  const booked = await book(loan, 2_100)
-  t.equal((await handled(id, booked)).status, 200)
-  t.equal((await handled(second, booked)).status, 200)
-  t.match(await handled(third, booked), {
-    status: 409,
-    body: { detail: /is of 2100\.00, less than the 3000\.00 that it would stand for/ },
-  })
-  t.equal((await service.resolve(third, HANDLED)).status, 200, 'without a transaction')
+  t.match(
+    await service.resolve(id, {
+      ...HANDLED,
+      external_loan_id: loan,
+      ledger_transaction_id: disbursed?.id,
+    }),
+    {
+      status: 409,
+      body: { detail: `Transaction ${disbursed?.id} (Disbursement) takes no payer’s money` },
+    },
+  )
 })
 
 t.test('a part of a refunded payment is posted, and only a later refund objects to it', async t => {
