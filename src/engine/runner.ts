@@ -7,7 +7,7 @@ import type { Metrics } from '../ops/metrics.ts'
 import type { AttemptContext } from './attempt/running-attempt.ts'
 import { type SubjectWork, workSubject } from './attempt/work-subject.ts'
 import { openAttemptSlots } from './claim/attempt-slots.ts'
-import { markUnavailable, rememberSeen } from './claim/claim.ts'
+import { isRetried, markUnavailable, rememberSeen } from './claim/claim.ts'
 import { openClaimLimit } from './claim/claim-limit.ts'
 import { openClaimNext } from './claim/claim-next.ts'
 import { keepLeases } from './claim/leases.ts'
@@ -48,7 +48,13 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   return {
     async work(subjects, lane) {
       if (isStopping) return
-      if (ledger.breaker.isOpen()) return markUnavailable(db, subjects, ledger.breaker.whyOpen())
+      if (ledger.breaker.isOpen()) {
+        // An operator's retry is a reason to find out whether the login is right by now.
+        if (ledger.login.refusal() !== null && (await isRetried(db, subjects)))
+          ledger.login.testAgain()
+        const reason = ledger.login.refusal() === null ? 'ledger_unavailable' : 'ledger_credentials'
+        return markUnavailable(db, subjects, ledger.breaker.whyOpen(), reason)
+      }
       await take(subjects)
       await claimLimit.untilBelow(lane)
     },

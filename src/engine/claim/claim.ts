@@ -224,6 +224,7 @@ export async function markUnavailable(
   db: Database,
   subjects: string[],
   why: string,
+  reason: WaitingFor = 'ledger_unavailable',
 ): Promise<void> {
   await sql`
     with waiting as (
@@ -234,7 +235,17 @@ export async function markUnavailable(
        order by o.id
          for no key update of o
     )
-    update loanops.operation o set waiting_for = 'ledger_unavailable', last_error = ${why}
+    update loanops.operation o set waiting_for = ${reason}, last_error = ${why}
       from waiting
      where o.id = waiting.id`.execute(db)
+}
+
+/** Whether an operator wants one of these to be tried again. */
+export async function isRetried(db: Database, subjects: string[]): Promise<boolean> {
+  const { rows } = await sql`
+    select from loanops.operation
+     where subject = any(${subjects}) and status = 'processing' and resolution = 'retry' limit 1`.execute(
+    db,
+  )
+  return rows.length > 0
 }

@@ -88,9 +88,9 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
     case 'misconfigured':
       return {
         ...retryUnwritten(claim, answer, 'ledger_credentials'),
-        // The answer that the ledger stored under the key says nothing about its set-up now.
-        nextTryMs: answer.isFromStore ? FIRST_RETRY_MS : ASK_AGAIN_MS,
+        nextTryMs: isWorthTrying(answer) ? FIRST_RETRY_MS : ASK_AGAIN_MS,
         wantsNewKey: answer.isFromStore || answer.isRecorded,
+        countsAsAttempt: answer.status !== null,
       }
     case 'unknown':
       return {
@@ -270,6 +270,12 @@ function backOff(claims: number): number {
   const full = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (claims - 1))
   return full / 2 + (Math.random() * full) / 2
 }
+
+/**
+ * The answer that the ledger stored under the key says nothing about its set-up now. And what this process did not send,
+ * because the ledger refuses its login, one with another login may send at once.
+ */
+const isWorthTrying = ({ isFromStore, status }: Answer) => isFromStore || status === null
 
 /** Neither an earlier call's answer nor this one's shows what became of it. */
 function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {

@@ -10,6 +10,7 @@ import {
 } from 'cockatiel'
 import { type Answer, isDown, NOTHING_WRITTEN } from '../answers/answer.ts'
 import { openFailures } from '../answers/failures.ts'
+import type { LedgerLogin } from './login.ts'
 
 /** One lost answer is an accident; this many in a row, across all loans, are an outage. */
 const FAILURES_TO_OPEN = 5
@@ -48,11 +49,12 @@ const REACHED: Answer = {
   message: 'the ledger answers',
 }
 
-export function openBreaker(): Breaker {
+export function openBreaker(refusal: LedgerLogin['refusal']): Breaker {
   const policy = openPolicy()
   const failures = openFailures()
   const waiting = new Set<(answer: Answer) => void>()
   let lastError: string | null = null
+  const isClosed = () => policy.state === CircuitState.Closed && refusal() === null
 
   return {
     async guard(call, unsent, isWrite) {
@@ -74,17 +76,16 @@ export function openBreaker(): Breaker {
       }
     },
     untilAnsweredOrReachable,
-    reached() {
-      for (const resolve of waiting) resolve(REACHED)
-    },
+    reached: () => void [...waiting].map(resolve => resolve(REACHED)),
     note: failures.note,
-    isOpen: () => policy.state !== CircuitState.Closed || failures.isOutage(),
-    isRecoveryTestDue: () => policy.state === CircuitState.Closed && failures.isRecoveryTestDue(),
-    whyOpen: () => whyDown(state()),
+    isOpen: () => !isClosed() || failures.isOutage(),
+    isRecoveryTestDue: () => isClosed() && failures.isRecoveryTestDue(),
+    whyOpen: () => refusal() ?? whyDown(state()),
     state,
   }
 
   function state(): ReturnType<Breaker['state']> {
+    if (refusal() !== null) return { circuit: 'open', last_error: refusal() }
     return policy.state === CircuitState.Closed && failures.isOutage()
       ? { circuit: 'open', last_error: failures.lastError() }
       : { circuit: NAMES[policy.state], last_error: lastError }

@@ -12,6 +12,7 @@ import {
 import { codeOf } from '../answers/error-body.ts'
 import { isRefusalOfAnother, type Promised } from '../answers/of-another-call.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
+import { type LedgerLogin, openLogin } from './login.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
@@ -51,6 +52,7 @@ export type Ledger = Reader & {
   /** Tries a new connection; if the ledger answers there, nobody waits any more for calls that hang. */
   abandonHungCalls(ms: number): Promise<boolean>
   breaker: Breaker
+  login: LedgerLogin
   onAnswer(listener: (answer: Answer) => void): void
   close(): Promise<void>
   /** Ends the reads that are under way, other than those for callers, and each later one at once. */
@@ -69,8 +71,9 @@ export function openLedger(
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: Listener[] = []
   const answered = answering(during, listeners)
-  const breaker = openBreaker()
-  const call = guarding(breaker, (request, kind) => answered(request, kind, sender))
+  const login = openLogin()
+  const breaker = openBreaker(login.refusal)
+  const call = guarding(breaker, login, (request, kind) => answered(request, kind, sender))
   const reads = new AbortController()
 
   return {
@@ -81,7 +84,8 @@ export function openLedger(
     forCaller: signal => ({
       async read<Body>(path: LedgerPath) {
         const request: Request = { method: 'GET', path, signal }
-        return reading<Body>(await answered(request, classifyRead, callersSender))
+        const ask = () => answered(request, classifyRead, callersSender)
+        return reading<Body>(await login.guard(ask, request, true))
       },
     }),
     write({ promisedId, named, changed, isApplication, ...request }, trace) {
@@ -101,14 +105,11 @@ export function openLedger(
       return true
     },
     breaker,
+    login,
     onAnswer: listener => void listeners.push(listener),
-    close: () => each(({ close }) => close()),
+    close: async () => void (await Promise.all([sender.close(), callersSender.close()])),
     endReads: () => reads.abort(),
-    cutOff: () => each(({ cutOff }) => cutOff()),
-  }
-
-  async function each(end: (one: Sender) => Promise<void>): Promise<void> {
-    await Promise.all([sender, callersSender].map(end))
+    cutOff: async () => void (await Promise.all([sender.cutOff(), callersSender.cutOff()])),
   }
 }
 
@@ -124,14 +125,18 @@ function answering(during: <T>(call: () => Promise<T>) => Promise<T>, listeners:
   }
 }
 
-/** Sends no request while the breaker is open, and traces each one that is sent. */
-function guarding(breaker: Breaker, send: (request: Request, kind: KindOf) => Promise<Answer>) {
-  return (request: Request, kind: KindOf, trace?: Trace): Promise<Answer> =>
-    breaker.guard(
-      () => traceLedgerCall(trace, request, traceparent => send({ ...request, traceparent }, kind)),
-      () => notSent(request, breaker.whyOpen()),
-      request.method !== 'GET',
-    )
+/** Sends no request while the breaker is open or the login refused, and traces each one that is sent. */
+function guarding(
+  breaker: Breaker,
+  login: LedgerLogin,
+  send: (request: Request, kind: KindOf) => Promise<Answer>,
+) {
+  return (request: Request, kind: KindOf, trace?: Trace): Promise<Answer> => {
+    const traced = () =>
+      traceLedgerCall(trace, request, traceparent => send({ ...request, traceparent }, kind))
+    const unsent = () => notSent(request, breaker.whyOpen())
+    return login.guard(() => breaker.guard(traced, unsent, request.method !== 'GET'), request)
+  }
 }
 
 function reading<Body>(answer: Answer): Reading<Body> {

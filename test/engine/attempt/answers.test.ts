@@ -46,6 +46,7 @@ const unknown = { outcome: 'unknown', waitingFor: 'outcome_unknown' }
 const busy = { outcome: 'not_now', waitingFor: 'ledger_busy' }
 const ourSetting = { outcome: 'misconfigured', waitingFor: 'ledger_credentials' }
 
+/** After a 401, which is about all calls, see test/ledger/calls/login.test.ts. */
 const CASES: Case[] = [
   {
     what: 'a loan locked by the close of business',
@@ -81,7 +82,6 @@ const CASES: Case[] = [
   { what: 'an answer lost after the ledger did it', afterwards: true, ...unknown },
   { what: 'no answer in time', hangs: true, ...unknown },
   { what: 'no answer in time after the ledger did it', hangs: true, afterwards: true, ...unknown },
-  { what: 'a 401', status: 401, body: containerBody(401), ...ourSetting },
   { what: 'a permission that our user lacks', status: 403, body: notAuthorized, ...ourSetting },
   { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
   { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, NOTHING_WRITTEN } from '../answers/answer.ts'
+import { isOfLedgerShape } from '../answers/error-body.ts'
+import type { Request } from './send.ts'
+
+/** The first look is at once, because whatever is in front of the ledger may refuse one call alone. */
+const FIRST_PAUSE_MS = 60_000
+/** As often as a worker checks the set-up, which sends the login, too. */
+const MAX_PAUSE_MS = 10 * 60_000
+/** People who correct the password see that it is taken, and their reads for an answer are tests as well. */
+const PAUSE_FOR_PEOPLE_MS = 10_000
+const PAUSE_FOR_CALLERS_MS = 60_000
+/** The other calls of a process that starts wait for so long for its first one. */
+const FIRST_ANSWER_WITHIN_MS = 3_000
+
+type Call = Pick<Request, 'method' | 'path'>
+
+/**
+ * Keeps a process with a wrong password from sending it again and again. After a few wrong logins a ledger locks its user,
+ * for the processes with the right password, too.
+ */
+export type LedgerLogin = {
+  /** Sends the call; once the ledger has refused the login, only a read now and then. */
+  guard(send: () => Promise<Answer>, call: Call, isForCaller?: boolean): Promise<Answer>
+  /** How the ledger refused the login; null if it did not. */
+  refusal(): string | null
+  refusedMsAgo(): number
+  /** Lets a read test the login soon: perhaps it was corrected. */
+  testAgain(): void
+}
+
+export function openLogin(now = () => performance.now()): LedgerLogin {
+  let first: Promise<unknown> | undefined
+  let refusal: string | null = null
+  let refusedAt = now()
+  let pauseMs = 0
+  let isTesting = false
+
+  return {
+    async guard(send, call, isForCaller = false) {
+      await first
+      if (refusal !== null) return test(send, call, isForCaller)
+      const sending = send()
+      first ??= Promise.race([
+        sending.catch(() => undefined),
+        sleep(FIRST_ANSWER_WITHIN_MS, undefined, { ref: false }),
+      ])
+      return noted(await sending)
+    },
+    refusal: () => refusal,
+    refusedMsAgo: () => now() - refusedAt,
+    testAgain() {
+      pauseMs = Math.min(pauseMs, PAUSE_FOR_PEOPLE_MS)
+    },
+  }
+
+  async function test(send: () => Promise<Answer>, call: Call, isForCaller: boolean) {
+    const pause = isForCaller ? Math.min(pauseMs, PAUSE_FOR_CALLERS_MS) : pauseMs
+    const isDue = !isTesting && now() - refusedAt >= pause
+    if (call.method !== 'GET' || !isDue) return unsent(call, refusal ?? '')
+    isTesting = true
+    const answer = await send().finally(() => {
+      isTesting = false
+    })
+    pauseMs = Math.max(FIRST_PAUSE_MS, Math.min(2 * pauseMs, MAX_PAUSE_MS))
+    return noted(answer)
+  }
+
+  function noted(answer: Answer): Answer {
+    const { status, outcome, body, message } = answer
+    if (status === 401) {
+      if (refusal === null) pauseMs = 0
+      refusal = message
+      refusedAt = now()
+    } else if (status !== null && (outcome === 'done' || isOfLedgerShape(body))) refusal = null
+    return answer
+  }
+}
+
+const unsent = ({ method, path }: Call, message: string): Answer => ({
+  ...NOTHING_WRITTEN,
+  method,
+  path,
+  status: null,
+  outcome: 'misconfigured',
+  message,
+})
