@@ -68,15 +68,14 @@ begin
 end
 $$;
 
--- The id under which a payment, refund or chargeback is stored. Earlier versions kept the prefix that old events of gateway
--- B have for a refund, and newer ones lack; where they stored both, the newer id gets the events.
-create or replace function core.stored_id(wanted_gateway text, wanted_kind text, id text) returns text language sql stable as $$
-  select coalesce(case when wanted_gateway = 'gateway_b' and wanted_kind = 'refund' and id ~ '^\d+$' then (
-    select e.gateway_payment_id from core.event e
-     where e.gateway_payment_id in (id, 'refund_' || id) and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
-       and (e.hints ? 'is_of_row') is not true
-     order by e.gateway_payment_id = id desc
-     limit 1) end, id)
+-- The ids under which a payment, refund or chargeback is stored. Earlier versions kept the prefix that old events of gateway
+-- B have for a refund, and newer ones lack; where they stored both, each gets the events, because either may be booked.
+create or replace function core.stored_ids(wanted_gateway text, wanted_kind text, id text) returns text[] language sql stable as $$
+  select coalesce(nullif(case when wanted_gateway = 'gateway_b' and wanted_kind = 'refund' and id ~ '^\d+$' then array(
+    select stored from unnest(array[id, 'refund_' || id]) stored
+     where exists (select from core.event e
+                    where e.gateway_payment_id = stored and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
+                      and (e.hints ? 'is_of_row') is not true)) end, '{}'), array[id])
 $$;
 
 -- Saves what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their
@@ -103,10 +102,13 @@ begin
     ), noted as (
       insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, of_payment_id, status, amount, currency,
         paid_at, external_loan_id, problem, lender, verified_by, address, received_at, hints)
-      select $1, raw_id, $2, kind, case when found_problem = 'unreadable' then raw_id::text else core.stored_id($2, kind, payment_id) end,
+      select $1, raw_id, $2, kind, stored.id,
              of_payment_id, case when found_problem = 'unknown_event' then 'unknown' else status end, amount, currency,
              paid_at, external_loan_id, found_problem, $3, verified_by, address, received_at, hints
-        from read where kind <> 'link'
+        from read
+       cross join lateral unnest(case when found_problem = 'unreadable' then array[raw_id::text]
+                                      else core.stored_ids($2, kind, payment_id) end) stored (id)
+       where kind <> 'link'
       on conflict do nothing
       returning raw_id, kind, status, gateway_payment_id, hints #>> '{order_tags,cf_link_id}' as link_id
     ), of_link as (

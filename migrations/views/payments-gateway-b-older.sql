@@ -25,11 +25,6 @@ create or replace function base.gateway_b_debited(name text, event jsonb) return
                    'cf_txn_id', base.text_of(event -> 'cf_referenceId')))) debit (id, amount, at, hints)
 $$;
 
--- A refund's id. Until version 2022-09-01 the gateway wrote refund_41805719 for what is 41805719 today.
-create or replace function base.gateway_b_plain_refund(id text) returns text language sql immutable parallel safe as $$
-  select regexp_replace(id, '^refund_(?=\d{5,}$)', '')
-$$;
-
 -- A refund of such a debit. The gateway does not document whether it was made, so it is open until a person decides.
 create or replace function base.gateway_b_debit_refunded(event jsonb) returns base.fact language sql stable parallel safe as $$
   select case

@@ -134,7 +134,7 @@ declare
   said base.fact;
 begin
   execute format('select * from base.%I($1) f
-                   where f.kind = $2 and $3 = core.stored_id($4, $2, f.payment_id)
+                   where f.kind = $2 and $3 = any(core.stored_ids($4, $2, f.payment_id))
                      and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
     wanted_gateway) into said using answer, wanted_kind, id, wanted_gateway;
   if said.payment_id is null then

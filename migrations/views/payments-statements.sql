@@ -189,10 +189,10 @@ $$;
 create or replace function core.unreported(wanted_gateway text, bodies text[]) returns setof bigint language plpgsql stable as $$
 begin
   return query execute format($sql$
-    select w.place
+    select distinct w.place
       from unnest($2) with ordinality w (body, place)
      cross join lateral base.%I(decode(w.body, 'base64')) f
-     cross join lateral (select core.stored_id($1, f.kind, f.payment_id) offset 0) stored (id)
+     cross join lateral (select unnest(core.stored_ids($1, f.kind, f.payment_id)) offset 0) stored (id)
      where f.kind in ('refund', 'chargeback')
        -- As "not exists", this would be planned for a thousand facts in each body, and read all events.
        and (select true
@@ -223,9 +223,9 @@ declare
   times bigint;
 begin
   execute format($sql$
-    select count(*)
+    select count(distinct e.raw_id)
       from base.%I(decode($1, 'base64')) f
-      join core.event e on e.gateway_payment_id = core.stored_id($2, f.kind, f.payment_id) and e.gateway = $2 and e.kind = f.kind
+      join core.event e on e.gateway_payment_id = any(core.stored_ids($2, f.kind, f.payment_id)) and e.gateway = $2 and e.kind = f.kind
      where e.verified_by = 'gateway_api'$sql$, wanted_gateway) into times using body, wanted_gateway;
   return times;
 end
@@ -242,6 +242,6 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
                from core.event e
               where e.of_payment_id = w.id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
                 and e.verified_by is not null and not e.is_outside
-              group by e.gateway_payment_id
+              group by base.gateway_b_plain_refund(e.gateway_payment_id)
              having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
 $$;

@@ -39,6 +39,14 @@ async function storeAsOld({ db }: { db: Database }, id: number) {
     )
 }
 
+/** Stores a refund as earlier versions did that got it with and without the prefix. */
+async function storedAsBoth(service: Awaited<ReturnType<typeof posted>>) {
+  await service.refund(NEW)
+  await service.refund(NEW + 1)
+  await service.batch()
+  await storeAsOld(service, NEW + 1)
+}
+
 for (const [first, second] of [
   [NEW, OLD],
   [OLD, NEW],
@@ -98,29 +106,51 @@ t.test('a refund stored under its old id keeps it, and gets its new events', asy
   t.same((await service.shown(OLD, B))[2], 'taken_back')
 })
 
-t.test(
-  'of a refund stored under both ids, the newer id’s row learns that it came back',
-  async t => {
+for (const [booked, other] of [
+  [NEW, OLD],
+  [OLD, NEW],
+]) {
+  t.test(`of a refund stored under both ids, ${booked} learns that it came back`, async t => {
     const service = await posted(t, MANUAL)
-    await service.refund(NEW)
-    await service.refund(NEW + 1)
-    await service.batch()
-    await storeAsOld(service, NEW + 1)
+    await storedAsBoth(service)
     const decide = async (id: unknown, outcome: string) => {
       const path = `/api/payments/${B}/${id}/resolve`
       return (await service.call('POST', path, { outcome, note: 'seen' })).status
     }
-    t.equal(await decide(OLD, 'dismiss'), 200)
-    t.equal(await decide(NEW, 'reverse'), 200)
+    t.equal(await decide(other, 'dismiss'), 200)
+    t.equal(await decide(booked, 'reverse'), 200)
     await service.batch()
-    await until(async () => (await service.shown(NEW, B))[0] === 'posted', 'the refund is booked')
+    await until(
+      async () => (await service.shown(booked, B))[0] === 'posted',
+      'the refund is booked',
+    )
     t.same(await service.standing(), { '1-r2': 700 })
     await service.refund(NEW, 'CANCELLED')
     await service.batch()
-    t.same((await service.shown(NEW, B))[2], 'taken_back')
-    t.equal(await decide(NEW, 'restore'), 200)
-  },
-)
+    t.same((await service.shown(booked, B))[2], 'taken_back')
+    t.equal(await decide(booked, 'restore'), 200)
+    await service.batch()
+    await until(async () => (await service.shown(booked, B))[0] === 'failed', 'it is put back')
+    t.same(await service.standing(), { '1-r3': 1000 })
+  })
+}
+
+t.test('each row of a refund stored under both ids is confirmed, and names the other', async t => {
+  const service = await posted(t, MANUAL)
+  await storedAsBoth(service)
+  const body = Buffer.from(JSON.stringify(refundOfB(300, { id: NEW, of: 1 }))).toString('base64')
+  await sql`update core.event set is_unproved = true where kind = 'refund'`.execute(service.db)
+  for (const id of [OLD, String(NEW)]) {
+    const { rows } = await sql<object>`
+      select core.denial_of(${B}, 'refund', ${id}, null, decode(${body}, 'base64')) as denial`.execute(
+      service.db,
+    )
+    t.same(rows, [{ denial: null }], id)
+  }
+  t.match(await service.payment(OLD, B), {
+    payment: { detail: `It may be the same money as ${NEW}` },
+  })
+})
 
 t.test('a fetch knows a refund that is stored under its old id', async t => {
   const service = await posted(t)
