@@ -87,7 +87,8 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
              posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
              ledger_transaction_id = result.ledger_transaction_id,
              decided_over = case when result.is_by_operator then coalesce(t.decided_over, '{}') else t.decided_over end,
-             may_be_booked = result.may_be_booked,
+             -- A later try that ends for another reason does not say that the ledger's money is gone.
+             may_be_booked = result.ledger_transaction_id is null and not result.is_returned and (t.may_be_booked or result.may_be_booked),
              refused_reason = result.refused_reason,
              refused_detail = result.refused_detail,
              refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,

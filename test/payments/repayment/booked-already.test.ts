@@ -1,10 +1,12 @@
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { refund, reversing } from '../../support/payments/reversals.ts'
+import { AUTOMATIC, refund, reversing } from '../../support/payments/reversals.ts'
 import { migrateCsv, rowsOf, uploadCsv } from '../../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../../support/portfolio/rows.ts'
+import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DAY = PAID_AT_ISO.slice(0, 10)
@@ -235,6 +237,29 @@ t.test('a refund is taken out of a row with zeros before the payment’s id', as
   await service.batch()
   t.same(await service.shown('7'), ['posted', null, null, '400'])
   t.same(await service.standing(), { '7-r2': 600 })
+})
+
+t.test('a refund of what may be booked waits, however the next try ended', async t => {
+  const service = await reversing(t, AUTOMATIC, { OPERATION_DEADLINE_SECONDS: '2' })
+  const row = { ...PAYMENT, loan_external_id: 'L-1', amount: '999.00' }
+  await migrateCsv(service, 'repayments', repaymentsCsv(row))
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  t.same((await service.shown('pay_1')).slice(0, 2), ['suspense', 'ledger_refused'])
+  await service.faults([{ kind: 'tooMany' }])
+  await sql`update core.transaction set next_try_at = now()`.execute(service.db)
+  await service.batch()
+  await until(async () => {
+    const { rows } = await sql`select from core.transaction where state = 'waiting'`.execute(
+      service.db,
+    )
+    return rows.length > 0
+  }, 'the deadline has passed')
+  await service.signed(refund())
+  await service.faults([])
+  await service.batch()
+  t.same(await service.shown('pay_1'), ['suspense', 'refund', null, null])
+  t.same(await service.shown('rfnd_1'), ['suspense', 'refund', null, null])
 })
 
 for (const gateway of ['', 'gateway_a'])
