@@ -53,29 +53,52 @@ create or replace function base.texts_in(event jsonb) returns jsonb[] language s
   select array(select jsonb_path_query(event, 'strict $.**{0 to 8} ? (@.type() == "string")'))
 $$;
 
--- An event, and what its texts contain if that is JSON: relays put events into texts, and queues put those into others.
-create or replace function base.unwrapped(event jsonb, texts jsonb[], most integer) returns jsonb[] language plpgsql stable parallel safe
-  set plan_cache_mode = force_generic_plan as $$
+-- What is in a text about a payment, refund or dispute: a type or an id. However it is wrapped, a relay leaves these as they are.
+create or replace function base.money_patterns() returns text[] language plpgsql immutable parallel safe as $$
+begin
+  return array(select '%' || replace(part, '_', '\_') || '%' from unnest(base.money_types() || '{cf_payment_id,"\"pay_"}'::text[]) part);
+end
+$$;
+
+-- Whether this list of events may be about money.
+create or replace function base.have_money(events jsonb) returns boolean language sql stable parallel safe as $$
+  select events @? 'strict $.**{0 to 9} ? (exists(@.cf_payment_id))'
+      or (select string_agg('"' || (text #>> '{}'), '') like any (base.money_patterns())
+            from jsonb_path_query(events, 'strict $.**{0 to 9} ? (@.type() == "string")') text) is true
+$$;
+
+-- An event, and what its texts contain if that is JSON: relays put events into texts, and queues put those into others. `unread`:
+-- how many texts were too many to read and may be about money, which base64 hides.
+create or replace function base.layers_of(event jsonb, texts jsonb[], most integer, out layers jsonb[], out unread integer)
+  language plpgsql stable parallel safe set plan_cache_mode = force_generic_plan as $$
 declare
-  found jsonb[] := array[event];
   place integer := 0;
+  tried integer := 0;
+  given text;
+  chance integer;
   inside jsonb;
 begin
-  while place < cardinality(found) loop
+  layers := array[event];
+  unread := 0;
+  while place < cardinality(layers) loop
     place := place + 1;
-    for inside in
-      select base.json_in(given)
-        from unnest(case when place = 1 then texts else base.texts_in(found[place]) end) t (part)
+    for given, chance in
+      select g.given, case when g.given like any (base.money_patterns()) then 2 when g.given ~ '^[A-Za-z0-9+/_=\s-]+$' then 1 else 0 end
+        from unnest(case when place = 1 then texts else base.texts_in(layers[place]) end) with ordinality t (part, n)
        cross join lateral (select part #>> '{}') g (given)
-       where base.is_wrapping(given)
-       limit most - cardinality(found)
+       where base.is_wrapping(g.given)
+       order by 2 desc, n
     loop
-      if inside is not null then
-        found := found || inside;
+      if tried < most then
+        tried := tried + 1;
+        inside := base.json_in(given);
+        layers := layers || case when inside is not null then array[inside] end;
+      else
+        exit when chance = 0;
+        unread := unread + 1;
       end if;
     end loop;
   end loop;
-  return found;
 end
 $$;
 
@@ -142,14 +165,16 @@ declare
   -- No genuine event is smaller, and reading each must not cost more than reading ordinary events of the whole size.
   most constant integer := 20 + pg_column_size(event) / 500;
   texts constant jsonb[] := base.texts_in(event);
-  layers constant jsonb[] := base.unwrapped(event, texts, most);
+  layers jsonb[];
+  unread integer;
   known constant text[] := base.gateway_a_types() || base.gateway_b_types();
-  events integer;
-  events_read integer;
+  left_out jsonb;
   is_known boolean;
   is_own boolean;
   facts base.fact[];
 begin
+  -- Each event may be in two texts: a queue's, and in that a relay's.
+  select l.layers, l.unread into layers, unread from base.layers_of(event, texts, 2 * most) l;
   with found as materialized (
     -- Only objects that have a form.
     select part, row_number() over () as place
@@ -164,9 +189,9 @@ begin
            sum(case when event_type = any(known) then 1 else 10 end) over (rows unbounded preceding) <= most as is_read
       from named
   )
-  select (select count(*) from found), count(*) filter (where is_read), coalesce(bool_or(is_listed), false), coalesce(bool_or(form = gateway), false),
+  select (select jsonb_agg(part) from found where place > (select count(*) from weighed where is_read)), coalesce(bool_or(is_listed), false), coalesce(bool_or(form = gateway), false),
          (select array_agg(f) from weighed cross join lateral unnest(base.facts_inside(gateway, part, form, event_type)) f where is_read)
-    into events, events_read, is_known, is_own, facts
+    into left_out, is_known, is_own, facts
     from weighed;
   if facts is null and not is_known and not is_own then
     -- The amount is left out: nobody knows its unit.
@@ -176,13 +201,13 @@ begin
      cross join lateral base.unknown_facts('', part, true, null, null) f;
   end if;
   if facts is null and not is_known then
-    -- However it is wrapped, a relay leaves a type's name as it is. The event as text would have 131,000 digits for each 1e131071.
+    -- The event as text would have 131,000 digits for each 1e131071.
     select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(convert_to(whole, 'UTF8')))))]
       into facts
       from (select replace(string_agg(part::text, ','), '\', '')
               from unnest(texts) part) t (whole)
      where exists (select from unnest(base.money_types()) name where strpos(whole, name) > 0);
   end if;
-  return base.with_one_unreadable(facts, events - events_read);
+  return base.with_one_unreadable(facts, unread + case when base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
 end
 $$;

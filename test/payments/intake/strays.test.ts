@@ -157,6 +157,27 @@ t.test('a body with more events than are read says how many were not', async t =
   t.equal(1 + more + unread, 2000)
 })
 
+for (const [what, wrapped] of [
+  ['texts', (body: string) => ({ body })],
+  ['texts beside others', (body: string) => ({ body, attributes: '{"a":1}', headers: '{"b":1}' })],
+  ['base64', (body: string) => ({ data: Buffer.from(body).toString('base64') })],
+  ['texts in texts', (body: string) => ({ body: JSON.stringify({ Message: body }) })],
+] as const)
+  t.test(`of a batch of events in ${what}, each is in suspense or counted`, async t => {
+    const records = (fields: object) =>
+      Array.from({ length: 100 }, (_, i) => {
+        const event = capturedA({ id: `pay_${i}`, loan: 'L-1' })
+        Object.assign(event.payload.payment.entity, fields)
+        return wrapped(JSON.stringify(event))
+      })
+    for (const fields of [{}, { description: 'x'.repeat(500) }]) {
+      const { rows } = await suspense(t, A, { Records: records(fields) })
+      const read = rows.filter(row => row.id).length
+      t.ok(read > 40, `${read}`)
+      t.equal(read + (rows.find(row => !row.id)?.hints.unread_events ?? 0), 100)
+    }
+  })
+
 t.test('a body without money leaves nothing, whatever it wraps', async t => {
   const nothing = [
     {},
@@ -165,6 +186,9 @@ t.test('a body without money leaves nothing, whatever it wraps', async t => {
     { Message: '{' },
     { data: { id: 1 } },
     { type: 'x', data: {} },
+    { Records: Array(300).fill({ body: '{"a":1}', headers: '{' }) },
+    { events: Array(4).fill({ type: 'user.created', data: { id: 0 } }) },
+    { type: 'KYC_UPDATED', data: { docs: Array(3).fill({ type: 'pan', data: { id: 1 } }) } },
   ]
   for (const gateway of [A, B] as const) t.same((await suspense(t, gateway, ...nothing)).rows, [])
 })
