@@ -139,20 +139,31 @@ begin
 end
 $$;
 
--- An event has one unreadable fact, because it is kept under its raw row's id. It says how many there are, and whose.
+-- Whose hints these are.
+create or replace function base.id_of_hints(hints jsonb) returns text language sql immutable parallel safe as $$
+  select coalesce(hints ->> 'payment_id', hints ->> 'refund_id', hints ->> 'chargeback_id')
+$$;
+
+-- An event has one unreadable fact, because it is kept under its raw row's id. It says how many there are, and whose. A relay may
+-- send an event twice in one call: as it is, and as text.
 create or replace function base.with_one_unreadable(facts base.fact[], unread integer) returns base.fact[]
   language plpgsql stable parallel safe as $$
 declare
   hidden jsonb[];
   hints jsonb;
 begin
-  hidden := array(select coalesce(f.hints, '{}') from unnest(facts) f where f.problem = 'unreadable');
+  hidden := array(select once.hints
+                    from (select coalesce(f.hints, '{}') as hints, f.ordinality as n,
+                                 row_number() over (partition by coalesce(base.id_of_hints(f.hints), f.ordinality::text) order by f.ordinality) as copy
+                            from unnest(facts) with ordinality f
+                           where f.problem = 'unreadable') once
+                   where copy = 1
+                   order by n);
   if hidden = '{}' and unread = 0 then
     return facts;
   end if;
   hints := coalesce(hidden[1], '{}') || jsonb_build_object('more_events', nullif(greatest(cardinality(hidden) - 1, 0), 0), 'unread_events', nullif(unread, 0),
-    'more_ids', (select left(string_agg(coalesce(h ->> 'payment_id', h ->> 'refund_id', h ->> 'chargeback_id'), ', '), 500)
-                   from unnest(hidden[2:]) h));
+    'more_ids', (select left(string_agg(base.id_of_hints(h), ', '), 500) from unnest(hidden[2:]) h));
   return array(select f from unnest(facts) f where f.problem is distinct from 'unreadable') || base.unreadable(base.without_nulls(hints));
 end
 $$;

@@ -148,6 +148,14 @@ t.test('of a batch of the other gateway’s events, all are named', async t => {
   t.equal(rows.length, 1)
 })
 
+t.test('an event that a relay sends as it is and as text is one', async t => {
+  for (const gateway of [A, B] as const) {
+    const { rows } = await suspense(t, gateway, { body: OF_A, rawBody: JSON.stringify(OF_A) })
+    t.equal(rows.length, 1)
+    t.equal(rows[0].hints.more_events, undefined)
+  }
+})
+
 t.test('a body with more events than are read says how many were not', async t => {
   const events = Array(2000).fill({ event: 'payment.captured', payload: {} })
   const { rows } = await suspense(t, A, { events })
