@@ -219,6 +219,6 @@ begin
               from unnest(texts) part) t (whole)
      where exists (select from unnest(base.money_types()) name where strpos(whole, name) > 0);
   end if;
-  return base.with_one_unreadable(facts, unread + case when base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
+  return base.with_one_unreadable(facts, unread + case when left_out is not null and base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
 end
 $$;

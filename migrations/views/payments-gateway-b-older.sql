@@ -4,7 +4,7 @@ create or replace function base.gateway_b_collected(event jsonb) returns base.fa
     base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
       'virtual_account', coalesce(base.text_of(event -> 'vAccountId'), base.text_of(event -> 'virtualVpaId')),
       'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
-      'utr', base.text_of(event -> 'utr'),
+      'utr', nullif(base.text_of(event -> 'utr'), 'NA'),
       'reported_by', 'AMOUNT_COLLECTED',
       'remitter_name', base.text_of(event -> 'remitterName'),
       'remitter_account', base.text_of(event -> 'remitterAccount'),

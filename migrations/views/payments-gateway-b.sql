@@ -47,7 +47,7 @@ create or replace function base.gateway_b_hints_beside(event jsonb, payment json
   select jsonb_build_object(
       'virtual_account', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_id}'),
       'virtual_account_number', base.text_of(payment #> '{payment_method,vba_transfer,vaccount_number}'),
-      'utr', base.text_of(payment #> '{payment_method,vba_transfer,utr}'),
+      'utr', nullif(base.text_of(payment #> '{payment_method,vba_transfer,utr}'), 'NA'),
       'remitter_name', base.text_of(payment #> '{payment_method,vba_transfer,remitter_name}'),
       'remitter_account', base.text_of(payment #> '{payment_method,vba_transfer,remitter_account}'),
       'remitter_ifsc', base.text_of(payment #> '{payment_method,vba_transfer,remitter_ifsc}'))

@@ -103,6 +103,42 @@ t.test('a transfer with its UTR as bank reference in one format is posted once',
     }
 })
 
+t.test('a transfer that is reported for two loans is posted to one', async t => {
+  const service = await withAccount(t)
+  await service.loan('L-2')
+  const unknown = { vAccountId: 'OTHER', vaccount_id: 'OTHER' }
+  await service.send(collected(1, unknown))
+  await service.send(credit(51, unknown))
+  t.match(await service.batch(), { posted: 1, suspended: 1 })
+  for (const posted of [0, 1]) {
+    t.equal((await service.assign('1', 'L-2', 'gateway_b')).status, 200)
+    t.match(await service.batch(), { posted }, 'an operator may say that it is other money')
+    if (posted === 0)
+      t.match((await service.payment('1', 'gateway_b')).payment, {
+        reason: 'ledger_refused',
+        detail:
+          'The payment is the same money as payment 51 of loan L-1, which has been or is being booked',
+      })
+  }
+})
+
+for (const [older, newer] of [
+  [{ utr: 'sbin226036000001' }, {}],
+  [{}, { utr: 'sbin226036000001' }],
+  [{}, { utr: 'NA' }],
+])
+  t.test(`a transfer with ${JSON.stringify([older, newer])} is posted once`, async t => {
+    for (const isFirst of [true, false]) {
+      const service = await withAccount(t)
+      const events = [collected(1, older), credit(51, newer)] as any[]
+      events[1].data.payment.bank_reference = ACCOUNT.utr
+      for (const [index, event] of (isFirst ? events : events.toReversed()).entries()) {
+        await service.send(event)
+        t.match(await service.batch(), { posted: 1 - index, suspended: index })
+      }
+    }
+  })
+
 for (const [name, trust] of Object.entries({ manual: MANUAL, automatic: AUTOMATIC }))
   t.test(`a transfer whose money went back is not posted by its twin: ${name}`, async t => {
     const service = await reversing(t, trust)
