@@ -32,7 +32,10 @@ $$;
 -- lender may not accept it, which is checked before posting.
 create or replace function core.lent(wanted_gateway text, payment_id text, amount numeric, currency text, paid_at timestamptz,
   named_loan text, own_refs text[], own_hints jsonb) returns table (loan text, disagrees boolean, refs text[], hints jsonb)
-  language sql stable as $$
+  language plpgsql stable rows 1 set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  return query
   with event as (
     select e.*
       from core.event e
@@ -64,7 +67,8 @@ create or replace function core.lent(wanted_gateway text, payment_id text, amoun
             and (f.loan is not null or f.link_loan is not null or not f.refs <@ coalesce(own_refs, '{}'))
             and not exists (select from core.match_references(wanted_gateway, own_refs, paid_at) m where m.loan is not null or m.disagrees)
        offset 0) l (of_loan)
-   where l.of_loan or f.fee is not null
+   where l.of_loan or f.fee is not null;
+end
 $$;
 
 -- Whether a payment on its way would get another loan, or none, if it was settled now. Only events and references give a loan

@@ -6,8 +6,9 @@ $$;
 
 -- The gateway's other id of a posted transfer that it reported in two formats, where its statements have that one alone and
 -- somebody dismissed the payment under it; core.twin_of finds such payments before they are posted.
-create or replace function core.stated_twin_of(o core.transaction) returns text language sql stable as $$
-  select d.gateway_payment_id
+create or replace function core.stated_twin_of(o core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (select d.gateway_payment_id
     from core.transaction d
    where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') = coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference')
      and coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') ~ '[1-9]' and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
@@ -18,17 +19,20 @@ create or replace function core.stated_twin_of(o core.transaction) returns text 
      and not exists (select from core.current_statement s
                       where s.gateway_payment_id = o.gateway_payment_id and s.gateway = o.gateway and s.status <> 'failed')
    order by d.id
-   limit 1
+   limit 1);
+end
 $$;
 
 -- The posted payment that has this dismissed one's money; no two have the same.
-create or replace function core.booked_twin_of(d core.transaction) returns uuid language sql stable as $$
-  select o.id
+create or replace function core.booked_twin_of(d core.transaction) returns uuid language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (select o.id
     from core.transaction o
    where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') = coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference')
      and o.gateway = d.gateway and o.state = 'posted' and d.state = 'dismissed' and core.stated_twin_of(o) = d.gateway_payment_id
    order by o.id
-   limit 1
+   limit 1);
+end
 $$;
 
 -- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
@@ -73,12 +77,16 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
 
 -- The payments that the gateway states around this day under the ids of their dismissed twins.
 create or replace function core.booked_twins(wanted_day date)
-  returns table (gateway text, gateway_payment_id text, "row" core.payment_here) language sql stable as $$
+  returns table (gateway text, gateway_payment_id text, "row" core.payment_here) language plpgsql stable rows 1 set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  return query
   select d.gateway, d.gateway_payment_id, h
     from core.transaction d
     join core.payment_here h on h.id = core.booked_twin_of(d)
    where d.state = 'dismissed' and d.kind = 'payment'
-     and d.paid_at >= (select core.start_of(wanted_day - 7)) and d.paid_at < (select core.start_of(wanted_day + 8))
+     and d.paid_at >= (select core.start_of(wanted_day - 7)) and d.paid_at < (select core.start_of(wanted_day + 8));
+end
 $$;
 
 -- The payments of a day, the gateway's side next to ours if both have the payment in the same currency. A payment belongs
