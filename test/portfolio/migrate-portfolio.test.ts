@@ -148,6 +148,10 @@ t.test('an errors file that somebody has corrected is kept, and migrated only al
     'has changed',
     'what nobody touched is replaced',
   )
+  writeFileSync(errors, 'corrected again')
+  utimesSync(errors, 2_000, 2_000)
+  utimesSync(file, 3_000, 3_000)
+  t.match((await runCommand(url, [file])).output, 'has changed', 'whenever the file was saved')
 })
 
 t.test('findings of a dry run that are not printed are saved, and the command says so', async t => {

@@ -196,7 +196,7 @@ async function typeOf(file: string): Promise<string> {
 async function save(call: Call, id: string, file: string, what: RowsFile): Promise<string> {
   const rows = await call.file(`/migration/${id}/${what}.csv`)
   const { path, kept } = await saveRows(rows, file, what)
-  if (kept !== undefined) say(`${path} has changed since ${file} did, and is now ${kept}`)
+  if (kept !== undefined) say(`${path} has changed since it was saved, and is now ${kept}`)
   return path
 }
 
