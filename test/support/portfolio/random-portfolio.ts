@@ -169,9 +169,11 @@ export function randomRepayments({ pick, chance }: Draw, loans: string[], file: 
   const drawn = Array.from({ length: 50 }, () => {
     const nth = pick([0, 1, 2, 3, 4, 5])
     const isOfGateway = chance(0.2)
+    // As a spreadsheet may have saved it between two files.
+    const reference = chance(0.2) ? `70${nth}` : `070${nth}`
     // Mostly as in every other file, so that later ones find it at the ledger.
     const usual = chance(0.9) ? (DAYS[nth] as string) : pick(DAYS)
-    return repayment(pick(loans.slice(GOOD)), isOfGateway ? `pay_${nth}` : `r-${nth}`, {
+    return repayment(pick(loans.slice(GOOD)), isOfGateway ? `pay_${nth}` : reference, {
       gateway: isOfGateway ? gateway : '',
       transaction_date: chance(0.05) ? pick(BAD_DAYS) : usual,
       amount: chance(0.85) ? '100' : pick(['100.50', '200', '3000', '20000']),
@@ -181,7 +183,7 @@ export function randomRepayments({ pick, chance }: Draw, loans: string[], file: 
   for (const row of drawn) {
     const key =
       row.gateway === ''
-        ? `${row.loan_external_id} ${row.payment_reference}`
+        ? `${row.loan_external_id} ${Number(row.payment_reference)}`
         : row.payment_reference
     payments.set(key as string, row)
   }
