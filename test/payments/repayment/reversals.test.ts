@@ -97,7 +97,7 @@ t.test(
     await service.batch()
     t.same(await service.shown('pay_1'), ['returned', null, null, '1000'])
     t.same(await service.standing(), {})
-    t.match(await service.readBack(), { payments: 0, reversed: 0, missing: 0 })
+    t.match(await service.readBack(), { payments: 1, reversed: 0, missing: 0 })
     await receiver.attempts(13)
     t.same(
       receiver.received
