@@ -154,10 +154,17 @@ create or replace function core.unconfirmed_of(wanted_gateway text, wanted_kind 
    where q.gateway_payment_id = payment_id and q.gateway = wanted_gateway and q.kind = wanted_kind
 $$;
 
+-- Whether this is another loan than the payment's, and than those that an operator overruled by choosing one. Null if nobody
+-- kept which those were.
+create or replace function core.is_another_loan(t core.transaction, loan text) returns boolean language sql immutable parallel safe as $$
+  select case when t.assigned_loan_id is null then loan <> t.named_loan_id
+              else loan <> t.assigned_loan_id and not t.assigned_over -> 'loans' ? loan end
+$$;
+
 -- Whether an event states other money or another loan than a payment that is decided, posted or being posted.
 create or replace function core.contradicts(t core.transaction, amount numeric, currency text, external_loan_id text)
   returns boolean language sql immutable parallel safe as $$
-  select amount <> t.amount or currency <> t.currency or t.assigned_loan_id is null and external_loan_id <> t.named_loan_id
+  select (amount <> t.amount or currency <> t.currency or core.is_another_loan(t, external_loan_id)) is true
 $$;
 
 -- Whether this payment, refund or chargeback stays as it is, whatever later events say: it is posted or being posted, was

@@ -57,7 +57,7 @@ create or replace function core.fate_by_events(is_captured boolean, problem text
     when unconfirmed is not null                      then core.fate_of_unconfirmed(unconfirmed)
     when held_by is not null                          then array['suspense', held_by,              null]
     -- By assigning a loan, an operator has decided which one is right.
-    when disagreement = 'money' or disagreement = 'loan' and not is_assigned
+    when disagreement in ('money', 'assignment') or disagreement = 'loan' and not is_assigned
                                                       then array['suspense', 'events_disagree',    null]
     when problem = 'amount_invalid'                   then array['suspense', 'amount_invalid',     null]
     when loan is null and suggested_loan is not null  then array['suspense', 'awaiting_review',    null]

@@ -73,9 +73,9 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                   then coalesce(core.exceeds(t), 'It may be the same money as ' || core.same_money_as(t))
                 when t.reason = 'awaiting_review' and t.hints ? 'payer_fee' then json_build_object('amount', trim_scale(t.amount)::text,
                   'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text
-                when t.reason = 'events_disagree' then (
+                when t.reason = 'events_disagree' then coalesce(core.outdated_assignment(t), (
                   select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
-                    from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b)
+                    from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b))
                 -- A refusal for another reason says nothing about the reason that holds now.
                 when t.reason <> t.refused_reason then null
                 else t.refused_detail end as detail,

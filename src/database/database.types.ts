@@ -429,6 +429,7 @@ export interface CoreStatementFile {
 export interface CoreTransaction {
   amount: Numeric | null;
   assigned_loan_id: string | null;
+  assigned_over: Json | null;
   batch_id: string | null;
   booked_as: string | null;
   cleared_facts: string[] | null;

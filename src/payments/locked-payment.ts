@@ -21,6 +21,7 @@ export type PaymentStanding = {
   currency: string | null
   isVerified: boolean
   unreadKind: string | null
+  isOutdated: boolean
   isUnknown: boolean
   /** Changes with the payment's state, reason, objection, amount or loan. */
   version: string
@@ -29,6 +30,9 @@ export type PaymentStanding = {
 
 /** What an unreadable event states to be: a refund or dispute, though it is listed as a payment. */
 export const unreadKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
+
+/** Whether it was assigned over other facts than its events state now. */
+export const isOutdated = sql`(disagreement is not distinct from 'assignment')`
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
   return new NotFound(`No ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
@@ -63,7 +67,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
-           ${unreadKind} as "unreadKind",
+           ${unreadKind} as "unreadKind", ${isOutdated} as "isOutdated",
            case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o

@@ -88,6 +88,19 @@ test('a payment whose loan the gateway does not name is suspended until assigned
   t.same(await stateOf('15'), ['posted', null, null])
 })
 
+test('a loan that only the gateway names is not the one to which its payment was assigned', async t => {
+  await has(B, '19', { notes: {}, order_notes: { loan_id: 'L-77' } })
+  await webhook(B, paidB('19', { loan: undefined }))
+  await batch()
+  t.same(await stateOf('19'), ['suspense', 'no_loan_named', null])
+  await service.assign('19', 'L-7', B)
+  await batch()
+  t.same(await stateOf('19'), ['suspense', 'events_disagree', null])
+  t.match(await service.assign('19', 'L-77', B), { status: 200 })
+  await batch()
+  t.same(await stateOf('19'), ['posted', null, null])
+})
+
 test('a payment that the gateway contradicts is not posted', async t => {
   await has(B, '21', { status: 'failed' })
   await has(B, '22', { status: 'authorized' })

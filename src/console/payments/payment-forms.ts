@@ -19,7 +19,7 @@ import type { PaymentItem } from './payments-page.ts'
 export function paymentForms(
   payment: PaymentItem,
   version: string,
-  { refs, unreadKind }: Pick<PaymentContext, 'refs' | 'unreadKind'>,
+  { refs, unreadKind, isOutdated }: Pick<PaymentContext, 'refs' | 'unreadKind' | 'isOutdated'>,
   role: Role,
 ): Html {
   if (role === 'viewer') return nothing
@@ -28,7 +28,7 @@ export function paymentForms(
   const action = (verb: string) => `${path}/${verb}${query === undefined ? '' : `?${query}`}`
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
-${isAssignable(payment) ? assignForm(action('assign'), payment, refs, seen) : nothing}
+${isAssignable({ ...payment, isOutdated }) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
 ${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
 ${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...payment, unreadKind }, seen) : nothing}
@@ -41,12 +41,14 @@ ${kind === 'payment' && ['posted', 'returned'].includes(state) ? checkForm(actio
 
 function assignForm(
   action: string,
-  { external_loan_id: loan, suggested_loan }: PaymentItem,
+  { external_loan_id, suggested_loan, reason }: PaymentItem,
   refs: PaymentContext['refs'],
   seen: Html,
 ): Html {
+  // Whoever assigns it again is to look which loan its events name now.
+  const loan = reason === 'events_disagree' ? null : (external_loan_id ?? suggested_loan)
   return html`<form method="post" action="${action}">${seen}<h3>Assign to a loan</h3>
-<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? suggested_loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+<label>Loan <input name="external_loan_id" required maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
 ${refs.map(
   ref =>
     html`<label><input type="checkbox" name="remember_${ref.kind}" value="true"> remember ${words(ref.kind)} ${aboutReference(ref)}</label>`,

@@ -4,7 +4,7 @@ import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
-import { lockDecidable, stateInWords } from '../locked-payment.ts'
+import { isOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
 import { putReference } from '../references/put-reference.ts'
 import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
@@ -36,10 +36,13 @@ export function assign(
     if (!isAssignable(payment))
       throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
-      update core.transaction
-         set assigned_loan_id = ${loan}, decided_over = case when decision = 'post' then decided_over end,
+      update core.transaction t
+         set assigned_loan_id = ${loan}, assigned_over = core.facts_to_choose_over(t),
+             decided_over = case when decision = 'post' then decided_over end,
              ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
-             overruled = array_append(overruled, reason)
+             -- What was overruled before was a reason of other facts, except that the ledger has undone a repayment.
+             overruled = case when ${isOutdated} then array(select one from unnest(overruled) one where one = 'reversed_at_ledger')
+                              else overruled end || reason
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])

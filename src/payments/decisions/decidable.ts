@@ -3,6 +3,7 @@ import { ASSIGNABLE, reasonIs } from '../suspense-reasons.ts'
 
 type Objected = { state: string; objection: string | null }
 type Suspended = { kind: string; state: string; reason: string | null }
+type Assignable = Suspended & { isOutdated: boolean }
 type Postable = { kind: string; state: string; unreadKind: string | null }
 
 const DECIDED = ['handled', 'dismissed']
@@ -25,10 +26,13 @@ export function isPostable({ kind, state, unreadKind }: Postable): boolean {
   return kind === 'payment' && state === 'suspense' && unreadKind === null
 }
 
-export function isAssignable({ kind, state, reason }: Suspended): boolean {
-  return kind === 'payment' && state === 'suspense' && reasonIs('assignable', reason)
+/** `isOutdated`: it may be assigned again. */
+export function isAssignable({ kind, state, reason, isOutdated }: Assignable): boolean {
+  const isOver = reasonIs('assignable', reason) || (isOutdated && reason === 'events_disagree')
+  return kind === 'payment' && state === 'suspense' && isOver
 }
 
+/** Whether several can be assigned at once, each to the loan that it has. */
 export const IS_ASSIGNABLE = sql`p.kind = 'payment' and p.state = 'suspense' and p.reason = any(${ASSIGNABLE})`
 
 /**

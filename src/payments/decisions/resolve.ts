@@ -111,13 +111,14 @@ async function decide(trx: Trx, { id }: PaymentStanding, resolution: FinalResolu
   const { loan, amount, day, transaction } = decisionOf(resolution)
   const isPost = outcome === 'post'
   await sql`
-    update core.transaction
+    update core.transaction t
        set decision = ${outcome},
            decided_over = jsonb_build_object(
              -- Kept through later decisions: a refund is not in the currency in which the payment was posted.
              'reason', case decided_over ->> 'reason' when 'currency_mismatch' then 'currency_mismatch' else reason end,
-             'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id),
+             'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id, 'assigned_over', assigned_over),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
+           assigned_over = case when ${loan}::text is null then assigned_over else core.facts_to_choose_over(t) end,
            -- This is what goes to the loan, whatever went back before.
            decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = ${isPost ? nextPostingNumber : sql`posting_number`},

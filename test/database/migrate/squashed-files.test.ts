@@ -32,7 +32,8 @@ const WITHOUT_LATER = sql`
   drop trigger note_waiting on core.transaction;
   drop function core.note_waiting;
   alter table core.transaction drop column waiting_since cascade;
-  alter table core.transaction drop column may_be_booked cascade`
+  alter table core.transaction drop column may_be_booked cascade;
+  alter table core.transaction drop column assigned_over cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 

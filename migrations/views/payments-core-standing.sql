@@ -1,0 +1,50 @@
+-- What this payment's events state today, for the loan that an operator chooses to be chosen over it; see core.transaction.assigned_over.
+create or replace function core.facts_to_choose_over(t core.transaction) returns jsonb language sql stable as $$
+  select jsonb_build_object('amount', t.amount, 'currency', t.currency, 'is_verified', t.is_verified,
+           'loans', array_remove(array_agg(distinct e.external_loan_id) || t.named_loan_id, null),
+           'refs', coalesce(t.refs, core.references_of(t.gateway, array_agg(e.hints) filter (where e.hints is not null)), '{}'))
+    from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+   where e.kind = t.kind and e.status in ('captured', 'named') and e.ignored_for is null
+$$;
+
+-- The loans that this payment's events name: those of its link count where the payment itself names none.
+create or replace function core.loans_named(t core.transaction) returns setof text language sql stable as $$
+  select n.loan
+    from (select e.external_loan_id as loan, e.status, bool_or(e.status = 'captured') over () as is_named
+            from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
+           where e.kind = t.kind and e.status in ('captured', 'named') and e.ignored_for is null
+             and e.external_loan_id is not null) n
+   where n.status = 'captured' or not n.is_named
+$$;
+
+-- What the events disagree about: the assignment, if they state other money or another loan than it was made over, or bring a
+-- reference of another. Which loans the other references have is no part of an assignment. `loan` may be one that unverified
+-- events name beside the gateway's answer. In PL/pgSQL, because few payments are assigned.
+create or replace function core.disagreement_with(t core.transaction, disagreement text, all_outside boolean,
+  amount numeric, currency text, loan text, matched_by text, refs text[], paid_at timestamptz) returns text language plpgsql stable as $$
+declare
+  since record;
+begin
+  if t.assigned_over is null or disagreement = 'money' or all_outside then
+    return disagreement;
+  end if;
+  select m.loan, m.disagrees into since
+    from core.match_references(t.gateway, array(
+      select unnest(refs) except select jsonb_array_elements_text(t.assigned_over -> 'refs')), paid_at) m;
+  if amount <> (t.assigned_over ->> 'amount')::numeric or currency <> t.assigned_over ->> 'currency'
+     or since.disagrees or core.is_another_loan(t, since.loan) or matched_by is null and core.is_another_loan(t, loan)
+     or exists (select from core.loans_named(t) n (loan) where core.is_another_loan(t, n.loan)) then
+    return 'assignment';
+  end if;
+  return disagreement;
+end
+$$;
+
+-- Over what the loan of this payment was chosen, if its events disagree with that.
+create or replace function core.outdated_assignment(t core.transaction) returns text language sql stable as $$
+  select concat('It was assigned to ', t.assigned_loan_id, ' when its events said ', trim_scale((o ->> 'amount')::numeric),
+           ' ' || (o ->> 'currency'), ', loan ' || nullif(array_to_string(array(select jsonb_array_elements_text(o -> 'loans')), ' or '), ''),
+           case when not (o ->> 'is_verified')::boolean then ', and nothing proved them' end)
+    from (select t.assigned_over) over_what (o)
+   where t.disagreement = 'assignment'
+$$;
