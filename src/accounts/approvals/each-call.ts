@@ -7,10 +7,10 @@ import type { Asker } from '../audit.ts'
 import type { ActCall } from './act-call.ts'
 import { listFacts } from './list-facts.ts'
 
-type Each<Request extends object, Item extends object> = {
+type Each<Request extends object, Item extends object, Looked> = {
   name: string
   itemsOf(request: Request): Item[]
-  call: Pick<ActCall<Item, undefined, unknown>, 'acts' | 'actsOf' | 'factsOf' | 'act'>
+  call: Pick<ActCall<Item, Looked, unknown>, 'acts' | 'actsOf' | 'factsOf' | 'look' | 'act'>
   /** The list in the subject of a proposal, such as `payments.assign`. */
   subjectOf(request: Request): string
   status: number
@@ -20,7 +20,7 @@ type Each<Request extends object, Item extends object> = {
 }
 
 /** A call with a list, of which each item is done as if it were the only one. */
-export function eachCall<Request extends object, Item extends object>({
+export function eachCall<Request extends object, Item extends object, Looked>({
   name,
   itemsOf,
   call,
@@ -28,16 +28,20 @@ export function eachCall<Request extends object, Item extends object>({
   status,
   namesOf,
   log,
-}: Each<Request, Item>): ActCall<Request, undefined, ItemAnswer[]> {
-  const { acts, actsOf } = call
+}: Each<Request, Item, Looked>): ActCall<Request, Looked[], ItemAnswer[]> {
+  const { acts, actsOf, look } = call
   return {
     name,
     acts: ['bulk', ...acts],
     ...(actsOf && { actsOf: request => ['bulk', ...new Set(itemsOf(request).flatMap(actsOf))] }),
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
-    act: (db, asker, request) => actEach(db, asker, request, { isWhole: false }),
-    async actAsWhole(trx, asker, request) {
-      const answers = await actEach(trx, asker, request, { isWhole: true })
+    ...(look && {
+      look: (request, asker, signal) =>
+        Promise.all(itemsOf(request).map(item => look(item, asker, signal))),
+    }),
+    act: (db, asker, request, looked) => actEach(db, asker, request, { looked, isWhole: false }),
+    async actAsWhole(trx, asker, request, looked) {
+      const answers = await actEach(trx, asker, request, { looked, isWhole: true })
       if (answers.every(({ code }) => code !== null))
         throw new Conflict(`Every item was refused; the first because: ${answers[0]?.detail}`)
       return answers
@@ -52,11 +56,12 @@ export function eachCall<Request extends object, Item extends object>({
     db: Database,
     asker: Asker,
     request: Request,
-    { isWhole }: { isWhole: boolean },
+    { looked, isWhole }: { looked: Looked[] | undefined; isWhole: boolean },
   ) {
     const how = { log, requestId: asker.requestId, status, isWhole }
-    return answerEach(itemsOf(request), how, item =>
-      inSavepoint(db, () => call.act(db, asker, item, undefined)),
+    const items = itemsOf(request).map((item, i) => ({ item, seen: looked?.[i] as Looked }))
+    return answerEach(items, how, ({ item, seen }) =>
+      inSavepoint(db, () => call.act(db, asker, item, seen)),
     )
   }
 }

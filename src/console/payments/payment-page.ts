@@ -5,6 +5,7 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { read } from '../../accounts/access/needs.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
+import { isWorthRemembering } from '../../payments/decisions/remember.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
 import { auditBodies } from '../../payments/reading/audit-bodies.ts'
 import { findAttempts } from '../../payments/reading/find-attempts.ts'
@@ -35,7 +36,7 @@ const schema = {
   ),
 }
 
-export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function paymentPage({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/payments/:gateway/:gateway_payment_id',
@@ -53,6 +54,7 @@ export function paymentPage({ db, formats }: PageContext): FastifyPluginAsyncTyp
           paymentContext(db, id, payment),
           actionsOn(db, `${gateway}/${paymentId}`, formats),
         ])
+        const refs = isWorthRemembering(config, payment) ? around.refs : []
         const body = html`<h1>${capital(payment.kind)} ${paymentId}</h1>
 ${doneNotice(done)}
 ${live(
@@ -63,7 +65,7 @@ ${live(
 <p class="bar">${refreshLink(request.url)}</p>
 ${attempts.length === 0 ? '' : attemptsTable(attempts, formats)}${actions}`,
 )}
-${paymentForms(payment, version, around, request.user.role)}
+${paymentForms(payment, version, { ...around, refs }, request.user.role)}
 ${eventList(events, { withBodies, url: request.url }, formats)}`
         return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body })
       },

@@ -29,7 +29,7 @@ export function operationCalls({ boss, onFinal, log }: Context) {
     }),
   }
 
-  const resolveEachCall = eachCall<ResolvedEach, Resolved>({
+  const resolveEachCall = eachCall<ResolvedEach, Resolved, undefined>({
     name: 'operations.resolve_each',
     itemsOf: ({ tracking_ids, outcome }) =>
       tracking_ids.map(tracking_id => ({ tracking_id, outcome })),

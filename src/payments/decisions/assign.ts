@@ -1,32 +1,29 @@
 import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
-import { madeUp, placeholder } from '../../csv/made-up-values.ts'
-import type { Database, Trx } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { isOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
-import { putReference } from '../references/put-reference.ts'
-import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
 import { settle } from '../settle.ts'
 import { isAssignable } from './decidable.ts'
 import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
+import { type Remembered, remember } from './remember.ts'
 
 type Assignment = {
   gateway: string
   paymentId: string
   loan: string
   note?: string | undefined
-  /** Kinds of the payment’s references to store for the loan. */
-  kinds?: ReferenceKind[] | undefined
+  remembered?: Remembered | undefined
   asker: Asker
   ifMatch?: string | undefined
 }
 
 export function assign(
   db: Database,
-  { gateway, paymentId, loan, note, kinds, asker, ifMatch }: Assignment,
+  { gateway, paymentId, loan, note, remembered, asker, ifMatch }: Assignment,
 ) {
   return inTransaction(db, async trx => {
     const payment = await lockDecidable(trx, { gateway, paymentId })
@@ -46,7 +43,7 @@ export function assign(
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])
-    if (kinds !== undefined) await remember(trx, payment.id, { kinds, loan }, asker)
+    if (remembered !== undefined) await remember(trx, payment.id, { ...remembered, loan }, asker)
     await audit(trx, {
       ...asker,
       action: 'payment.assign',
@@ -56,32 +53,8 @@ export function assign(
         before: payment.loan,
         reason: payment.reason,
         note,
-        remember: kinds,
+        remember: remembered?.kinds,
       },
     })
   })
-}
-
-/**
- * Saves the payment's own references of these kinds for the loan. @throws Conflict if one is a placeholder, or
- * belongs to another loan, or only on some days
- */
-async function remember(
-  trx: Trx,
-  payment: string,
-  { kinds, loan }: { kinds: ReferenceKind[]; loan: string },
-  asker: Asker,
-) {
-  const { rows } = await sql<ReferenceName>`
-    select t.gateway, k.kind, substr(ref, length(k.kind) + 2) as value
-      from core.transaction t cross join lateral unnest(t.refs) ref cross join lateral split_part(ref, ':', 1) k (kind)
-     where t.id = ${payment} and k.kind = any(${kinds})
-     order by ref`.execute(trx)
-  for (const one of rows) {
-    if ((madeUp(one.value) ?? placeholder(one.value)) !== undefined)
-      throw new Conflict(
-        `The ${one.kind} ${one.value} is a placeholder, not an id: leave ${one.kind} out of remember`,
-      )
-    await putReference(trx, { ...one, external_loan_id: loan }, asker, { keepsDays: true })
-  }
 }

@@ -13,6 +13,7 @@ import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
 import { paymentFacts } from './payment-facts.ts'
+import { type Lenders, productToRemember } from './remember.ts'
 import { actOf, type PaymentResolution, RESOLUTION_ACTS } from './resolution.ts'
 import { resolveAsSeen, seenFor } from './resolve.ts'
 
@@ -29,27 +30,35 @@ type AssignRequest = Named & {
 }
 type ResolveRequest = Named & PaymentResolution
 
-type Context = ForCaller & { db: Database; boss: PgBoss; log: Pick<Log, 'error'> }
+type Context = ForCaller & {
+  db: Database
+  boss: PgBoss
+  log: Pick<Log, 'error'>
+  config: Lenders
+}
+type AssignCall = ActCall<AssignRequest, string | undefined, void>
 
 export function paymentCalls(context: Context) {
-  const { db, boss, log } = context
+  const { db, boss, log, config } = context
   const answer = async (request: Named, name = nameOf(request)) => ({
     status: 200,
     body: (await foundPayment(db, name)).payment,
   })
 
-  const assignCall: ActCall<AssignRequest, undefined, void> = {
+  const assignCall: AssignCall = {
     name: 'payments.assign',
     acts: ['payment.assign', 'reference.write'],
     actsOf: actsOfAssigning,
     factsOf: (trx, request) =>
       paymentFacts(trx, { ...nameOf(request), kind: 'payment' }, actsOfAssigning(request)),
-    act: (db, asker, request) =>
+    look: ({ external_loan_id: loan, remember }, _, signal) =>
+      productToRemember({ ...context, ...(signal && { signal }) }, loan, remember),
+    act: (db, asker, request, product) =>
       assign(db, {
         ...nameOf(request),
         loan: request.external_loan_id,
         note: request.note,
-        kinds: request.remember,
+        remembered: request.remember && { kinds: request.remember, product, config },
         asker,
         ifMatch: request.if_match,
       }),
@@ -74,16 +83,16 @@ export function paymentCalls(context: Context) {
   return { assignCall, assignEachCall: eachAssignment(assignCall, log), resolveCall }
 }
 
-function eachAssignment(assignCall: ActCall<AssignRequest, undefined, void>, log: Context['log']) {
-  return eachCall<{ assignments: AssignRequest[] }, AssignRequest>({
+function eachAssignment(assignCall: AssignCall, log: Context['log']) {
+  return eachCall<{ assignments: AssignRequest[] }, AssignRequest, string | undefined>({
     name: 'payments.assign_each',
     itemsOf: ({ assignments }) => assignments,
     call: {
       ...assignCall,
-      async act(db, asker, one) {
+      async act(db, asker, one, product) {
         if (!isExternalId(one.external_loan_id))
           throw invalidField('/external_loan_id', `must be ${ExternalId.description}`)
-        await assignCall.act(db, asker, one, undefined)
+        await assignCall.act(db, asker, one, product)
       },
     },
     subjectOf: () => 'payments.assign',

@@ -96,18 +96,22 @@ export async function duePayment(
   }
 }
 
-/**
- * The events that decide whether `t` may be posted: the verified ones and, where `u` says that these leave out the loan or
- * the fee, also the unverified ones of the same money.
- */
-const judgedEvents = (timeZone: string, { product, proofs }: Judges) => sql`
-       select coalesce(json_agg(json_build_object(
+/** The members of the Sender of a row of core.event. */
+export const senderFor = ({ product, proofs }: Judges) => sql`
                 'lender', lender, 'verifiedBy', verified_by,
                 -- Without a lender, only the gateway's own response proves an event.
                 'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
                                from jsonb_to_recordset(${JSON.stringify(proofs)}) p (gateway text, account text, proved_by text[])
                               where p.gateway = event.gateway),
-                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by),
+                'isOutside', core.is_outside(${product}::text, gateway, address, verified_by)`
+
+/**
+ * The events that decide whether `t` may be posted: the verified ones and, where `u` says that these leave out the loan or
+ * the fee, also the unverified ones of the same money.
+ */
+const judgedEvents = (timeZone: string, judges: Judges) => sql`
+       select coalesce(json_agg(json_build_object(
+                ${senderFor(judges)},
                 -- An event that names no loan does not prove the loan that another one names.
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
                                   when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (verified_by is null) then false

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { type GatewayTrust, unconfiguredLender } from '../../config/lenders.ts'
+import type { GatewayName } from '../gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 
@@ -24,18 +25,16 @@ const MESSAGES = {
 
 /** One trusted event is enough, because all agree on money and loan; only the day may differ. */
 export function checkTrust(
-  config: Pick<Config, 'lenders' | 'gateways'>,
+  config: Lenders,
   { gateway, events, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
-  const holders = [...config.lenders.values()].filter(({ products }) => products.includes(product))
+  const { holders, trust } = trustFor(config, gateway, product)
   // The lender's checks are not known, so only an operator may have the payment posted.
   if (holders.length === 0 && !overruled.includes('lender_mismatch')) {
     const message = `No lender in LENDERS_FILE has the loan’s product ${product}`
     return { reason: 'lender_mismatch', message }
   }
-  // Lenders that share a product have the same settings.
-  const { [gateway]: trust } = holders[0] ?? unconfiguredLender(config.gateways, product)
   const codes = [UNKNOWN, ...holders.map(({ code }) => code)]
   const checked = events.map(event => {
     const reasons = [...reasonsToDistrust(trust, event, !codes.includes(event.lender))]
@@ -52,6 +51,20 @@ export function checkTrust(
   const reason = (distrusted.find(({ namesLoan }) => namesLoan) ?? distrusted[0])?.reason
   if (reason === undefined) throw new Error('no event names the loan of the payment')
   return distrust(reason)
+}
+
+type Lenders = Pick<Config, 'lenders' | 'gateways'>
+
+/** The lenders of a product, and their settings, which are the same. */
+export function trustFor({ lenders, gateways }: Lenders, gateway: GatewayName, product: string) {
+  const holders = [...lenders.values()].filter(({ products }) => products.includes(product))
+  const { [gateway]: trust } = holders[0] ?? unconfiguredLender(gateways, product)
+  return { holders, trust }
+}
+
+/** Whether the settings let this event state facts, whichever lender it names. */
+export function isBelieved(trust: GatewayTrust, sender: Sender): boolean {
+  return [...reasonsToDistrust(trust, sender, false)].length === 0
 }
 
 const distrust = (reason: Distrust['reason']): Distrust => ({ reason, message: MESSAGES[reason] })

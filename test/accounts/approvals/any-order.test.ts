@@ -84,6 +84,7 @@ const { assignCall, resolveCall } = paymentCalls({
   db,
   boss: {} as never,
   ledger: {} as never,
+  config: {} as never,
   log,
 })
 let isKilled = false

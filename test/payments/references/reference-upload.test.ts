@@ -187,6 +187,7 @@ t.test('an assignment remembers the payment’s own references for the next one'
 t.test('an assignment does not remember beyond the days that its loan has the value', async t => {
   const service = await withUpload(t)
   const { call, upload, webhook, batch } = service
+  await service.loan('L-1')
   await upload('gateway_a,mandate,token_1,L-1,2026-01-01,2026-01-31')
   await webhook('gateway_a', capturedA({ id: 'pay_1', payment: { token_id: 'token_1' } }), LENDER)
   await batch()
@@ -201,7 +202,8 @@ t.test('an assignment does not remember beyond the days that its loan has the va
 })
 
 t.test('an assignment does not remember a word for no value', async t => {
-  const { call, stored, webhook, batch } = await withUpload(t)
+  const { call, loan, stored, webhook, batch } = await withUpload(t)
+  await loan('L-1')
   const words = ['NA', 'NaN', '#NULL!']
   for (const token_id of words)
     await webhook('gateway_a', capturedA({ id: `pay_${token_id}`, payment: { token_id } }), LENDER)
