@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { SHOWN_WITHIN_SECONDS } from '../ledger/answers/lagging.ts'
 import type { Catalogue, LastDone } from './operation.ts'
+
+/** Replicas lag by seconds. What is missing for longer was removed by others, and nobody should have to wait for the reason. */
+const SHOWN_WITHIN_SECONDS = 60
 
 /**
  * What an operation last did to a subject, if that was so lately that the ledger's reads may not show it yet.

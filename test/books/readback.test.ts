@@ -70,21 +70,8 @@ t.test('a repayment that the ledger does not have is posted again under its own 
   )
 })
 
-t.test('a repayment that was posted a moment ago may not be shown yet', async t => {
-  const service = await serviceWithPosted(t, ['pay_1'])
-  await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
-  await service.loan('L-1')
-  t.match(await service.readBack(), {
-    ...{ payments: 0, missing: 0, failed: 1 },
-    last_error: /does not show yet/,
-  })
-  t.match(await service.check('pay_1'), { status: 503, body: { code: 'UNAVAILABLE' } })
-  t.match(await service.stateOf('pay_1'), { state: 'posted' })
-})
-
 t.test('of a loan that the ledger does not have, every repayment is missing', async t => {
   const service = await serviceWithPosted(t, ['pay_1', 'pay_2'])
-  await service.minutesLater()
   await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
   t.match(await service.readBack(), { loans: 1, payments: 2, missing: 2 })
 })

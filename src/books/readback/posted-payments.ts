@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { SHOWN_WITHIN_SECONDS } from '../../ledger/answers/lagging.ts'
 import { repaymentExternalId } from '../../payments/repayment/due-payment.ts'
 
 export type PostedPayment = {
@@ -18,8 +17,6 @@ export type PostedPayment = {
   amount: string
   /** The days as `dd MMMM yyyy`, the earliest first: the repayment may have any of them. */
   days: string[]
-  /** Whether it was posted, or the last of it went back, so lately that the ledger's reads may not show it yet. */
-  isRecent: boolean
 }
 
 /** The times are as PostgreSQL writes them: a JavaScript Date would lose the microseconds. */
@@ -37,12 +34,8 @@ export async function postedTo(
     select id, loan, gateway, payment_id as "paymentId", operation_id as "operationId",
            ledger_transaction_id::float8 as "ledgerTransactionId", posting_number as "postingNumber",
            trim_scale(amount)::text as amount,
-           array(select to_char(day, 'DD FMMonth YYYY') from unnest(days) day) as days,
-           (select greatest(t.posted_at, (select max(r.posted_at) from core.transaction r
-                                           where r.of_payment_id = t.gateway_payment_id and r.gateway = t.gateway and r.kind <> 'payment'))
-                     > now() - ${SHOWN_WITHIN_SECONDS} * interval '1 second'
-              from core.transaction t where t.id = posted.id) as "isRecent"
-      from core.posted_to(${loans}, ${since}, ${until}, ${timeZone}) posted`.execute(db)
+           array(select to_char(day, 'DD FMMonth YYYY') from unnest(days) day) as days
+      from core.posted_to(${loans}, ${since}, ${until}, ${timeZone})`.execute(db)
   return rows.map(({ gateway, postingNumber, ...payment }) => ({
     ...payment,
     externalId: repaymentExternalId(gateway, payment.paymentId, postingNumber),

@@ -1,6 +1,5 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
-import { lagging } from '../../ledger/answers/lagging.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -36,9 +35,6 @@ export async function readRepayments(
       Number(payment.amount) === 0
         ? foundOfReturned(payment, transactions)
         : found(payment, await repaymentAtLedger(ledger, payment, transactions), transactions)
-    const isUndone = finding.amount !== null && Number(payment.amount) === 0
-    if (payment.isRecent && (isUndone || finding.reason === 'missing_at_ledger'))
-      throw lagging(loan)
     findings.push({ payment, ...finding })
   }
   return findings

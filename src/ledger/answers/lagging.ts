@@ -1,8 +1,5 @@
 import { LedgerTrouble, NOT_FOUND, NOTHING_WRITTEN } from './answer.ts'
 
-/** Replicas lag by seconds. What is missing for longer was removed by others, and nobody should have to wait for the reason. */
-export const SHOWN_WITHIN_SECONDS = 60
-
 /** A read that lacks what we did comes from a replica that lags, or from a cache. */
 export function lagging(path: string): LedgerTrouble {
   return new LedgerTrouble({

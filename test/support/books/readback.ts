@@ -21,11 +21,6 @@ export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.
 export function withReadback(service: PaymentService) {
   const write = (path: string, body: object) =>
     service.ledgerCall('POST', `/loans/external-id/L-1${path}`, { ...body, ...DATES })
-  /** Until then reads may lack what was posted. */
-  const minutesLater = () =>
-    sql`update core.transaction set posted_at = posted_at - interval '2 minutes'`.execute(
-      service.db,
-    )
   return {
     ...service,
     send: (id: string, loan?: string) => sendPayment(service, id, loan),
@@ -43,10 +38,8 @@ export function withReadback(service: PaymentService) {
         ...more,
       }),
     undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
-    minutesLater,
     /** As a ledger that was restored from a backup: without any repayment. */
     async restore() {
-      await minutesLater()
       await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
       await service.loan('L-1')
     },
