@@ -100,7 +100,8 @@ export async function runRole(
     const since = performance.now()
     log.info({ signal }, 'stopping')
     stopping.abort()
-    if (err) log.fatal({ err }, 'stopping after an uncaught error')
+    // A fatal one would be flushed at once, and wait for a disk that is full.
+    if (err) log.error({ err }, 'stopping after an uncaught error')
     const started = await starting.catch(() => undefined)
     await started?.close()
     await afterwards()

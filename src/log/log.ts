@@ -7,17 +7,33 @@ export type Log = {
   warn(object: object, message: string): void
 }
 
+/** While nothing can be written, as on a full disk, so much is kept, and the rest is lost: the service goes on. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024
+
 /** Requests are never logged in full: they contain names, numbers and tokens. */
 export function logger(level: string): FastifyBaseLogger {
-  return pino({
-    level,
-    serializers: {
-      req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
-        id,
-        method,
-        path: url.split('?', 1)[0],
-      }),
-      err: publicError,
-    },
+  const serializers = {
+    req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
+      id,
+      method,
+      path: url.split('?', 1)[0],
+    }),
+    err: publicError,
+  }
+  return pino({ level, serializers }, openStdout())
+}
+
+function openStdout() {
+  // Only with a minimum does a flush try to write.
+  const stdout = pino.destination({ minLength: 1, maxLength: MAX_UNWRITTEN_BYTES })
+  const flushSync = stdout.flushSync.bind(stdout)
+  stdout.on('error', () => {
+    // It would try until there is space, and nothing else would run meanwhile, not even a stop.
+    stdout.flushSync = () => undefined
   })
+  stdout.on('drain', () => {
+    stdout.flushSync = flushSync
+  })
+  stdout.on('drop', () => stdout.flush())
+  return stdout
 }
