@@ -107,7 +107,13 @@ export async function runRole(
     await afterwards()
     log.info({ ms: Math.round(performance.now() - since) }, 'stopped')
   })
-  return (await starting).url
+  try {
+    return (await starting).url
+  } catch (error) {
+    // The stop ends the process, and is no failure.
+    if (stopping.signal.aborted) return new Promise(() => undefined)
+    throw error
+  }
 }
 
 /** An error that nothing caught, where no log has it yet. */
