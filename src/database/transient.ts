@@ -25,8 +25,11 @@ Object.assign(pg, { Client })
 
 /** SQLSTATE classes: connection exception, insufficient resources, operator intervention. */
 const CLASSES = ['08', '53', '57']
-/** A server that is read-only after a failover, idle in a transaction, serialization, deadlock, lock time-out. */
-const STATES = ['25006', '25P03', '40001', '40P01', '55P03']
+/**
+ * A server that is read-only after a failover, idle in a transaction, a transaction or its lock out of time, serialization,
+ * deadlock, an error of its disk.
+ */
+const STATES = ['25006', '25P03', '25P04', '40001', '40P01', '55P03', '58030']
 const NETWORK =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN))$/
 /** The whole messages of errors of pg, of its pool and of ours that have no code. */
@@ -44,6 +47,19 @@ export function isTransient(error: unknown): boolean {
   return code === undefined
     ? LOST.test(error.message)
     : NETWORK.test(code) && ofConnections.has(error)
+}
+
+/** Invalid authorization, no such database: no statement of ours has these, and a start does not wait for them to end. */
+const REFUSED_LOGIN = /^(28...|3D000)$/
+const NOT_ACCEPTING = /is not currently accepting connections$/
+
+/** Whether PostgreSQL refused the login, so that nothing was done. */
+export function isLoginRefused(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    (REFUSED_LOGIN.test(error.code ?? '') ||
+      (error.code === '55000' && NOT_ACCEPTING.test(error.message)))
+  )
 }
 
 const QUERY_CANCELED = '57014'

@@ -2,7 +2,13 @@ import { STATUS_CODES } from 'node:http'
 import createError from '@fastify/error'
 import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isDeadlock, isLocked, isTimeout, isTransient } from '../database/transient.ts'
+import {
+  isDeadlock,
+  isLocked,
+  isLoginRefused,
+  isTimeout,
+  isTransient,
+} from '../database/transient.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
@@ -119,7 +125,7 @@ function sendProblem(
 function classified(error: FastifyError): { status: number; code: string } {
   const { statusCode: status } = error
   if (status === undefined)
-    return isTransient(error)
+    return isTransient(error) || isLoginRefused(error)
       ? { status: 503, code: 'UNAVAILABLE' }
       : { status: 500, code: 'INTERNAL' }
   if (!error.code?.startsWith('FST_'))

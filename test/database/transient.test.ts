@@ -3,10 +3,13 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { Pool } from 'undici'
 import { openDatabase } from '../../src/database/database.ts'
-import { Client, isTransient } from '../../src/database/transient.ts'
+import { Client, isLoginRefused, isTransient } from '../../src/database/transient.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { GatewayRefused } from '../../src/payments/gateways/items/gateway-errors.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
+import { endSessions } from '../support/database/sessions.ts'
+import { clientData, newName } from '../support/ledger/loans.ts'
+import { startTestService } from '../support/service.ts'
 
 const nobody = async () => `127.0.0.1:${await freePort(0)}`
 const errorOf = (promise: Promise<unknown>) =>
@@ -54,4 +57,37 @@ t.test('a value that PostgreSQL refuses and quotes is no outage', async t => {
   const error = await errorOf(sql`select ${'connection timeout'}::uuid`.execute(db))
   t.match(error, { message: /connection timeout/ })
   t.notOk(isTransient(error))
+})
+
+t.test(
+  'a login that PostgreSQL refuses is no fault of a caller, and no reason to wait',
+  async t => {
+    const { url } = await freshDatabase(t)
+    const withoutRole = new URL(url)
+    withoutRole.username = 'loanops_nobody'
+    const withoutDatabase = new URL(url)
+    withoutDatabase.pathname = '/loanops_nothing'
+    for (const { href } of [withoutRole, withoutDatabase]) {
+      const db = openDatabase(href, { max: 1, name: 'test', onError() {} })
+      t.teardown(() => db.destroy())
+      const error = await errorOf(sql`select`.execute(db))
+      t.same([isLoginRefused(error), isTransient(error)], [true, false], String(error))
+    }
+  },
+)
+
+t.test('a call to a service whose login is refused is to be repeated: 503', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
+  const name = sql.id(rows[0]?.name ?? '')
+  const url = process.env.TEST_DATABASE_URL as string
+  const server = openDatabase(url, { max: 1, name: 'test', onError() {} })
+  await sql`alter database ${name} allow_connections false`.execute(server)
+  await server.destroy()
+  await endSessions(db)
+  const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
+  t.match(await call('POST', '/api/ledger/operate', body), {
+    status: 503,
+    body: { code: 'UNAVAILABLE' },
+  })
 })
