@@ -141,7 +141,7 @@ t.test(
     await service.batch()
     t.equal((await service.assign('pay_1', 'L-3')).status, 200)
     await service.webhook('gateway_a', capturedA({ amount: 50_000 }))
-    await service.unsigned({ loan: 'L-2' })
+    await service.unsigned({})
     await service.batch()
     t.match((await service.payment('pay_1')).payment, { state: 'posted', external_loan_id: 'L-3' })
   },
