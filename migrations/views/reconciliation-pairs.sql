@@ -7,12 +7,17 @@ $$;
 -- The gateway's other id of a posted transfer that it reported in two formats, where its statements have that one alone and
 -- somebody dismissed the payment under it; core.twin_of finds such payments before they are posted.
 create or replace function core.stated_twin_of(o core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+declare
+  reference text := coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference');
 begin
+  -- Not in the query, which would be planned anew for each payment that cannot have one.
+  if o.state <> 'posted' or o.kind <> 'payment' or (reference ~ '[1-9]') is not true then
+    return null;
+  end if;
   return (select d.gateway_payment_id
     from core.transaction d
-   where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') = coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference')
-     and coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') ~ '[1-9]' and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
-     and d.state = 'dismissed' and o.state = 'posted' and d.gateway = o.gateway and d.kind = 'payment' and o.kind = 'payment'
+   where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') = reference and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
+     and d.state = 'dismissed' and d.gateway = o.gateway and d.kind = 'payment'
      and d.amount = o.amount and d.currency = o.currency and coalesce(d.external_loan_id = o.external_loan_id, true)
      and exists (select from core.current_statement s
                   where s.gateway_payment_id = d.gateway_payment_id and s.gateway = d.gateway and s.status <> 'failed')
@@ -25,11 +30,16 @@ $$;
 
 -- The posted payment that has this dismissed one's money; no two have the same.
 create or replace function core.booked_twin_of(d core.transaction) returns uuid language plpgsql stable set enable_seqscan = off as $$
+declare
+  reference text := coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference');
 begin
+  if d.state <> 'dismissed' or reference is null then
+    return null;
+  end if;
   return (select o.id
     from core.transaction o
-   where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') = coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference')
-     and o.gateway = d.gateway and o.state = 'posted' and d.state = 'dismissed' and core.stated_twin_of(o) = d.gateway_payment_id
+   where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') = reference
+     and o.gateway = d.gateway and o.state = 'posted' and core.stated_twin_of(o) = d.gateway_payment_id
    order by o.id
    limit 1);
 end
