@@ -21,6 +21,7 @@ const WHAT_OUR_READING_NEEDS = {
   array_nulls: 'on',
   extra_float_digits: '1',
   default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
 }
 
 /**
@@ -49,6 +50,7 @@ export async function setUpSession(client: pg.ClientBase, statementMs: number): 
       // Where scans are avoided, PostgreSQL before 18 takes a short statement for a costly one and compiles it, in each
       // session and for each row that a trigger sees: that takes a hundred times as long as the statement.
       'set jit = off',
+      `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout' and setting <> '0'`,
       `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`,
     ].join('; '),
   )
