@@ -357,6 +357,11 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
     CALLBACK_SECRET: callbackSecret(),
     CALLBACK_ALLOW_HTTP: 'true',
   }
+  const database = 'postgres://loanops@db.example/loanops'
+  matchEach(t, warnings({ DATABASE_URL: database }), [
+    /^DATABASE_URL names no sslmode: .*db\.example/,
+  ])
+  t.same(warnings({ DATABASE_URL: `${database}?sslmode=verify-full` }), [])
   matchEach(t, warnings(plain), [
     /^LEDGER_URL uses plain HTTP: whoever is between us and ledger\.example can read the credentials/,
     /^GATEWAY_A_API_URL uses plain HTTP/,

@@ -13,6 +13,7 @@ export function warningsOf(known: Known, settings: Given): string[] {
     ...passwordThatIsTheName(settings),
     ...quoted(settings),
     ...plainUrls(known, settings),
+    ...plainDatabase(settings),
   ]
 }
 
@@ -51,4 +52,15 @@ function plainUrls({ properties }: Known, settings: Given): string[] {
       ? []
       : [`${name} uses plain HTTP: whoever is between us and ${hostname} can ${risk}; use HTTPS`]
   })
+}
+
+function plainDatabase({ DATABASE_URL: url }: Given): string[] {
+  const { hostname, searchParams } = new URL(url)
+  // Without a host, a socket of this machine.
+  const isHere = hostname === '' || searchParams.has('host') || LOOPBACK.test(hostname)
+  return isHere || searchParams.has('sslmode')
+    ? []
+    : [
+        `DATABASE_URL names no sslmode: whoever is between us and ${hostname} can read and change everything; add ?sslmode=verify-full&sslrootcert=FILE`,
+      ]
 }
