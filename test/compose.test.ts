@@ -113,7 +113,7 @@ t.test('compose.yaml lets a stop end, and its processes fit into PostgreSQL', as
   const [, most] = /max_connections=(\d+)/.exec(services.postgres.command?.join(' ') ?? '') ?? []
   t.ok(Number(most) >= sessions, `${sessions} sessions fit into ${most}`)
   const [, first = 0, last = 0] =
-    /:-(\d+)-(\d+)\}:3000$/.exec(services.worker.ports?.[0] ?? '') ?? []
+    /:-(\d+)-(\d+)\}:\$\{OPS_PORT:-3000\}$/.exec(services.worker.ports?.[0] ?? '') ?? []
   t.equal(Number(last) - Number(first) + 1, services.worker.deploy?.replicas, 'a port per worker')
 })
 
