@@ -85,7 +85,7 @@ export function openLedger(
       async read<Body>(path: LedgerPath) {
         const request: Request = { method: 'GET', path, signal }
         const ask = () => answered(request, classifyRead, callersSender)
-        return reading<Body>(await login.guard(ask, request, true))
+        return reading<Body>(await login.guard(ask, request))
       },
     }),
     write({ promisedId, named, changed, isApplication, ...request }, trace) {

@@ -3,13 +3,10 @@ import { type Answer, NOTHING_WRITTEN } from '../answers/answer.ts'
 import { isOfLedgerShape } from '../answers/error-body.ts'
 import type { Request } from './send.ts'
 
-/** The first look is at once, because whatever is in front of the ledger may refuse one call alone. */
-const FIRST_PAUSE_MS = 60_000
-/** As often as a worker checks the set-up, which sends the login, too. */
-const MAX_PAUSE_MS = 10 * 60_000
-/** People who correct the password see that it is taken, and their reads for an answer are tests as well. */
+/** Between two tests of the login. The first one is at once, because what is in front of the ledger may refuse one call alone. */
+const PAUSE_MS = 60_000
+/** People who correct the password see that it is taken. */
 const PAUSE_FOR_PEOPLE_MS = 10_000
-const PAUSE_FOR_CALLERS_MS = 60_000
 /** The other calls of a process that starts wait for so long for its first one. */
 const FIRST_ANSWER_WITHIN_MS = 3_000
 
@@ -21,7 +18,7 @@ type Call = Pick<Request, 'method' | 'path'>
  */
 export type LedgerLogin = {
   /** Sends the call; once the ledger has refused the login, only a read now and then. */
-  guard(send: () => Promise<Answer>, call: Call, isForCaller?: boolean): Promise<Answer>
+  guard(send: () => Promise<Answer>, call: Call): Promise<Answer>
   /** How the ledger refused the login; null if it did not. */
   refusal(): string | null
   refusedMsAgo(): number
@@ -37,9 +34,9 @@ export function openLogin(now = () => performance.now()): LedgerLogin {
   let isTesting = false
 
   return {
-    async guard(send, call, isForCaller = false) {
+    async guard(send, call) {
       await first
-      if (refusal !== null) return test(send, call, isForCaller)
+      if (refusal !== null) return test(send, call)
       const sending = send()
       first ??= Promise.race([
         sending.catch(() => undefined),
@@ -54,15 +51,14 @@ export function openLogin(now = () => performance.now()): LedgerLogin {
     },
   }
 
-  async function test(send: () => Promise<Answer>, call: Call, isForCaller: boolean) {
-    const pause = isForCaller ? Math.min(pauseMs, PAUSE_FOR_CALLERS_MS) : pauseMs
-    const isDue = !isTesting && now() - refusedAt >= pause
+  async function test(send: () => Promise<Answer>, call: Call) {
+    const isDue = !isTesting && now() - refusedAt >= pauseMs
     if (call.method !== 'GET' || !isDue) return unsent(call, refusal ?? '')
     isTesting = true
     const answer = await send().finally(() => {
       isTesting = false
     })
-    pauseMs = Math.max(FIRST_PAUSE_MS, Math.min(2 * pauseMs, MAX_PAUSE_MS))
+    pauseMs = PAUSE_MS
     return noted(answer)
   }
 
