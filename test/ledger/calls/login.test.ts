@@ -78,11 +78,12 @@ t.test('a process with a wrong password leaves the work to the others', async t 
     (await listed(service.call, client, id)).status === 'success'
   await until(async () => {
     const final = await Promise.all(submitted.map(isFinal))
-    // The one whose login was refused is tried again after a minute.
-    return final.filter(Boolean).length >= submitted.length - 1
+    // Those whose login was refused, four at most, are tried again after a minute.
+    return final.filter(Boolean).length >= submitted.length - 4
   }, 'the others do it')
   const minutes = (performance.now() - since) / 60_000
-  t.ok((await refusals(wrong.url)) <= 2 + minutes)
+  // Beside these four, one read tests the login at once, and one each minute.
+  t.ok((await refusals(wrong.url)) <= 5 + minutes)
   t.equal(await refusals(service.url), 0)
 })
 
