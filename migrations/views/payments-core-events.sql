@@ -70,12 +70,20 @@ $$;
 
 -- The ids under which a payment, refund or chargeback is stored. Earlier versions kept the prefix that old events of gateway
 -- B have for a refund, and newer ones lack; where they stored both, each gets the events, because either may be booked.
-create or replace function core.stored_ids(wanted_gateway text, wanted_kind text, id text) returns text[] language sql stable as $$
-  select coalesce(nullif(case when wanted_gateway = 'gateway_b' and wanted_kind = 'refund' and id ~ '^\d+$' then array(
-    select stored from unnest(array[id, 'refund_' || id]) stored
-     where exists (select from core.event e
-                    where e.gateway_payment_id = stored and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
-                      and (e.hints ? 'is_of_row') is not true)) end, '{}'), array[id])
+-- In PL/pgSQL, because a function in SQL would be planned for each event.
+create or replace function core.stored_ids(wanted_gateway text, wanted_kind text, id text) returns text[] language plpgsql stable as $$
+declare
+  stored text[];
+begin
+  if wanted_gateway = 'gateway_b' and wanted_kind = 'refund' and id ~ '^\d+$' then
+    stored := array(
+      select s from unnest(array[id, 'refund_' || id]) s
+       where exists (select from core.event e
+                      where e.gateway_payment_id = s and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
+                        and (e.hints ? 'is_of_row') is not true));
+  end if;
+  return coalesce(nullif(stored, '{}'), array[id]);
+end
 $$;
 
 -- Saves what these rows of a source report about payments, refunds, chargebacks and payment links, and counts their
