@@ -127,15 +127,14 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
       from core.summarize(wanted_gateway, ids) s
      cross join lateral (
        select case when s.is_unconfirmed then core.unconfirmed_of(wanted_gateway, s.kind, s.gateway_payment_id) end) u (unconfirmed)
-     -- Most payments have one event, and a function with a query costs more than the rest of this statement. The offset
-     -- keeps the planner from merging the subquery into what uses it.
+     -- Most payments have one event, and a function with a query costs more than the rest of this statement. The offsets
+     -- keep the planner from merging a subquery into what uses it.
      cross join lateral (
        select case when cardinality(s.known_hints) = 1 then base.references_in(wanted_gateway, s.known_hints[1])
                    when s.known_hints is not null then core.references_of(wanted_gateway, s.known_hints) end
        offset 0) r (refs)
       left join lateral (
        select lent.*
-         -- The offset keeps the planner from calling the function before it looks at the condition.
          from (select where s.kind = 'payment' and s.is_captured and s.is_verified and s.facts > 1 and s.disagreement is null offset 0) several
         cross join lateral core.lent(wanted_gateway, s.gateway_payment_id, s.amount, s.currency, s.paid_at, s.named_loan_id, r.refs, s.hints) lent) b on true
      cross join lateral (select coalesce(s.named_loan_id, b.loan)) n (loan)
