@@ -46,6 +46,13 @@ export const NOTHING_WRITTEN = {
   leftNothing: true,
 }
 
+/** The answer to a call that was not sent. */
+export const notSent = (
+  { method, path }: Pick<Answer, 'method' | 'path'>,
+  outcome: 'not_arrived' | 'misconfigured',
+  message: string,
+): Answer => ({ ...NOTHING_WRITTEN, method, path, status: null, outcome, message })
+
 /** A read did not show what the ledger has. Nothing was written. */
 export class LedgerTrouble extends Error {
   readonly answer: Answer

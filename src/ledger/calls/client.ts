@@ -6,13 +6,13 @@ import {
   classifyWrite,
   explained,
   LedgerTrouble,
-  NOTHING_WRITTEN,
+  notSent,
   type Received,
 } from '../answers/answer.ts'
 import { codeOf } from '../answers/error-body.ts'
 import { isRefusalOfAnother, type Promised } from '../answers/of-another-call.ts'
 import { type Breaker, openBreaker } from './breaker.ts'
-import { type LedgerLogin, openLogin } from './login.ts'
+import { type LedgerLogin, openLedgerLogin } from './login.ts'
 import { type LedgerPath, ledgerPath } from './path.ts'
 import { type LedgerSettings, openSender, type Request, unanswered } from './send.ts'
 import { traceLedgerCall } from './trace-ledger-call.ts'
@@ -71,7 +71,7 @@ export function openLedger(
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: Listener[] = []
   const answered = answering(during, listeners)
-  const login = openLogin()
+  const login = openLedgerLogin()
   const breaker = openBreaker(login.refusal)
   const call = guarding(breaker, login, (request, kind) => answered(request, kind, sender))
   const reads = new AbortController()
@@ -134,7 +134,7 @@ function guarding(
   return (request: Request, kind: KindOf, trace?: Trace): Promise<Answer> => {
     const traced = () =>
       traceLedgerCall(trace, request, traceparent => send({ ...request, traceparent }, kind))
-    const unsent = () => notSent(request, breaker.whyOpen())
+    const unsent = () => notSent(request, 'not_arrived', breaker.whyOpen())
     return login.guard(() => breaker.guard(traced, unsent, request.method !== 'GET'), request)
   }
 }
@@ -178,12 +178,3 @@ function answerFrom({ method, path }: Request, received: Received, kind: AnswerK
 type KindOf = (received: Received) => AnswerKind
 type Listener = (answer: Answer) => void
 type Sender = ReturnType<typeof openSender>
-
-const notSent = ({ method, path }: Request, message: string): Answer => ({
-  ...NOTHING_WRITTEN,
-  method,
-  path,
-  status: null,
-  outcome: 'not_arrived',
-  message,
-})

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, NOTHING_WRITTEN } from '../answers/answer.ts'
+import { type Answer, notSent } from '../answers/answer.ts'
 import { isOfLedgerShape } from '../answers/error-body.ts'
 import type { Request } from './send.ts'
 
@@ -26,10 +26,10 @@ export type LedgerLogin = {
   testAgain(): void
 }
 
-export function openLogin(now = () => performance.now()): LedgerLogin {
+export function openLedgerLogin(): LedgerLogin {
   let first: Promise<unknown> | undefined
   let refusal: string | null = null
-  let refusedAt = now()
+  let refusedAt = performance.now()
   let pauseMs = 0
   let isTesting = false
 
@@ -45,15 +45,15 @@ export function openLogin(now = () => performance.now()): LedgerLogin {
       return noted(await sending)
     },
     refusal: () => refusal,
-    refusedMsAgo: () => now() - refusedAt,
+    refusedMsAgo: () => performance.now() - refusedAt,
     testAgain() {
       pauseMs = Math.min(pauseMs, PAUSE_FOR_PEOPLE_MS)
     },
   }
 
   async function test(send: () => Promise<Answer>, call: Call) {
-    const isDue = !isTesting && now() - refusedAt >= pauseMs
-    if (call.method !== 'GET' || !isDue) return unsent(call, refusal ?? '')
+    const isDue = !isTesting && performance.now() - refusedAt >= pauseMs
+    if (call.method !== 'GET' || !isDue) return notSent(call, 'misconfigured', refusal ?? '')
     isTesting = true
     const answer = await send().finally(() => {
       isTesting = false
@@ -67,17 +67,8 @@ export function openLogin(now = () => performance.now()): LedgerLogin {
     if (status === 401) {
       if (refusal === null) pauseMs = 0
       refusal = message
-      refusedAt = now()
+      refusedAt = performance.now()
     } else if (status !== null && (outcome === 'done' || isOfLedgerShape(body))) refusal = null
     return answer
   }
 }
-
-const unsent = ({ method, path }: Call, message: string): Answer => ({
-  ...NOTHING_WRITTEN,
-  method,
-  path,
-  status: null,
-  outcome: 'misconfigured',
-  message,
-})
