@@ -6,7 +6,7 @@ import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-calle
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'
 import { foundPayment } from '../../payments/reading/find-payments.ts'
-import { ALWAYS, postedTo } from './posted-payments.ts'
+import { ALWAYS, isReadBack, postedTo } from './posted-payments.ts'
 import { readRepayments } from './read-repayments.ts'
 import { countFound } from './readback-feature.ts'
 import { recordFindings } from './record-findings.ts'
@@ -22,8 +22,8 @@ export async function checkPayment(context: PaymentCheckContext, name: PaymentNa
   const { id, payment } = await foundPayment(db, name)
   const subject = `${name.gateway}/${name.paymentId}`
   await auditAlone(db, { ...asker, action: 'payment.check', subject })
-  const { state, kind, external_loan_id: loan } = payment
-  if (!['posted', 'returned'].includes(state) || loan === null) return payment
+  const { kind, external_loan_id: loan } = payment
+  if (!isReadBack(payment) || loan === null) return payment
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
   const wanted = posted.filter(one => one.id === id)
   const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
+import { isReadBack } from '../../books/readback/posted-payments.ts'
 import {
   isAssignable,
   isDecided,
@@ -23,7 +24,7 @@ export function paymentForms(
   role: Role,
 ): Html {
   if (role === 'viewer') return nothing
-  const { state, kind } = payment
+  const { kind } = payment
   const [path = '', query] = paymentPath(payment).split('?')
   const action = (verb: string) => `${path}/${verb}${query === undefined ? '' : `?${query}`}`
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
@@ -35,7 +36,7 @@ ${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...pa
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
-${kind === 'payment' && ['posted', 'returned'].includes(state) ? checkForm(action('check')) : nothing}
+${kind === 'payment' && isReadBack(payment) ? checkForm(action('check')) : nothing}
 </div>`
 }
 
