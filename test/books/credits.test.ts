@@ -1,6 +1,6 @@
 import t from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
-import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { uploadStatement } from '../support/books/statements.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -8,26 +8,12 @@ import { startTestService, type TestService } from '../support/service.ts'
 const settlements = async ({ call }: TestService) =>
   (await call('GET', '/api/settlements?utr=UTR1')).body.settlements
 
-const settled = (entity_id: string, type: string, more: object) => ({
-  entity_id,
-  type,
-  debit: 0,
-  credit: 0,
-  currency: 'INR',
-  fee: 0,
-  tax: 0,
-  settled_at: Date.parse('2026-02-07T12:00:00+05:30') / 1_000,
-  settlement_id: 'setl_1',
-  settlement_utr: 'UTR1',
-  ...more,
-})
-
 /** Two payments and two refunds, of which one each is charged to credits, and the other to the settlement. */
 const rows = [
-  settled('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 100_000 }),
-  settled('pay_2', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
-  settled('rfnd_1', 'refund', { amount: 5_000, payment_id: 'pay_1' }),
-  settled('rfnd_2', 'refund', { amount: 7_000, fee: 590, tax: 90, debit: 7_590 }),
+  settledOfA('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 100_000 }),
+  settledOfA('pay_2', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
+  settledOfA('rfnd_1', 'refund', { amount: 5_000, payment_id: 'pay_1' }),
+  settledOfA('rfnd_2', 'refund', { amount: 7_000, fee: 590, tax: 90, debit: 7_590 }),
 ]
 const REPORT = [
   'type,entity_id,amount,currency,fee,tax,debit,credit,created_at,settlement_id,settled_at,settlement_utr',

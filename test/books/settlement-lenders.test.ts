@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { sweepWithdrawn } from '../../src/books/statements/sweep-withdrawn.ts'
 import { fetchAll } from '../support/books/gateways.ts'
-import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { uploadStatement } from '../support/books/statements.ts'
 import { startTestService } from '../support/service.ts'
@@ -11,25 +11,12 @@ const REPORT = [
   'payment,pay_1,1000.00,INR,20.00,3.60,0.0,976.40,2026-02-05T10:00:00,setl_1,2026-02-07T12:00:00,UTR1',
   'refund,rfnd_1,50.0,INR,0.0,0.0,50.0,0.0,2026-02-06T10:00:00,setl_1,2026-02-07T12:00:00,UTR1',
 ].join('\n')
-const settled = (entity_id: string, type: string, more: object) => ({
-  entity_id,
-  type,
-  debit: 0,
-  credit: 0,
-  currency: 'INR',
-  fee: 0,
-  tax: 0,
-  settled_at: Date.parse('2026-02-07T12:00:00+05:30') / 1_000,
-  settlement_id: 'setl_1',
-  settlement_utr: 'UTR1',
-  ...more,
-})
 
 /** A settlement of one payment, a refund of a payment that is not known here, and perhaps an adjustment. */
 async function withSettlement(t: Test, lender: string, ...more: object[]) {
   const rows = [
-    settled('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
-    settled('rfnd_1', 'refund', { amount: 5_000, debit: 5_000, payment_id: 'pay_0' }),
+    settledOfA('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
+    settledOfA('rfnd_1', 'refund', { amount: 5_000, debit: 5_000, payment_id: 'pay_0' }),
     ...more,
   ]
   const { settings } = await oddGateway(t, ({ path, query }) => {
@@ -82,7 +69,7 @@ t.test('a fetch takes a settlement out of the books of a wrong report’s lender
 t.test(
   'a fetch for one lender leaves the parts of others’ settlements with their payments',
   async t => {
-    const fee = settled('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 })
+    const fee = settledOfA('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 })
     const service = await withSettlement(t, 'LENDER_03', fee)
     await service.fetch({ lender: 'LENDER_02' })
     await service.fetch()

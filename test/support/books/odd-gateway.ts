@@ -86,3 +86,18 @@ export const rowOfB = (id: string, { event = {}, payment = {} }: Record<string, 
     ...payment,
   },
 })
+
+/** A part of gateway A's settlement setl_1. */
+export const settledOfA = (entity_id: string, type: string, more: object) => ({
+  entity_id,
+  type,
+  debit: 0,
+  credit: 0,
+  currency: 'INR',
+  fee: 0,
+  tax: 0,
+  settled_at: Date.parse('2026-02-07T12:00:00+05:30') / 1_000,
+  settlement_id: 'setl_1',
+  settlement_utr: 'UTR1',
+  ...more,
+})
