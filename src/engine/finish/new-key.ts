@@ -8,7 +8,7 @@ const REPEATED = [TOO_EARLY, CONFLICT, 500]
 const STUCK_KEY_MS = 10 * 60_000
 /** The ledger runs a command that met a conflict up to twice again, within seconds, after it has stored the conflict. */
 const RUNS_AGAIN_MS = 10_000
-/** After this time, a second conflict under one key comes from the ledger's store, even if a proxy drops the header that says so. */
+/** A second conflict under one key is the stored one after this time, even if a proxy drops the header that marks it. */
 const STORED_AFTER_MS = 30_000
 
 type Asked = Pick<Claim, 'mayStillRun' | 'sent' | 'tooEarly' | 'resolution' | 'claimedAt'>
