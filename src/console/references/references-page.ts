@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
@@ -9,7 +10,7 @@ import { csvDownload } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
 import { deleteCall, putCall } from '../../payments/references/reference-calls.ts'
-import { referenceFile } from '../../payments/references/reference-file.ts'
+import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/reference-file.ts'
 import {
   NewReference,
   type Reference,
@@ -19,25 +20,28 @@ import {
 import { uploadReferences } from '../../payments/references/upload-references.ts'
 import { ofAll } from '../frame/formats.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
+import type { Html } from '../frame/html.ts'
 import { donePath } from '../frame/notice.ts'
 import { countUpTo } from '../lists/count.ts'
+import { formFields } from '../lists/filter-form.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { loanColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
-import { referenceForms } from './reference-forms.ts'
 
 const PATH = '/console/references'
 const TEMPLATE = `${PATH}/template.csv`
-const addSchema = {
-  body: Type.Object(
-    { ...NewReference.properties, replace: Type.Optional(Type.Literal('true')) },
-    closed,
-  ),
+const replace = Type.Optional(Type.Literal('true'))
+const add = {
+  schema: { body: Type.Object({ ...NewReference.properties, replace }, closed) },
+  config: toDo(putCall),
 }
-const removeSchema = { body: Type.Object(ReferenceParams.properties, closed) }
+const remove = {
+  schema: { body: Type.Object(ReferenceParams.properties, closed) },
+  config: toDo(deleteCall),
+}
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {
@@ -54,34 +58,24 @@ export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox 
       csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
-    app.post(
-      '/references/add',
-      { schema: addSchema, config: toDo(putCall) },
-      async (request, reply) => {
-        const { replace, ...reference } = request.body
-        const asked = { ...reference, replace: replace === 'true' }
-        const loan = encodeURIComponent(reference.external_loan_id)
-        const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
-        return performForm(context, putCall, { asked, reply, done })
-      },
-    )
+    app.post('/references/add', add, async ({ body }, reply) => {
+      const asked = { ...body, replace: body.replace === 'true' }
+      const loan = encodeURIComponent(body.external_loan_id)
+      const done = donePath(`${PATH}?loan=${loan}`, 'referenceAdded')
+      return performForm(context, putCall, { asked, reply, done })
+    })
 
-    app.post(
-      '/references/remove',
-      { schema: removeSchema, config: toDo(deleteCall) },
-      async (request, reply) => {
-        const done = donePath(PATH, 'referenceRemoved')
-        return performForm(context, deleteCall, { asked: request.body, reply, done })
-      },
-    )
+    app.post('/references/remove', remove, async ({ body: asked }, reply) => {
+      const done = donePath(PATH, 'referenceRemoved')
+      return performForm(context, deleteCall, { asked, reply, done })
+    })
 
     app.post('/references/upload', long, async (request, reply) => {
       const { rows, valid_rows, errors } = await uploadReferences(context, request, TEMPLATE)
       if (errors.length === 0) return reply.redirect(donePath(PATH, 'referencesUploaded'), 303)
       const lines = errors.map(({ line, reason }) => `Line ${line}: ${reason}`)
-      throw new InvalidRows(
-        [`${ofAll(valid_rows, rows)} rows are registered.`, ...lines].join('\n'),
-      )
+      const said = [`${ofAll(valid_rows, rows)} rows are registered.`, ...lines]
+      throw new InvalidRows(said.join('\n'))
     })
   }
 }
@@ -114,4 +108,24 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
       countUpTo(db, sql`select from core.reference where ${matchingReferences(filter)}`),
     below: (filter, role) => (role === 'viewer' ? null : referenceForms(filter)),
   }
+}
+
+const LABELS = { external_loan_id: 'Loan', valid_from: 'First day', valid_until: 'Last day' }
+
+/** @param filter of the list, with whose values the forms begin */
+function referenceForms({ loan, ...filter }: ReferenceFilter): Html {
+  const values = { ...filter, external_loan_id: loan }
+  return html`<h2>Actions</h2><div class="forms">
+<form method="post" action="/console/references/add"><h3>Register</h3>${formFields(NewReference.properties, values, LABELS)}
+<label><input type="checkbox" name="replace" value="true"> end another loan’s reference the day before</label>
+<p><small>The next batch matches what waits for it.</small></p>
+<button type="submit">Register</button></form>
+<form method="post" action="/console/references/remove"><h3>Remove</h3>${formFields(ReferenceParams.properties, values)}
+<p><small>With all its periods. What was posted or decided stays.</small></p>
+<button type="submit" class="secondary">Remove</button></form>
+<form method="post" action="/console/references/upload" enctype="multipart/form-data" data-upload><h3>Upload a file</h3>
+<label>File <input type="file" name="file" accept=".csv,text/csv" required></label>
+<p><small>CSV with a header row, at most ${REFERENCE_LIMIT.text}: <a href="/console/references/template.csv" download>template</a>. Valid rows are registered.</small></p>
+<progress hidden aria-label="Sent"></progress><p role="status"></p>
+<button type="submit">Upload</button></form></div>`
 }
