@@ -7,31 +7,25 @@ $$;
 create or replace function base.gateway_a_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[
     'virtual_account:' || (hints ->> 'virtual_account'),
-    'virtual_account:' || base.upi_id(hints ->> 'account_number'),
-    'virtual_account:' || base.upi_id(hints ->> 'account_address'),
-    'mandate:' || (hints ->> 'mandate'),
-    'mandate:' || (hints ->> 'subscription_id'),
+    'virtual_account:' || base.upi_id(hints ->> 'account_number'), 'virtual_account:' || base.upi_id(hints ->> 'account_address'),
+    'mandate:' || (hints ->> 'mandate'), 'mandate:' || (hints ->> 'subscription_id'),
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints ->> 'link'),
     'customer:' || (hints ->> 'customer_id'),
-    'payer:' || base.upi_id(hints ->> 'remitter_vpa'),
-    'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
+    'payer:' || base.upi_id(hints ->> 'remitter_vpa'), 'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
 $$;
 
 create or replace function base.gateway_b_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[
-    'virtual_account:' || base.upi_id(hints ->> 'virtual_account'),
-    'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
-    'mandate:' || (hints ->> 'subscription_id'),
-    'mandate:' || (hints ->> 'mandate'),
+    'virtual_account:' || base.upi_id(hints ->> 'virtual_account'), 'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
+    'mandate:' || (hints ->> 'subscription_id'), 'mandate:' || (hints ->> 'mandate'),
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints #>> '{order_tags,cf_link_id}'),
     'payment_link:' || (hints #>> '{order_tags,link_id}'),
     -- The event of a link gives this id to its payments.
     'payment_link:' || (hints ->> 'link_id'),
     'customer:' || (hints ->> 'customer_id'),
-    'payer:' || base.upi_id(hints ->> 'remitter_vpa'),
-    'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
+    'payer:' || base.upi_id(hints ->> 'remitter_vpa'), 'payer:' || base.upi_id(hints ->> 'remitter_account')], null)
 $$;
 
 create or replace function base.references_in(gateway text, hints jsonb) returns text[] language sql immutable parallel safe as $$

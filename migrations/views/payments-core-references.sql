@@ -80,6 +80,61 @@ create or replace function core.payments_to_match(wanted_gateway text, keys text
    limit most
 $$;
 
+-- Saves references whose values the caller has locked, and notes that the next batch looks again at their payments. One that
+-- `is_later` has the value of an earlier one: the caller saves it after that.
+create or replace function core.save_references(list jsonb, actor text)
+  returns table (refusal text, is_new boolean, is_later boolean, before jsonb)
+  -- A plan made while a file fills an empty table would go on reading the whole of it.
+  language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+begin
+  return query
+  with given as (
+    select g.*, key, row_number() over (partition by key, gateway order by n) > 1 as is_later
+      from jsonb_to_recordset(list) as g (n integer, gateway text, kind text, value text, external_loan_id text, valid_from date, valid_until date)
+     cross join lateral core.reference_key(kind, value) key
+  ), taken as (
+    select g.n, min(r.external_loan_id) as other
+      from given g
+      join core.reference r on r.key = g.key and r.gateway = g.gateway and r.external_loan_id <> g.external_loan_id
+     where not g.is_later and daterange(r.valid_from, r.valid_until, '[]') && daterange(g.valid_from, g.valid_until, '[]')
+     group by g.n
+  ), saved as (
+    insert into core.reference (gateway, kind, value, external_loan_id, valid_from, valid_until, created_by)
+    select g.gateway, g.kind, g.value, g.external_loan_id, g.valid_from, g.valid_until, actor
+      from given g where not g.is_later and g.n not in (select n from taken) order by g.key
+        on conflict (key, gateway, external_loan_id) do update set valid_from = excluded.valid_from, valid_until = excluded.valid_until
+    returning key, gateway
+  ), noted as (
+    insert into core.changed_reference (gateway, key) select gateway, key from saved
+  )
+  -- This reads the table as it was before the statement.
+  select 'The value belongs to the loan ' || other || ' in that time', r.id is null, g.is_later,
+         case when (r.valid_from, r.valid_until) is distinct from (g.valid_from, g.valid_until) and r.id is not null
+              then jsonb_build_object('valid_from', r.valid_from, 'valid_until', r.valid_until) end
+    from given g
+    left join taken using (n)
+    left join core.reference r on r.key = g.key and r.gateway = g.gateway and r.external_loan_id = g.external_loan_id
+   order by n;
+end
+$$;
+
+-- Ends other loans' references on the day before this one begins, or removes them, and returns them as they were.
+create or replace function core.end_other_references(wanted_gateway text, wanted_key text, loan text, first_day date, last_day date)
+  returns table (external_loan_id text, valid_from text, valid_until text) language sql as $$
+  with other as materialized (
+    select r.*, coalesce(r.valid_from, '-infinity') < first_day is true as began_before
+      from core.reference r
+     where r.key = wanted_key and r.gateway = wanted_gateway and r.external_loan_id <> loan
+       and daterange(r.valid_from, r.valid_until, '[]') && daterange(first_day, last_day, '[]')
+  ), ended as (
+    update core.reference r set valid_until = first_day - 1 from other o where r.id = o.id and o.began_before
+  ), gone as (
+    delete from core.reference r using other o where r.id = o.id and not o.began_before
+  )
+  select o.external_loan_id, o.valid_from::text, o.valid_until::text from other o
+$$;
+
 create or replace view ops.reference as
 select gateway, kind, value, external_loan_id, valid_from, valid_until, created_by, created_at from core.reference;
 comment on view ops.reference is 'Which loan a payment belongs to that names none';

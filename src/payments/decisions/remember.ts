@@ -9,8 +9,9 @@ import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-calle
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { proofsOf } from '../proofs.ts'
-import { putReference } from '../references/put-reference.ts'
-import type { ReferenceKind, ReferenceName } from '../references/reference-record.ts'
+import { putReference } from '../references/reference-calls.ts'
+import type { NewReference, ReferenceKind, ReferenceName } from '../references/reference-record.ts'
+import type { Days } from '../references/save-references.ts'
 import { type Sender, senderFor } from '../repayment/due-payment.ts'
 import { isBelieved, trustFor } from '../repayment/trust.ts'
 
@@ -61,8 +62,15 @@ export async function remember(
         `The ${kind} ${value} is a placeholder, not an id: leave ${kind} out of remember`,
       )
     const reference = { gateway, kind, value, external_loan_id: loan }
-    await putReference(trx, reference, asker, { keepsDays: true })
+    const { before } = await putReference(trx, reference, asker)
+    // Thrown, this takes the change back.
+    if (before) throw new Conflict(hasDays(reference, before))
   }
+}
+
+function hasDays({ kind, external_loan_id }: NewReference, { valid_from, valid_until }: Days) {
+  const days = [valid_from && `from ${valid_from}`, valid_until && `until ${valid_until}`]
+  return `The loan ${external_loan_id} has this ${kind} only ${days.filter(Boolean).join(' ')}: change these days at the reference, or do not remember it`
 }
 
 type Shown = { gateway: string; lender: string; verified: boolean }

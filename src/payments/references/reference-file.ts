@@ -10,7 +10,7 @@ import { closed } from '../../http/fields/schemas.ts'
 import { WHY } from '../../http/fields/why.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
-import { isEmptyPeriod, NewReference, PERIOD_RULE } from './reference-record.ts'
+import { isEmptyPeriod, NewReference, PERIOD_RULE, REFERENCE_KINDS } from './reference-record.ts'
 
 /** A file has some two million rows. */
 export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 MiB' }
@@ -20,11 +20,7 @@ export const referenceFile: FileKind = {
   ids: ['value', 'external_loan_id'],
   columns: [
     required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
-    required(
-      'kind',
-      'virtual_account',
-      'virtual_account, mandate, order, payment_link, customer or payer',
-    ),
+    required('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),
     required('value', 'va_4xbQrmEoA5WJ0G', 'the id as the gateway’s events have it'),
     required('external_loan_id', 'L-5001', 'the loan that payments with this id belong to'),
     optional('valid_from', '2026-02-05', 'the first day; empty if there is none'),

@@ -8,15 +8,9 @@ import { ExternalId, IssuedId, whyIssuedId } from '../../http/fields/text-fields
 import { WHY, type Why } from '../../http/fields/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 
-/** The first four kinds name the loan; the others only suggest it. */
-export const REFERENCE_KINDS = [
-  'virtual_account',
-  'mandate',
-  'order',
-  'payment_link',
-  'customer',
-  'payer',
-] as const
+const NAMING = ['virtual_account', 'mandate', 'order', 'payment_link'] as const
+const SUGGESTING = ['customer', 'payer'] as const
+export const REFERENCE_KINDS = [...NAMING, ...SUGGESTING] as const
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number]
 
 const ReferenceValue = IssuedId('va_4xbQrmEoA5WJ0G')
@@ -28,11 +22,8 @@ export const ReferenceParams = Type.Object({
 })
 export type ReferenceName = Static<typeof ReferenceParams>
 
-export const ReferenceFilter = Type.Object({
-  loan: Type.Optional(ExternalId),
-  gateway: Type.Optional(oneOf(GATEWAYS)),
-  kind: Type.Optional(oneOf(REFERENCE_KINDS)),
-})
+const { gateway, kind } = ReferenceParams.properties
+export const ReferenceFilter = Type.Partial(Type.Object({ loan: ExternalId, gateway, kind }))
 export type ReferenceFilter = Static<typeof ReferenceFilter>
 
 /** A program may have changed an id on its way here; the payments carry it as it was issued. */

@@ -32,11 +32,8 @@ type Context = {
  * Saves each valid row as a call of its own would, in the order of the file; repeating the upload changes nothing.
  * @throws Conflict where a reference needs approval: a file may be larger than what a proposal can have
  */
-export function uploadReferences(
-  { db, config, fileTypes }: Context,
-  request: FastifyRequest,
-  templateUrl: string,
-) {
+export function uploadReferences(context: Context, request: FastifyRequest, templateUrl: string) {
+  const { db, config, fileTypes } = context
   if (config.APPROVALS.some(({ act }) => act === 'reference.write'))
     throw new Conflict(
       'A second person must approve each reference, and a file cannot be proposed: register them one by one',
@@ -71,7 +68,11 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
       },
     })
   } catch (error) {
-    throw await afterTaking(error, async () => registered(counts.valid_rows))
+    throw await afterTaking(error, async () =>
+      counts.valid_rows === 0
+        ? undefined
+        : `The first valid rows (${counts.valid_rows}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`,
+    )
   } finally {
     // The rows before an interruption of a file are saved, too.
     if (counts.valid_rows > 0)
@@ -80,14 +81,9 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
   return { ...counts, errors }
 }
 
-const registered = (rows: number) =>
-  rows === 0
-    ? undefined
-    : `The first valid rows (${rows}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`
-
 /** Saves the valid rows. Other changes of references wait for this, some 50 ms. @returns the other rows, in their order */
 async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
-  refuseShared(checked.filter(({ errors }) => errors.length === 0))
+  refuseShared(checked)
   const valid = checked.filter(({ errors }) => errors.length === 0)
   const references = valid.map(({ reference }) => reference)
   await lockAllReferences(trx)
@@ -101,7 +97,9 @@ async function saveValid(trx: Trx, checked: CheckedReference[], actor: string) {
 
 /** Two ids that a spreadsheet rounded become one, and saving the first would give it to a loan that may have neither. */
 function refuseShared(rows: CheckedReference[]) {
-  const suspect = rows.filter(({ reference }) => mayBeRounded(reference.value))
+  const suspect = rows.filter(
+    ({ errors, reference }) => errors.length === 0 && mayBeRounded(reference.value),
+  )
   const named = Map.groupBy(suspect, ({ reference: { gateway, kind, value } }) =>
     [gateway, kind, value].join(),
   )

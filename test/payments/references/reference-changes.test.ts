@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { matchAgain } from '../../../src/payments/batch/match-again.ts'
-import { putReference } from '../../../src/payments/references/put-reference.ts'
-import { deleteReference } from '../../../src/payments/references/reference-calls.ts'
+import { deleteReference, putReference } from '../../../src/payments/references/reference-calls.ts'
 import { eventA, linkB, PAID_AT, successB } from '../../support/payments/gateway-events.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
