@@ -16,7 +16,8 @@ begin
   end if;
   return (select d.gateway_payment_id
     from core.transaction d
-   where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') = reference and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
+   where coalesce(d.hints ->> 'utr', d.hints ->> 'bank_reference') in (reference, upper(reference), lower(reference))
+     and d.hints ? 'reported_by' <> o.hints ? 'reported_by'
      and d.state = 'dismissed' and d.gateway = o.gateway and d.kind = 'payment'
      and d.amount = o.amount and d.currency = o.currency and coalesce(d.external_loan_id = o.external_loan_id, true)
      and exists (select from core.current_statement s
@@ -38,7 +39,7 @@ begin
   end if;
   return (select o.id
     from core.transaction o
-   where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') = reference
+   where coalesce(o.hints ->> 'utr', o.hints ->> 'bank_reference') in (reference, upper(reference), lower(reference))
      and o.gateway = d.gateway and o.state = 'posted' and core.stated_twin_of(o) = d.gateway_payment_id
    order by o.id
    limit 1);
