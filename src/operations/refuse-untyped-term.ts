@@ -11,20 +11,22 @@ type Terms = {
 }
 
 /**
- * Refuses a term without its type: where a loan of 1 year became 12 months, a caller who writes 2 means years, and
- * the ledger would take months. A repeat with the same `key` is judged as the first request was.
+ * Refuses a term without its type, or a type without its term: where a loan of 1 year became 12 months, a caller who
+ * writes 2 means years and the ledger would take months, and one who writes years means 1 and the ledger would take
+ * 12. A repeat with the same `key` is judged as the first request was.
  */
 export async function refuseUntypedTerm(
   db: Database,
   { externalId, loanTermFrequency, loanTermFrequencyType }: Terms & { externalId: string },
   key: string | null,
 ): Promise<void> {
-  if (loanTermFrequency === undefined || loanTermFrequencyType !== undefined) return
+  const isTyped = loanTermFrequencyType !== undefined
+  if (isTyped === (loanTermFrequency !== undefined)) return
   const converted = lastConverted(await termsOf(db, externalId, key))
   if (converted === undefined) return
   const { before, after } = converted
   throw invalidField(
-    '/data/loanTermFrequencyType',
+    isTyped ? '/data/loanTermFrequency' : '/data/loanTermFrequencyType',
     `is required, because the loan's term of ${textOf(before)} became ${textOf(after)}`,
   )
 }

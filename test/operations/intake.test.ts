@@ -52,6 +52,35 @@ t.test('a repeat of an update is not judged by updates that came after it', asyn
   t.equal((await send('LOAN_UPDATE', untyped, 'd')).status, 400)
 })
 
+t.test('an update names the term and its type together once the term was converted', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const send = (status: string, data: object) =>
+    call('POST', '/api/ledger/operate', { status, data })
+  const inYears = { loanTermFrequency: 1, loanTermFrequencyType: 'years', numberOfRepayments: 12 }
+  const inWeeks = { loanTermFrequency: 4, loanTermFrequencyType: 'weeks', numberOfRepayments: 28 }
+  const asWritten = { loanTermFrequency: 12, loanTermFrequencyType: 'months' }
+  await send('LOAN_CREATE', { ...loanData('L-1', 'C-1'), ...inYears })
+  await send('LOAN_CREATE', { ...loanData('L-2', 'C-1'), ...inWeeks })
+  await send('LOAN_CREATE', { ...loanData('L-3', 'C-1'), ...asWritten })
+  const update = async (externalId: string, terms: object) => {
+    const { status, body } = await send('LOAN_UPDATE', { externalId, principal: 60_000, ...terms })
+    return [status, body.errors?.[0]?.path, body.errors?.[0]?.message]
+  }
+  t.same(await update('L-1', { loanTermFrequencyType: 'years' }), [
+    400,
+    '/data/loanTermFrequency',
+    "is required, because the loan's term of 1 years became 12 months",
+  ])
+  t.match(await update('L-2', { loanTermFrequencyType: 'weeks', numberOfRepayments: 28 }), [
+    400,
+    '/data/loanTermFrequency',
+  ])
+  t.match(await update('L-1', { loanTermFrequency: 2 }), [400, '/data/loanTermFrequencyType'])
+  t.match(await update('L-1', {}), [202])
+  t.match(await update('L-1', { loanTermFrequency: 2, loanTermFrequencyType: 'years' }), [202])
+  t.match(await update('L-3', { loanTermFrequencyType: 'weeks' }), [202])
+})
+
 t.test('the order of its members does not make a body a different one', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const data = clientData('C-1')
