@@ -1,6 +1,6 @@
 import { crashPoint } from '../../crash-point.ts'
 import { isTransient } from '../../database/transient.ts'
-import { type Answer, LedgerTrouble } from '../../ledger/answers/answer.ts'
+import { type Answer, LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { isOfLedgerShape } from '../../ledger/answers/error-body.ts'
 import { lagging } from '../../ledger/answers/lagging.ts'
 import { isRefusalOfAnother } from '../../ledger/answers/of-another-call.ts'
@@ -93,6 +93,9 @@ async function afterARefusal(
   if (claim.lookFirst || attempt.mayHaveComeTwice()) {
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
+    // What the ledger answers to a write outranks a read, which may come from a replica that lags.
+    if (saysGone(answer))
+      return attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
   } else if (attempt.written() !== null && 'method' in answer) {
     const ended = await lookBehindRefusal(attempt, answer)
     if (ended !== undefined) return ended
@@ -114,6 +117,9 @@ async function afterARefusal(
     answer,
   )
 }
+
+const saysGone = (answer: Answer | Refusal): answer is Answer =>
+  'method' in answer && answer.method === 'DELETE' && answer.status === NOT_FOUND
 
 /** A proxy that mixes up its connections may have passed on the refusal of another call. */
 async function lookBehindRefusal(

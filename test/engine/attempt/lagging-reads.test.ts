@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { ending, hurry, listed, submit } from '../../support/engine/operations.ts'
-import { approval, atLedger, clientData, loanData, newName } from '../../support/ledger/loans.ts'
+import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
+import {
+  approval,
+  atLedger,
+  clientData,
+  loanData,
+  newName,
+  writesOn,
+} from '../../support/ledger/loans.ts'
 import { ledgerBody } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { operate } from '../../support/service.ts'
@@ -52,6 +59,28 @@ t.test('a loan that was made or deleted long ago, or never, is believed to be mi
   await gone()
   t.match(await operate(call, 'LOAN_DELETE', { external_loan_id: loan }), { status: 'success' })
   await gone()
+})
+
+t.test('a delete that came twice succeeds, though reads still show the loan', async t => {
+  const { loan } = await givenLoan()
+  const body = await atLedger(service, 'GET', `/loans/external-id/${loan}`)
+  proxy.interferences = [
+    { of: loan, on: 'writes', isTwice: true, times: 1 },
+    { ...lagging, of: loan, status: 200, body },
+  ]
+  const id = await submit(call, 'LOAN_DELETE', { external_loan_id: loan })
+  const waiting = await until(async () => {
+    const item = await listed(call, loan, id)
+    return item.waiting_for !== null && item
+  })
+  t.match(waiting, { waiting_for: 'outcome_unknown', last_error: /does not exist/ })
+  await hurry(service, id)
+  await until(async () => (await attemptsOf(service, id)).length === 2)
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(call, id), { status: 'success' })
+  const deletes = (await writesOn(service, loan)).filter(command => command.startsWith('DELETE'))
+  t.equal(deletes.length, 1)
 })
 
 t.test('LOAN_UPDATE does not set back what the update before it changed', async t => {
