@@ -100,11 +100,11 @@ begin
   select count(*) = 0,
          -- A dispute's later phase decides: what was won may be claimed again, and what was lost may be won. A refund or
          -- chargeback with too many facts to read counts as done, which keeps the payment back.
-         (max(o.phase) filter (where e.status = 'done') >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
+         (max(o.phase) filter (where o.is_done) >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
              -- Webhooks of a refund come in any order. Only the gateway's own answer proves that a refund failed after
              -- all, and only until another event reports it as made.
              and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_undone_there), max(e.paid_at) filter (where o.is_undone_there))
-                    > (max(e.received_at) filter (where e.status = 'done'), max(e.paid_at) filter (where e.status = 'done'))) is not true
+                    > (max(e.received_at) filter (where o.is_done), max(e.paid_at) filter (where o.is_done))) is not true
            or case when max(e.facts) >= core.most_facts()
                 then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
          (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true
@@ -114,8 +114,11 @@ begin
          bool_or(e.status = 'never_captured') is true or refund_outcome.is_payment_captured is false,
          coalesce(bool_and(e.verified_by is not null), r.is_verified)
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
-   cross join lateral (select core.phase_of(e.hints), e.status = 'undone' and e.verified_by = 'gateway_api',
-                              e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api') o (phase, is_undone_there, is_done_there)
+   cross join lateral (select core.phase_of(e.hints),
+                              -- A gateway that gave a captured payment back by itself may call it never captured.
+                              e.status = 'done' or e.status = 'never_captured' and refund_outcome.is_payment_captured is true,
+                              e.status = 'undone' and e.verified_by = 'gateway_api',
+                              e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api') o (phase, is_done, is_undone_there, is_done_there)
    where e.kind = r.kind and e.ignored_for is null;
 end
 $$;
@@ -219,7 +222,7 @@ begin
   -- An operator decided for less than was captured, because of a refund or dispute that did not happen after all.
   select 'events_disagree', concat_ws(' ', 'failed', r.kind, r.gateway_payment_id)
     from core.transaction r
-   cross join lateral core.refund_outcome(r, null) s
+   cross join lateral core.refund_outcome(r, core.was_captured(t)) s
    where (t.decision in ('handled', 'dismiss') or t.decision = 'post' and t.decided_amount < t.amount)
      and r.id = any(array(
            select o.id

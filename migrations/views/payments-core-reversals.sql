@@ -74,7 +74,7 @@ $$;
 create or replace function core.last_done(r core.transaction) returns timestamptz language sql stable as $$
   select coalesce(max(e.received_at), '-infinity')
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
-   where e.kind = r.kind and e.status = 'done' and e.ignored_for is null
+   where e.kind = r.kind and e.status in ('done', 'never_captured') and e.ignored_for is null
 $$;
 
 -- What an operator decided about a refund or chargeback. A restore ends once the gateway says again that the money went back.

@@ -74,6 +74,31 @@ t.test('a refund that its gateway names by two ids is taken out once', async t =
   t.match(payment, { state: 'suspense', detail: 'It may be the same money as 901' })
 })
 
+t.test('a refund that gateway B makes by itself a second time waits for a person', async t => {
+  const service = await reversing(t)
+  const made = (status: string, at: string) => {
+    const event: any = refundOfB(1_000, { id: 901, of: 1, status, type: 'PAYMENT_AUTO_REFUND' })
+    event.data.auto_refund.processed_at = at
+    return event
+  }
+  await service.signed(successB({ id: 1, loan: 'L-1' }))
+  await service.batch()
+  for (const status of ['SUCCESS', 'FAILED']) {
+    await service.signed(made(status, '2026-02-06T09:59:00+05:30'))
+    await service.batch()
+  }
+  t.same(await service.shown(901, 'gateway_b'), ['posted', null, 'taken_back', null])
+  const restore = { outcome: 'restore', note: 'the bank sent it back' }
+  const restored = await service.call('POST', '/api/payments/gateway_b/901/resolve', restore)
+  t.match(restored, { status: 200 })
+  await service.batch()
+  t.same(await service.standing(), { '1-r2': 1_000 })
+  await service.signed(made('SUCCESS', '2026-02-09T10:00:00+05:30'))
+  await service.batch()
+  t.same(await service.shown(901, 'gateway_b'), ['suspense', 'refund', null, null])
+  t.same(await service.shown(1, 'gateway_b'), ['posted', null, 'refund', null])
+})
+
 t.test('the remainder of more than a loan owed says so as long as it is more', async t => {
   const service = await reversing(t)
   await service.signed(capturedA({ loan: 'L-1', amount: 2_000_000 }))

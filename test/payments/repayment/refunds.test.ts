@@ -80,6 +80,39 @@ t.test('a failed refund ends as failed, even if its payment was never captured',
   t.match((await service.payment(id)).payment, { state: 'failed' })
 })
 
+t.test('a refund that gateway B made by itself counts as made, even if it also failed', async t => {
+  const { loan } = await ownLoan(service)
+  const orders = [
+    ['SUCCESS', 'FAILED'],
+    ['FAILED', 'SUCCESS'],
+    ['CANCELLED', 'SUCCESS'],
+  ]
+  const report = async (of: number, statuses: string[]) => {
+    for (const status of statuses) {
+      const event = refundB({ id: `9${of}`, of, status, type: 'PAYMENT_AUTO_REFUND' })
+      await service.webhook('gateway_b', event, LENDER)
+    }
+  }
+  for (const [n, statuses] of orders.entries()) {
+    for (const id of [700 + n, 800 + n])
+      await service.webhook('gateway_b', successB({ id, loan }), LENDER)
+    await report(700 + n, statuses)
+  }
+  await service.batch()
+  for (const [n, statuses] of orders.entries()) await report(800 + n, statuses)
+  await service.batch()
+  const held = { state: 'suspense', reason: 'refund' }
+  const objected = { state: 'posted', objection: 'refund' }
+  for (const [n, statuses] of orders.entries())
+    for (const [of, expected] of [
+      [700 + n, held],
+      [800 + n, objected],
+    ] as const) {
+      t.match((await service.payment(of, 'gateway_b')).payment, expected, `${statuses}`)
+      t.match((await service.payment(`9${of}`, 'gateway_b')).payment, held, `${statuses}`)
+    }
+})
+
 t.test('a refund that was ordered or failed, and never made, leaves its payment alone', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
