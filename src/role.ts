@@ -14,6 +14,7 @@ import {
 } from './database/database.ts'
 import { isUpToDate, tablesPresent } from './database/migrate/migrate.ts'
 import { LONG_STATEMENT_MS } from './database/pool/pool-config.ts'
+import { requireWritable } from './database/require-writable.ts'
 import { openWatch, type Watch } from './database/watch.ts'
 import { whenUp } from './database/when-up.ts'
 import { ledgerReport } from './engine/ledger-report.ts'
@@ -203,6 +204,7 @@ async function openMigratedDatabase(
     ...options,
   })
   try {
+    await requireWritable(db)
     if (!(await isUpToDate(db)))
       throw new ConfigError('The database is behind this version: run "npm run migrate"')
     if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)

@@ -4,6 +4,7 @@ import { logger } from '../../log/log.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { LOCKS } from '../locks.ts'
 import { poolConfig } from '../pool/pool-config.ts'
+import { requireWritable } from '../require-writable.ts'
 import { whenUp } from '../when-up.ts'
 import { applyFile, type Waiting } from './apply-file.ts'
 import { appliedFiles, migrateTables } from './migrate-tables.ts'
@@ -36,6 +37,7 @@ export async function migrate(
     return await db.connection().execute(async connection => {
       // "if exists" and "if not exists" give notices, which say nothing new.
       await sql`set client_min_messages = warning`.execute(connection)
+      await requireWritable(connection)
       await sql`select pg_advisory_lock(${LOCKS.migration})`.execute(connection)
       const applied = await migrateTables(connection, { url, stopping })
       await migrateQueues(url, queues)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 
 /** SQLSTATE of a write where none is allowed, as on a standby. */
-const READ_ONLY = '25006'
+export const READ_ONLY = '25006'
 
 export type PooledSession = { giveUp(): void }
 type Connected = {

@@ -21,7 +21,6 @@ const WHAT_OUR_READING_NEEDS = {
   array_nulls: 'on',
   extra_float_digits: '1',
   default_transaction_isolation: 'read committed',
-  default_transaction_read_only: 'off',
 }
 
 /**

@@ -23,7 +23,6 @@ const ODD = {
   array_nulls: 'off',
   extra_float_digits: '-10',
   default_transaction_isolation: 'serializable',
-  default_transaction_read_only: 'on',
 }
 
 t.test('a database with settings of its own loses no time, retry or callback', async t => {
