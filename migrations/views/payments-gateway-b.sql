@@ -166,7 +166,7 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
     when base.text_of(refund -> 'refund_status') in ('SUCCESS', 'CANCELLED', 'FAILED')
       then row('refund', base.gateway_b_refund_id(refund), base.text_of(refund -> 'cf_payment_id'),
         case when base.text_of(refund -> 'refund_status') <> 'SUCCESS' then 'undone'
-             when name like 'AUTO%' or base.text_of(refund -> 'refund_type') = 'PAYMENT_AUTO_REFUND' then 'never_captured' else 'done' end,
+             when name like 'AUTO%' or base.text_of(refund -> 'refund_type') ~ 'AUTO_REFUND$' then 'never_captured' else 'done' end,
         base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,

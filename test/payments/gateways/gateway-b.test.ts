@@ -214,8 +214,8 @@ t.test(
       t.same(await factsOf(refundB({ status })), [], status)
     for (const status of ['CANCELLED', 'FAILED'])
       matchEach(t, await factsOf(refundB({ status })), [{ ...refund, status: 'undone' }])
-    const automatic = refundB({ type: 'PAYMENT_AUTO_REFUND' })
-    matchEach(t, await factsOf(automatic), [{ ...refund, status: 'never_captured' }])
+    for (const type of ['PAYMENT_AUTO_REFUND', 'UNRECONCILED_AUTO_REFUND'])
+      matchEach(t, await factsOf(refundB({ type })), [{ ...refund, status: 'never_captured' }])
     const initiated = refundB({ type: 'PAYMENT_AUTO_REFUND', status: 'INITIATED' })
     t.same(await factsOf(initiated), [])
     const ofMandate = {
