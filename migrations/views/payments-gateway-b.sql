@@ -24,10 +24,11 @@ create or replace function base.gateway_b_amount(payment jsonb) returns numeric 
                   base.number_of(payment -> 'payment_amount'))
 $$;
 
--- The sum of these offers' discounts. No payment has more offers than this.
+-- The sum of the discounts that these offers granted. No payment has more offers than this.
 create or replace function base.gateway_b_discount(offers jsonb) returns numeric language sql immutable parallel safe as $$
   select coalesce(sum(base.number_of(offer #> '{offer_redemption,discount_amount}')), 0)
-    from (select o as offer from jsonb_array_elements(case when jsonb_typeof(offers) = 'array' then offers else '[]' end) o limit 20) granted
+    from (select o as offer from jsonb_array_elements(case when jsonb_typeof(offers) = 'array' then offers else '[]' end) o limit 20) stated
+   where coalesce(nullif(offer #> '{offer_redemption,redemption_status}', 'null'), '"SUCCESS"') = '"SUCCESS"'
 $$;
 
 -- What the payer paid on top of the order's amount, less the offers that were granted.

@@ -81,7 +81,10 @@ t.test('only a fee of the payer above 0 is left out', async t => {
   await service.webhook('gateway_b', paidOrderB('1', 1_010.5, 10.5), LENDER)
   await service.webhook('gateway_b', paidOrderB('2', 910, 10, 100), LENDER)
   await service.webhook('gateway_b', paidOrderB('3', 400, 0), LENDER)
-  t.same(await service.posted(), [400, 900, 1_000, 4_584, 4_692.18, 4_692.18])
+  const ungranted: any = paidOrderB('4', 1_010, 10, 100)
+  ungranted.data.payment_offers[0].offer_redemption.redemption_status = 'FAILED'
+  await service.webhook('gateway_b', ungranted, LENDER)
+  t.same(await service.posted(), [400, 900, 1_000, 1_000, 4_584, 4_692.18, 4_692.18])
 })
 
 t.test('a lender may have such payments reviewed, with what they consist of', async t => {
