@@ -144,7 +144,8 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
              else 'open' end,
         base.major_units(coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
           base.number_of(dispute -> 'amount')), base.text_of(dispute -> 'currency')), base.text_of(dispute -> 'currency'),
-        base.unix_time_of(case when is_lost then event -> 'created_at' else dispute -> 'created_at' end), loan, null,
+        -- A fetched dispute does not say when it was lost.
+        coalesce(case when is_lost then base.unix_time_of(event -> 'created_at') end, base.unix_time_of(dispute -> 'created_at')), loan, null,
         base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
     from (values (name like '%.lost' or base.text_of(dispute -> 'status') = 'lost')) said (is_lost)

@@ -181,6 +181,13 @@ t.test('a dispute is a chargeback: open, lost, or won', async t => {
   }
 })
 
+t.test('a lost dispute that was fetched is at the time at which it was raised', async t => {
+  const { payload }: any = disputeA('lost')
+  payload.dispute.entity.created_at = paid.paid_at.getTime() / 1_000
+  const fetched = { event: 'loanops.backfill', payload: { dispute: payload.dispute } }
+  matchEach(t, await factsOf(fetched), [{ status: 'done', paid_at: paid.paid_at }])
+})
+
 t.test('a dispute that is closed while its money stays deducted is left to a person', async t => {
   const event: any = disputeA('closed')
   event.payload.dispute.entity.amount_deducted = 50_000
