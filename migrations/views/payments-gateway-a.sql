@@ -81,15 +81,23 @@ create or replace function base.major_units(minor numeric, currency text) return
   select minor * coalesce((base.minor_units() -> currency)::numeric, (base.minor_units() -> '')::numeric)
 $$;
 
+create or replace function base.gateway_a_is_payable_in_parts(payload jsonb) returns boolean language sql immutable parallel safe as $$
+  select ('true' in (payload #> '{order,entity,partial_payment}', payload #> '{payment_link,entity,accept_partial}',
+                     payload #> '{invoice,entity,partial_payment}')) is true
+      or (base.number_of(payload #> '{order,entity,amount_due}') > 0) is true
+$$;
+
 -- What the payer paid on top of the order's amount, if the fee is the payer's. The fee includes its tax. Without the
--- order, the order's amount is what is left of the payment.
+-- order, and where this payment is a part of it, the order's amount is what is left of the payment.
 create or replace function base.gateway_a_payer_fee(event jsonb, payment jsonb) returns jsonb language sql stable parallel safe as $$
   select case when fee > 0 then jsonb_build_object('payer_fee', fee, 'order_amount', coalesce(ordered, amount - fee),
            'payer_fee_differs', case when ordered + fee <> amount then true end) else '{}' end
     from (select base.text_of(payment -> 'currency') as currency) p
    cross join lateral (
      select base.major_units(base.number_of(payment -> 'fee'), currency), base.major_units(base.number_of(payment -> 'amount'), currency),
-            base.major_units(base.number_of(event #> '{payload,order,entity,amount}'), currency)) stated (fee, amount, ordered)
+            base.major_units(base.number_of(event #> '{payload,order,entity,amount}'), currency)) stated (fee, amount, whole)
+   cross join lateral (
+     select case when amount - fee < whole and base.gateway_a_is_payable_in_parts(event -> 'payload') then null else whole end) o (ordered)
 $$;
 
 -- Hints for finding the loan of a payment that names none.

@@ -87,6 +87,24 @@ t.test('only a fee of the payer above 0 is left out', async t => {
   t.same(await service.posted(), [400, 900, 1_000, 1_000, 4_584, 4_692.18, 4_692.18])
 })
 
+t.test('a part payment of an order is posted less the payer’s fee', async t => {
+  const service = await withLoan(t)
+  const parts = {
+    order: { order: { entity: { amount: 900_000, amount_due: 441_600 } } },
+    link: {
+      order: { entity: { amount: 900_000, amount_due: 0 } },
+      payment_link: { entity: { accept_partial: true } },
+    },
+  }
+  for (const [id, payload] of Object.entries(parts))
+    await service.webhook(
+      'gateway_a',
+      { ...paidOrder(id), payload: { ...paidOrder(id).payload, ...payload } },
+      LENDER,
+    )
+  t.same(await service.posted(), [4_584, 4_584])
+})
+
 t.test('a lender may have such payments reviewed, with what they consist of', async t => {
   const service = await withLoan(t, 'review')
   await service.webhook('gateway_a', paidOrder('pay_1'), LENDER)
