@@ -12,6 +12,7 @@ import { absent } from '../ledger/effect.ts'
 import {
   FREQUENCIES,
   foundIn,
+  frequencyOf,
   type LedgerCharge,
   type LedgerLoan,
   loanAnswer,
@@ -64,14 +65,8 @@ export const loanUpdate = operation({
     )
     const taken = takenChanges(found.body, changes)
     const body = mergeChanges(found.body, taken)
-    if (!Number.isInteger(body.repaymentEvery)) {
-      const { loanTermFrequency, numberOfRepayments } = body
-      return refusal(
-        '400',
-        'loanops.term.not.multiple',
-        `The loan would have a term of ${loanTermFrequency}, which is not a multiple of its ${numberOfRepayments} repayments`,
-      )
-    }
+    if (!Number.isInteger(body.repaymentEvery))
+      return refusal('400', 'loanops.term.not.multiple', notMultiple(body))
     const lost = uncollected(found.body, body)
     if (lost !== undefined) return refusal('409', 'loanops.charge.not.collected', lost)
     if (changes.interestRatePerPeriod !== undefined)
@@ -147,6 +142,18 @@ function mergeChanges(loan: LedgerLoan, changes: Changes) {
     ...startDates(loan),
     ...dayFormat,
   }
+}
+
+/** A term in years or weeks is converted where a caller names it with its type, which not all need to know. */
+function notMultiple(body: ReturnType<typeof mergeChanges>): string {
+  const { loanTermFrequency, numberOfRepayments } = body
+  const reason = `The loan would have a term of ${loanTermFrequency}, which is not a multiple of its ${numberOfRepayments} repayments`
+  const type = frequencyOf(body.loanTermFrequencyType)
+  if (type === undefined) return reason
+  const finer = wholeTerm({ loanTermFrequency, loanTermFrequencyType: type, numberOfRepayments })
+  return finer.loanTermFrequencyType === type
+    ? reason
+    : `${reason}: name loanTermFrequency (${loanTermFrequency}) and loanTermFrequencyType ("${type}") as well, and it becomes ${finer.loanTermFrequency} ${finer.loanTermFrequencyType}`
 }
 
 function startDates({ expectedFirstRepaymentOnDate, interestChargedFromDate }: LedgerLoan) {

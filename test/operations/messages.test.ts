@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ending, submit } from '../support/engine/operations.ts'
-import { clientData, DAY, loanData } from '../support/ledger/loans.ts'
-import { startTestService } from '../support/service.ts'
+import { clientData, DAY, loanData, newName } from '../support/ledger/loans.ts'
+import { operate, startTestService } from '../support/service.ts'
 
 /** What is wrong with each value of a member of CLIENT_CREATE or LOAN_CREATE. */
 const MESSAGES: Record<string, [value: unknown, message: string][]> = {
@@ -90,5 +90,30 @@ t.test('the refusal for a client that the ledger does not have names it', async 
   for (const [status, data] of Object.entries(operations)) {
     const { error_message } = await ending(call, await submit(call, status, data))
     t.match(error_message, /\(client C-404\)$/, status)
+  }
+})
+
+t.test('a term that an update would divide says what to name to have it converted', async t => {
+  const { call } = await startTestService(t)
+  const client = newName('C')
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  for (const [term, type, repayments, hint] of [
+    [1, 'years', 12, 'and it becomes 12 months'],
+    [4, 'weeks', 14, 'and it becomes 28 days'],
+    [1, 'years', 7, ''],
+    [12, 'months', 7, ''],
+  ] as const) {
+    const [externalId, asMany] = [newName('L'), { numberOfRepayments: repayments }]
+    const inType = { loanTermFrequency: term, loanTermFrequencyType: type }
+    const loan = { ...loanData(externalId, client), ...inType, numberOfRepayments: term }
+    t.match(await operate(call, 'LOAN_CREATE', loan), { status: 'success' })
+    const reason = `The loan would have a term of ${term}, which is not a multiple of its ${repayments} repayments`
+    const named = `: name loanTermFrequency (${term}) and loanTermFrequencyType ("${type}") as well, ${hint}`
+    const alone: any = await operate(call, 'LOAN_UPDATE', { externalId, ...asMany })
+    const [{ defaultUserMessage }] = alone.failure_response.errors
+    t.equal(defaultUserMessage, `${reason}${hint && named}`)
+    if (hint === '') continue
+    const together = await operate(call, 'LOAN_UPDATE', { externalId, ...asMany, ...inType })
+    t.match(together, { status: 'success' })
   }
 })

@@ -66,9 +66,13 @@ export type Frequency = keyof typeof FREQUENCIES
 export function ratePeriodOf(of: { interestRateFrequencyType?: Option }): string | undefined {
   const id = of.interestRateFrequencyType?.id
   if (id === WHOLE_TERM) return 'whole term'
-  return Object.entries(FREQUENCIES).find(([, one]) => one === id)?.[0]
+  return frequencyOf(id)
 }
 const WHOLE_TERM = 4
+
+export function frequencyOf(id: number | undefined): Frequency | undefined {
+  return (Object.keys(FREQUENCIES) as Frequency[]).find(name => FREQUENCIES[name] === id)
+}
 
 export const SUBMITTED = 100
 export const APPROVED = 200
