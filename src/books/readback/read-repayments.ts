@@ -1,13 +1,13 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
-import { dayThere } from '../../ledger/effect.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
   isReceiptOf,
   receiptOfRepayment,
   repaymentDifferences,
 } from '../../ledger/loans/repayment.ts'
+import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
 import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import { isOfAnotherPayment, isOfGateway } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
@@ -97,9 +97,9 @@ function found(
     const other = replacementOf(payment, transactions)
     const differences = other === undefined ? [] : repaymentDifferences(other, payment)
     const beside =
-      differences.length === 0
+      other === undefined || differences.length === 0
         ? ''
-        : `, but transaction ${other?.id} with its receipt number: ${differences.join(', ')}`
+        : `, but transaction ${other.id} with ${ownMark(other, payment)}: ${differences.join(', ')}`
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}${beside}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
@@ -107,18 +107,17 @@ function found(
     const difference = repaymentDifferences(repayment, payment).join(', ') || null
     return { reason: null, difference, amount: otherAmount(repayment, payment), detail: null }
   }
-  const undone = `transaction ${repayment.id} was undone there on ${dayThere(repayment.reversedOnDate)}`
+  const undone = undoneInWords(repayment)
   const adjusted = replacementOf(payment, transactions)
-  if (adjusted === undefined)
-    return {
-      reason: 'reversed_at_ledger',
-      difference: null,
-      amount: null,
-      detail: `The ledger’s ${undone}`,
-    }
+  if (adjusted === undefined) {
+    const others = mayReplace(repayment, transactions)
+    const beside = others.length === 0 ? '' : `; ${replacementsInWords(others)}`
+    const detail = `The ledger’s ${undone}${beside}`
+    return { reason: 'reversed_at_ledger', difference: null, amount: null, detail }
+  }
   const differences = [
     undone,
-    `transaction ${adjusted.id} has its receipt number`,
+    `transaction ${adjusted.id} has ${ownMark(adjusted, payment)}`,
     ...repaymentDifferences(adjusted, payment),
   ]
   const amount = otherAmount(adjusted, payment)
@@ -156,20 +155,16 @@ function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string 
   return there.eq(amount) ? null : there.toFixed()
 }
 
-/**
- * The repayment that replaced ours, found by its receipt number, because after an adjustment the ledger has a new
- * repayment.
- */
+/** The repayment that replaced ours, with its receipt number or its name: after an adjustment the ledger has a new one. */
 function replacementOf(
   payment: PostedPayment,
   transactions: LedgerTransaction[],
 ): LedgerTransaction | undefined {
-  const replacements = transactions.filter(
-    one =>
-      isReceiptOf(receiptOfRepayment(one), payment.paymentId) &&
-      !isOfAnotherPayment(one.externalId, payment.externalId),
-  )
+  const replacements = transactions.filter(one => isNotReversed(one) && isOfPayment(one, payment))
   return (
     replacements.find(one => repaymentDifferences(one, payment).length === 0) ?? replacements[0]
   )
 }
+
+const ownMark = (one: LedgerTransaction, { paymentId }: PostedPayment) =>
+  isReceiptOf(receiptOfRepayment(one), paymentId) ? 'its receipt number' : 'its external id'

@@ -37,7 +37,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   missing_at_ledger:
     'The ledger no longer has its repayment. Assign or resolve it to post it again.',
   reversed_at_ledger:
-    'Its repayment was undone in the ledger. Assign or resolve it to post it again.',
+    'Its repayment was undone in the ledger. Unless another one replaces it there, assign or resolve it to post it again.',
   overpaid: 'It is posted, but it exceeded the loan’s outstanding amount.',
   differs_at_ledger:
     'The ledger has a different amount or day, or has what went back. Resolve the objection once it is right.',

@@ -5,6 +5,8 @@ export type LedgerTransaction = {
   externalId?: string
   date: Day
   amount: number
+  /** When it was entered, which is not the day that it counts from. */
+  submittedOnDate?: Day
   reversedOnDate?: Day
   /** The name that whoever undid the transaction gave the reversal. */
   reversalExternalId?: string

@@ -24,6 +24,7 @@ import {
   type LedgerTransaction,
 } from '../../ledger/loans/transaction.ts'
 import { proofsOf } from '../proofs.ts'
+import { adjustedByHand } from './adjusted-by-hand.ts'
 import {
   type DuePayment,
   duePayment,
@@ -72,7 +73,10 @@ export function repayment(db: Database, config: Config): Operation {
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
-      const booked = bookedOn(loan, wanted) ?? (await bookedOtherwise(db, attempt, loan, wanted))
+      const booked =
+        bookedOn(loan, wanted) ??
+        adjustedByHand(attempt, loan, wanted) ??
+        (await bookedOtherwise(db, attempt, loan, wanted))
       await savePayerFee(db, transaction_id, payment)
       if (booked !== undefined && 'outcome' in booked) return booked
       const answer =

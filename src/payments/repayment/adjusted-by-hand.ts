@@ -1,0 +1,42 @@
+import type { Attempt } from '../../engine/operation.ts'
+import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
+import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
+import { type DuePayment, isOfAnotherPayment, isOfGateway } from './due-payment.ts'
+
+type Wanted = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
+
+/** A person who undid the payment's repayment may have booked it anew in a way that does not show whose it is. */
+export function adjustedByHand(
+  { mayStillRun }: Pick<Attempt, 'mayStillRun'>,
+  { transactions = [] }: { transactions?: LedgerTransaction[] },
+  wanted: Wanted,
+): Refusal | undefined {
+  if (mayStillRun || isKnown(wanted)) return undefined
+  for (const undone of transactions.filter(one => isUndoneByHand(one, wanted))) {
+    const others = mayReplace(undone, transactions)
+    if (others.length === 0) continue
+    const message = `The payment’s ${undoneInWords(undone)}; ${replacementsInWords(others)}`
+    return refusal('409', 'loanops.differs.at.ledger', message)
+  }
+  return undefined
+}
+
+/** An operator who assigned it after this refusal knew of it, but not one who did so before the repayment was undone. */
+function isKnown({ decided, overruled }: Wanted): boolean {
+  const undone = overruled.lastIndexOf('reversed_at_ledger')
+  if (overruled.lastIndexOf('ledger_refused') > undone) return true
+  // An earlier decision of what to post is kept by the assignment that posts it again.
+  return decided !== null && (undone === -1 || undone < overruled.length - 1)
+}
+
+/** One under the very external id that is wanted is left to the ledger, which refuses to take it twice. */
+function isUndoneByHand(one: LedgerTransaction, { externalId, receiptNumber }: Wanted): boolean {
+  if (isNotReversed(one) || one.type?.repayment !== true || one.externalId === externalId)
+    return false
+  if (isReversedByUs(one, one.externalId ?? '')) return false
+  return isOfGateway(one.externalId)
+    ? !isOfAnotherPayment(one.externalId, externalId)
+    : isReceiptOf(one.paymentDetailData?.receiptNumber, receiptNumber)
+}
