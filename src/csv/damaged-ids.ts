@@ -1,9 +1,12 @@
+import { inAscii } from '../text/in-ascii.ts'
 import type { CsvFields } from './fields.ts'
 import { placeholder } from './made-up-values.ts'
 
 type IdColumns = {
   /** Columns with the ids of gateways and banks: ids, UTRs and references. */
   ids?: string[]
+  /** Columns with the ids that gateways gave to payments. */
+  paymentIds?: string[]
   /** Columns with references that the lender may have made up, such as the month of an instalment. */
   ownIds?: string[]
   /** Columns with telephone numbers, in which people write blanks. */
@@ -16,6 +19,7 @@ type Damage = { of(cell: string): boolean; what: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
 const SOUND = /^([A-Za-z_](?![a-z]{2,3}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,17})$/
+const SOUND_PAYMENT = /^(pay_[A-Za-z0-9]+|\d{1,17})$/
 export const REMEDY =
   'format the column as text in the spreadsheet, and enter the value as it was issued'
 
@@ -41,6 +45,13 @@ const BLANKS = /[\s\p{Cf}]/gu
 /** A character that looks like a blank, or like nothing, but makes another id of the text. */
 const INVISIBLE = /(?! )[\s\p{Cf}]/u
 
+/** Gateways issue letters and digits, perhaps with something between them. */
+const NOT_ISSUED = /[^A-Za-z0-9_ .-]|[^.]\.$/
+/** An id of another thing, from the column beside that of the payments, or what a spreadsheet makes of a tick. */
+const NO_PAYMENT = /^((order|rfnd|setl|plink|inv|cust|sub)_[A-Za-z0-9]+|true|false)$/i
+const SEVERAL = /\bpay_.*pay_/i
+const ISO_DATE = /^\d{4}-\d\d-\d\d\b/
+
 const shortened: Damage = {
   of: cell => SHORTENED.test(plain(cell).replace(AROUND, '')),
   what: 'is in scientific notation, which loses digits',
@@ -63,12 +74,28 @@ const spaced: Damage[] = [
   { of: cell => SPACED.test(plain(cell)), what: 'has blanks between its digits' },
   { of: hasInvisible, what: 'contains an invisible character' },
 ]
+const respelled: Damage = {
+  of: cell => !ASCII.test(cell) && ASCII.test(inAscii(cell)),
+  what: 'has full-width characters or dashes in place of ordinary ones',
+}
+const mixed: Damage = {
+  of: cell => /\p{Script=Latin}/u.test(cell) && /\p{Script=Cyrillic}|\p{Script=Greek}/u.test(cell),
+  what: 'has letters of another alphabet that look like Latin ones',
+}
+const notIssued: Damage[] = [
+  { of: cell => SEVERAL.test(cell), what: 'has more than one payment’s id' },
+  { of: cell => ISO_DATE.test(cell), what: 'is a date' },
+  { of: cell => NO_PAYMENT.test(cell), what: 'is no payment’s id' },
+  { of: cell => NOT_ISSUED.test(cell), what: 'has characters that no payment’s id has' },
+]
 
+const ids = [shortened, rounded, dated, ...asNumber, ...spaced, respelled, mixed]
 const DAMAGES: Record<keyof IdColumns, Damage[]> = {
   externalIds: [shortened, rounded],
   telephones: [shortened, dated, ...asNumber],
   ownIds: [shortened, rounded, ...asNumber, ...spaced],
-  ids: [shortened, rounded, dated, ...asNumber, ...spaced],
+  ids,
+  paymentIds: [...ids, ...notIssued],
 }
 
 /**
@@ -77,7 +104,7 @@ const DAMAGES: Record<keyof IdColumns, Damage[]> = {
  */
 export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
   const errors: string[] = []
-  for (const kind of ['externalIds', 'ownIds', 'telephones', 'ids'] as const)
+  for (const kind of ['externalIds', 'ownIds', 'telephones', 'ids', 'paymentIds'] as const)
     for (const name of columns[kind] ?? []) {
       const cell = fields[name] ?? ''
       const damage = cell === '' ? undefined : (placeholder(cell) ?? damageOf(cell, kind))
@@ -91,7 +118,8 @@ export function damagedIds(fields: CsvFields, columns: IdColumns): string[] {
  * @param isSingle whether somebody entered it alone: then only zeros at its end are no sign of a spreadsheet
  */
 export function damageOf(id: string, kind: keyof IdColumns, isSingle = false): string | undefined {
-  const damage = SOUND.test(id)
+  const sound = kind === 'paymentIds' ? SOUND_PAYMENT : SOUND
+  const damage = sound.test(id)
     ? undefined
     : DAMAGES[kind].find(one => !(isSingle && one === rounded) && one.of(id))
   return damage && `${damage.what}: ${REMEDY}`

@@ -138,6 +138,8 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
     `pay_1,${rest}setl_1,,402345678901.0`,
     `pay_2,${rest}1 234,,402345678901`,
     `145350000123456000,${rest}setl_1,,402345678901`,
+    `５１１４９１９６５５,${rest}setl_1,,402345678901`,
+    `pay_3,${rest}setl–1,,402345678901`,
   ]
   const path = 'gateway_b/statement?lender=LENDER_02'
   const { body } = await upload(service.url, path, [HEADER, ...rows, `9,${rest},,`].join('\n'))
@@ -148,6 +150,8 @@ t.test('an id or UTR that a spreadsheet damaged is an error of its row', async t
     { line: 5, reason: /^utr has a decimal point/ },
     { line: 6, reason: /^settlement_id has blanks/ },
     { line: 7, reason: /^gateway_payment_id has only zeros after the 15 digits/ },
+    { line: 8, reason: /^gateway_payment_id has full-width characters or dashes/ },
+    { line: 9, reason: /^settlement_id has full-width characters or dashes/ },
   ])
 })
 

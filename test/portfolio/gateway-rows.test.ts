@@ -1,7 +1,7 @@
 import t from 'tap'
 import { capturedA, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { allSaved, paymentService } from '../support/payments/payments.ts'
-import { migrateCsv } from '../support/portfolio/migrate.ts'
+import { migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)
@@ -45,6 +45,13 @@ t.test(
       await pay('W-2', 'pay w2')
       t.equal(await repaymentsOn('W-2'), 1)
       t.match(await service.payment('pay w2'), { payment: { state: 'posted' } })
+    })
+
+    t.test('a row whose reference is no id of its gateway is an error', async t => {
+      for (const id of ['ｐａｙ＿w4', 'pаy_w4', 'pay–w4', 'pay_w4 (UPI)', 'pay_w4, pay_w5']) {
+        const { body } = await uploadCsv(service, 'repayments', rowOf('W-1', id))
+        t.match(body.errors, [{ line: 2, reason: /^payment_reference has / }], id)
+      }
     })
 
     t.test('a row with another amount than its payment’s webhook fails', async t => {

@@ -72,16 +72,21 @@ const REFERENCES = ['settlement_id', 'utr']
 export function errorsOfSaid(row: Said): string[] {
   return [
     ...columnErrors(said.Errors(row)),
-    ...damagedIds(row, { ids: ['gateway_payment_id', ...REFERENCES] }),
+    ...damagedIds(row, { paymentIds: ['gateway_payment_id'], ids: REFERENCES }),
   ]
 }
 
 export function errorsOfSettled(row: Settled): string[] {
   const fields = filled(row)
   // A part that is neither payment nor refund may have an id that was made of several columns.
-  const [ids, externalIds] =
-    row.kind === 'other' ? [REFERENCES, ['id']] : [['id', ...REFERENCES], []]
-  return [...columnErrors(settled.Errors(fields)), ...damagedIds(fields, { ids, externalIds })]
+  const kind = { payment: 'paymentIds', other: 'externalIds', refund: 'ids', payout: 'ids' }[
+    row.kind
+  ]
+  return [
+    ...columnErrors(settled.Errors(fields)),
+    ...damagedIds(fields, { [kind]: ['id'] }),
+    ...damagedIds(fields, { ids: REFERENCES }),
+  ]
 }
 
 /** An empty cell is undefined here, even where it is required. */

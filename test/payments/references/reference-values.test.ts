@@ -115,6 +115,7 @@ const CHANGED = [
   { value: '1112 2200 6174 6877', why: 'has blanks between its digits' },
   { value: '#N/A', why: 'is #N/A' },
   { value: 'NA', why: 'is NA, which stands for no value' },
+  { value: 'order–1', why: 'has full-width characters or dashes' },
   { value: `va${NBSP}1`, why: 'contains an invisible character' },
 ]
 

@@ -32,10 +32,8 @@ const Row = Type.Object(
   closed,
 )
 const compiled = TypeCompiler.Compile(Row)
-/** Its repayment would have an external id that the webhook of the payment could not find. */
-const WITH_PLUS = /^\+\d+$/
 const LOAN = { externalIds: ['loan_external_id'] }
-const OF_GATEWAY = { ...LOAN, ids: ['payment_reference'] }
+const OF_GATEWAY = { ...LOAN, paymentIds: ['payment_reference'] }
 const OF_LENDER = { ...LOAN, ownIds: ['payment_reference'] }
 
 export function checkRow(fields: CsvFields): CheckedRow {
@@ -45,8 +43,6 @@ export function checkRow(fields: CsvFields): CheckedRow {
     ...damagedIds(fields, fields.gateway === undefined ? OF_LENDER : OF_GATEWAY),
   ]
   if (day === undefined) errors.push(dayError(fields.transaction_date))
-  if (fields.gateway !== undefined && WITH_PLUS.test(fields.payment_reference ?? ''))
-    errors.push('payment_reference begins with a plus, which no id of a gateway has')
   return {
     errors,
     loanExternalId: indexable(fields.loan_external_id),
