@@ -54,6 +54,22 @@ t.test(
       }
     })
 
+    t.test('an own reference in other dashes or full-width digits is one payment', async t => {
+      await service.loan('W-4')
+      const own = (payment_reference: string) => ({
+        loan_external_id: 'W-4',
+        payment_reference,
+      })
+      for (const [first, second] of [
+        ['UTR-99-1', 'UTR–99–1'],
+        ['１２３４５６', '123456'],
+        ['R\u00c9F1', 'RE\u0301F1'],
+      ] as const) {
+        const file = repaymentsCsv(own(first), own(second))
+        t.match(await migrateCsv(service, 'repayments', file), { done: 1, failed: 1 }, first)
+      }
+    })
+
     t.test('a row with another amount than its payment’s webhook fails', async t => {
       await service.loan('W-3')
       await pay('W-3', 'pay_w3')

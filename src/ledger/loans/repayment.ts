@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { dayText } from '../../day.ts'
+import { inAscii } from '../../text/in-ascii.ts'
 import type { Answer } from '../answers/answer.ts'
 import { outcomeUnderKey } from '../answers/outcome-under-key.ts'
 import type { Ledger, Writer } from '../calls/client.ts'
@@ -27,9 +28,9 @@ export const receiptOf = (paymentId: string) => paymentId.slice(0, MAX_RECEIPT_C
 export const isReceiptOf = (receipt: string | undefined, paymentId: string) =>
   receipt?.toLowerCase() === receiptOf(paymentId).toLowerCase()
 
-/** A receipt number without what programs change in it: capitals, blanks, and a plus or zeros before digits. */
+/** A receipt number without what programs change in it: its form in Unicode, dashes, capitals, blanks, and a plus or zeros before digits. */
 export const spellingOf = (receipt: string) =>
-  receipt
+  inAscii(receipt)
     .toLowerCase()
     .replace(/\s+/g, ' ')
     .replace(/^\+?0*(?=\d+$)/, '')
