@@ -37,7 +37,8 @@ async function beside(t: Test, answer: Parameters<typeof oddGateway>[1], lenders
   return {
     ...service,
     put,
-    fetch: (gateway = 'gateway_b') => fetchAll(service.call, gateway, ALL_DAY),
+    fetch: (gateway = 'gateway_b', wanted = {}) =>
+      fetchAll(service.call, gateway, { ...ALL_DAY, ...wanted }),
     async fate(id: unknown = 1, gateway = 'gateway_b') {
       const { payment } = await service.payment(id as string, gateway)
       return [payment.state, payment.reason, payment.external_loan_id, payment.matched_by]
@@ -172,6 +173,55 @@ t.test('a loan whose lender validates signatures is not lent by an unsigned webh
     t.equal((await service.repayments('L-6')).length, 0)
   }
 })
+
+const SIX = { lender: 'LENDER_06' }
+const OWN_ACCOUNT = { LENDER_06: { gateway_b: { apiKeyEnv: 'SIX', apiSecretEnv: 'SIX' } } }
+
+t.test(
+  'a payment in a lender’s own account gets that lender’s loan which a webhook names',
+  async t => {
+    for (const sent of [SIX, {}]) {
+      const service = await beside(t, listOfB(unnamedRow()), OWN_ACCOUNT)
+      await service.fetch('gateway_b', SIX)
+      await service.webhook('gateway_b', transferB('VA6'), sent)
+      await service.batch()
+      t.same(await service.fate(), ['posted', null, 'L-6', 'virtual_account'])
+    }
+  },
+)
+
+t.test(
+  'an unsigned webhook names no other lender’s loan for a payment in a lender’s account',
+  async t => {
+    for (const event of [transferB('VA1'), successB({ id: 1, loan: 'L-1' })]) {
+      const service = await beside(t, listOfB(unnamedRow()), OWN_ACCOUNT)
+      await service.fetch('gateway_b', SIX)
+      await service.webhook('gateway_b', event, {})
+      await service.batch()
+      t.match(await service.fate(), ['suspense', 'lender_mismatch'])
+      t.equal((await service.repayments('L-1')).length, 0)
+    }
+  },
+)
+
+t.test(
+  'an unsigned webhook has no payment posted that is assigned to another lender’s loan',
+  async t => {
+    const service = await beside(t, listOfB(unnamedRow()), OWN_ACCOUNT)
+    await service.fetch('gateway_b', SIX)
+    await service.webhook('gateway_b', successB({ id: 1, loan: 'L-9' }), {})
+    await service.batch()
+    t.match(await service.fate(), ['suspense', 'loan_unknown', 'L-9'])
+    for (const fate of [
+      ['suspense', 'lender_mismatch'],
+      ['posted', null],
+    ]) {
+      t.equal((await service.assign('1', 'L-1', 'gateway_b')).status, 200)
+      await service.batch()
+      t.match(await service.fate(), [...fate, 'L-1'])
+    }
+  },
+)
 
 /** An order of 1,000 less an offer of 100, paid with a surcharge of 23.60; only the webhook states both. */
 async function surcharged(t: Test, loan: string, lender: object) {

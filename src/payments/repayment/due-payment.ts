@@ -45,6 +45,8 @@ export type DuePayment = {
   externalId: string
   receiptNumber: string
   events: CapturedEvent[]
+  /** By an event that counts; unverified ones beside it only add what it leaves out. */
+  isVerified: boolean
   overruled: string[]
   /** The objection; null once an attempt may have arrived, or if an operator has decided. */
   objection: string | null
@@ -76,7 +78,7 @@ export async function duePayment(
              'isUnverified', u.is_fee) end as "payerFee",
            case when t.decision = 'post' then json_build_object(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
-           t.posting_number as "postingNumber", t.overruled, e.events,
+           t.posting_number as "postingNumber", t.overruled, e.events, t.is_verified as "isVerified",
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
            case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin,
            o.unknown_since is null and core.is_matched_elsewhere(t) as "isOfAnotherLoan"

@@ -36,7 +36,8 @@ function isFeeTrusted(
   const events = payment.events
     .filter(({ statesFee }) => statesFee)
     .map(event => ({ ...event, namesLoan: true }))
-  return events.length > 0 && 'day' in checkTrust(config, { ...payment, events }, product)
+  const alone = { ...payment, events, isVerified: false }
+  return events.length > 0 && 'day' in checkTrust(config, alone, product)
 }
 
 /** Saves the fee before the repayment is sent: a look for it, the books and the read-back go by what was sent. */

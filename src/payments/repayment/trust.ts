@@ -23,10 +23,13 @@ const MESSAGES = {
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
 
-/** One trusted event is enough, because all agree on money and loan; only the day may differ. */
+/**
+ * One trusted event is enough, because all agree on money and loan; only the day may differ. But unverified events that name
+ * the loan of a verified payment do not make it another lender's.
+ */
 export function checkTrust(
   config: Lenders,
-  { gateway, events, overruled }: DuePayment,
+  { gateway, events, isVerified, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
   const { holders, trust } = trustFor(config, gateway, product)
@@ -41,7 +44,7 @@ export function checkTrust(
     return { ...event, reason: reasons.find(reason => !overruled.includes(reason)) }
   })
   const trusted = checked.filter(({ reason }) => reason === undefined)
-  const day = trusted.find(event => event.day !== null)?.day
+  const day = trusted.find(one => one.day !== null && (one.verifiedBy !== null || !isVerified))?.day
   if (day && trusted.some(({ namesLoan }) => namesLoan)) {
     // The assignment of a payment counts as its review.
     const needsReview = trust.posting === 'review'
