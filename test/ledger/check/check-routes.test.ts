@@ -1,6 +1,16 @@
 import t from 'tap'
 import { ADMIN, bearer, OPERATOR } from '../../support/accounts/admin.ts'
-import { startTestService } from '../../support/service.ts'
+import { lendersFile } from '../../support/config/lenders-file.ts'
+import {
+  approval,
+  clientData,
+  disbursal,
+  LATER_DAY,
+  loanData,
+  newName,
+} from '../../support/ledger/loans.ts'
+import { givenProduct } from '../../support/ledger/products.ts'
+import { operate, startTestService } from '../../support/service.ts'
 
 t.test('POST checks the ledger’s set-up now, and GET shows the last check', async t => {
   const flags = ['no-product=LENDER_03', 'block-closed']
@@ -29,6 +39,27 @@ t.test('POST checks the ledger’s set-up now, and GET shows the last check', as
   const again = (await call('POST', '/api/ledger/check')).body
   t.ok(again.checked_at > body.checked_at)
   t.same(await since(), before, 'a state lasts since it was first found')
+})
+
+t.test('a product whose loans are disbursed on the expected day alone differs', async t => {
+  const service = await startTestService(t, {
+    LENDERS_FILE: lendersFile(t, { LENDER_01: {}, LENDER_02: { product: 'Synced' } }),
+  })
+  const { call } = service
+  await givenProduct(service, 'Synced', { syncExpectedWithDisbursementDate: true })
+  const { findings } = (await call('POST', '/api/ledger/check')).body
+  const differing = findings.filter(({ state }: any) => state === 'differs')
+  const remedy = /switch syncExpectedWithDisbursementDate off/
+  t.match(differing, [{ check: 'product_limits', lender: 'LENDER_02', found: /Synced/, remedy }])
+  t.equal(differing.length, 1)
+
+  const [client, loan] = [newName('C'), newName('L')]
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  await operate(call, 'LOAN_CREATE', { ...loanData(loan, client), lenderConfig: 'LENDER_02' })
+  await operate(call, 'LOAN_APPROVE', approval(loan))
+  const late = { ...disbursal(loan), actualDisbursementDate: LATER_DAY }
+  t.match(await operate(call, 'LOAN_DISBURSE', late), { status: 'failed' })
+  t.match(await operate(call, 'LOAN_DISBURSE', disbursal(loan)), { status: 'success' })
 })
 
 t.test('a ledger that is away is a finding, not an error', async t => {
