@@ -9,6 +9,13 @@ import { letTakeLong } from '../client-error.ts'
 import { invalidField, PayloadTooLarge } from '../problem.ts'
 import { bodyIsCheckedLater } from '../validator.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What tells two forms with files apart, once one has been read to its end. */
+    sentContent: string | null
+  }
+}
+
 /** A caller that is silent for this long only blocks a connection. */
 const SILENCE_MS = 30_000
 const MAX_NAME_CHARACTERS = 200
@@ -18,6 +25,7 @@ const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 export const acceptFiles = fastifyPlugin(async app => {
   // If the plugin threw here, the caller would never receive our answer that the file is too large.
   await app.register(fastifyMultipart, { throwFileSizeLimit: false })
+  app.decorateRequest('sentContent', null)
   // The body is read part by part as it arrives, so there is nothing of it to validate before the handler.
   app.addHook('onRoute', route => {
     if (route.schema?.consumes?.includes('multipart/form-data'))
@@ -41,10 +49,20 @@ export type UploadedFile = {
   sha256(): string
 }
 
+const MAX_FIELDS = 10
+
+/** Reads a form with a file, and only tells its `sentContent`. */
+export async function discardFile(request: FastifyRequest): Promise<void> {
+  const noLimit = { bytes: Number.POSITIVE_INFINITY, text: '' }
+  await takeFile(request, 'any', noLimit, async ({ bytes }) => {
+    for await (const _ of bytes);
+  })
+}
+
 /** @param names of the fields that come before the file, each at most once */
 export async function takeFile<T>(
   request: FastifyRequest,
-  names: string[],
+  names: string[] | 'any',
   limit: FileLimit,
   take: (file: UploadedFile, fields: Record<string, string>) => Promise<T>,
 ): Promise<T> {
@@ -56,10 +74,13 @@ export async function takeFile<T>(
         if (name !== 'file') throw wrongPart(name, 'is not a known field')
         // A refused form is shown with its fields again.
         request.body = fields
-        return await take(openFile(part, parts, limit), fields)
+        const file = openFile(part, parts, limit)
+        const taken = await take(file, fields)
+        request.sentContent = JSON.stringify([fields, file.sha256()])
+        return taken
       }
       if (name === 'file') throw wrongPart(name, NO_FILE)
-      if (!names.includes(name)) throw wrongPart(name, 'is not a known field')
+      if (names !== 'any' && !names.includes(name)) throw wrongPart(name, 'is not a known field')
       if (name in fields) throw wrongPart(name, 'is one field too many')
       fields[name] = String(part.value)
     }
@@ -69,7 +90,7 @@ export async function takeFile<T>(
 
 async function readParts<T>(
   request: FastifyRequest,
-  names: string[],
+  names: string[] | 'any',
   { bytes: fileSize }: FileLimit,
   read: (parts: Parts) => Promise<T>,
 ): Promise<T> {
@@ -77,7 +98,8 @@ async function readParts<T>(
   letTakeLong(request.raw, SILENCE_MS)
   try {
     // The limits are one more of each than allowed, so that the error can name it.
-    const limits = { files: 2, fields: names.length + 1, fileSize }
+    const fields = names === 'any' ? MAX_FIELDS : names.length + 1
+    const limits = { files: 2, fields, fileSize }
     return await read(legible(request.parts({ limits })))
   } finally {
     // A caller that is still sending would not read our answer, so the rest of the body is discarded.
@@ -91,7 +113,7 @@ function openFile(part: MultipartFile, parts: Parts, limit: FileLimit): Uploaded
   return {
     name: nameOf(part),
     bytes: bytesOf(part.file, parts, limit, hash),
-    sha256: () => hash.digest('hex'),
+    sha256: () => hash.copy().digest('hex'),
   }
 }
 

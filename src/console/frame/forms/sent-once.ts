@@ -4,6 +4,7 @@ import createError from '@fastify/error'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../../database/database.ts'
+import { discardFile } from '../../../http/body/multipart.ts'
 import { isUuid } from '../../../ids.ts'
 import { isSafe } from '../../session/cross-origin.ts'
 import { FORM_PAGE, placeBefore, urlWith } from '../url.ts'
@@ -26,6 +27,12 @@ const PATIENCE_MS = 3_000
 const StillUnknown = createError(
   'CONFLICT',
   'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
+  409,
+)
+
+const OtherFile = createError(
+  'CONFLICT',
+  'This form was sent before, with another file or other choices. Nothing was uploaded now: open the page again, and send the file from there.',
   409,
 )
 
@@ -56,14 +63,19 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
     const url = urlWith(request.url, { [FIELD]: null, [FORM_PAGE]: null })
-    // A file is read only as it is stored; another file mostly has another length.
+    // A file is read only as it is stored: one of another length is another one, and of the same length may be.
     const content = body ?? headers['content-length'] ?? null
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, content]), 'buffer')
     const { isFirst, location } = await claim(db, sent)
     request.isFormOpen = !isFirst && location === null
     if (request.isFormOpen) throw new StillUnknown()
-    if (isFirst) request.sentForm = sent
-    else return reply.redirect(location ?? '/console', 303)
+    if (isFirst) {
+      request.sentForm = sent
+      return
+    }
+    // Only routes that take files have this.
+    if (request.isMultipart?.()) await requireSameFile(db, sent, request)
+    return reply.redirect(location ?? '/console', 303)
   })
   app.addHook('onSend', async (request, reply) => {
     const { sentForm, log } = request
@@ -119,18 +131,32 @@ async function claim(db: Database, sent: Buffer): Promise<Claim> {
   return { isFirst: false, location: null }
 }
 
+/** What a form sent is known by a hash of its own, as its file has been read only once it has taken effect. */
+const withContent = (sent: Buffer, { sentContent }: FastifyRequest) =>
+  hash('sha256', `${sent.toString('hex')} ${sentContent}`, 'buffer')
+
+async function requireSameFile(db: Database, sent: Buffer, request: FastifyRequest): Promise<void> {
+  await discardFile(request)
+  const { rows } = await sql`
+    select from loanops.sent_form where sha256 = ${withContent(sent, request)}`.execute(db)
+  if (rows.length === 0) throw new OtherFile()
+}
+
 /**
  * Saves the outcome. A refused form has changed nothing and may be sent again. A failed one may still take effect, as
  * when only the page's time is over.
  */
 async function storeOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
-  const { statusCode } = reply
+  const { statusCode, request } = reply
   if (statusCode >= 500) return
   const isRefused = statusCode >= 400
   // A page that answers a form is shown once: whoever sends the form again sees where it was.
-  const location = statusCode === 303 ? reply.getHeader('location') : placeBefore(reply.request)
+  const location = statusCode === 303 ? reply.getHeader('location') : placeBefore(request)
   await (isRefused
     ? sql`delete from loanops.sent_form where sha256 = ${sent}`
-    : sql`update loanops.sent_form set location = ${location} where sha256 = ${sent}`
+    : sql`
+        with own as (update loanops.sent_form set location = ${location} where sha256 = ${sent})
+        insert into loanops.sent_form (sha256)
+        select ${withContent(sent, request)} where ${request.sentContent != null}`
   ).execute(db)
 }
