@@ -1,33 +1,51 @@
-const KINDS = `latency drop reset stuck conflict locked error unauthorized tooMany makerChecker
-  hang`.split(/\s+/)
+const KINDS = [
+  // It answers late.
+  'latency',
+  // It applies the call, then closes the connection without an answer.
+  'drop',
+  // It closes the connection before it applies the call.
+  'reset',
+  // It answers 425, and so does every later call with the same key.
+  'stuck',
+  // It answers 409, and stores this under the key.
+  'conflict',
+  // It answers 409 as during close of business, and does not store this.
+  'locked',
+  // It answers 500, 502 or 503.
+  'error',
+  // It answers 401.
+  'unauthorized',
+  // It answers 429.
+  'tooMany',
+  // It answers 200 with rollbackTransaction.
+  'makerChecker',
+  // It never answers.
+  'hang',
+] as const
 
 /**
  * Only `kind` is required. PUT {controlUrl}/faults takes a list of rules; the request header X-Sandbox-Fault
  * takes one rule, or just its kind.
  */
 export type FaultRule = {
-  // latency: answers late. drop: applies, then closes without an answer. reset: closes before applying.
-  // stuck: 425, and so does every later call with the same key. conflict: 409, stored under the key.
-  // locked: 409 as during close of business, not stored. error: 500, 502 or 503. unauthorized: 401.
-  // tooMany: 429. makerChecker: 200 with rollbackTransaction. hang: never answers.
-  kind: string
-  // Latency, or its range.
+  kind: (typeof KINDS)[number]
+  // How long a latency is, or the range of its length.
   ms?: number | [number, number]
-  // For error.
+  // The status of an error.
   status?: 500 | 502 | 503
-  // For latency and error: before the effect (default) or after it.
+  // Whether a latency or an error comes before the effect (default) or after it.
   when?: 'before' | 'after'
-  // For stuck: how long it lasts; indefinitely by default.
+  // How long a call is stuck; indefinitely by default.
   seconds?: number
-  // For stuck and hang: whether the write takes effect (default: no).
+  // Whether a write that is stuck or hangs takes effect (default: no).
   applied?: boolean
-  // For tooMany and error: the Retry-After header; one second for tooMany by default.
+  // The Retry-After header of tooMany and error; one second for tooMany by default.
   retryAfter?: string
   match?: {
     method?: string
     // A regular expression for the path below /api/v1.
     path?: string
-    // Of the loan or client, from the path or from the body of a create.
+    // The external id of the loan or client, from the path or from the body of a create.
     externalId?: string
     on?: 'reads' | 'writes'
   }
