@@ -3,7 +3,7 @@ import { isDisbursed, statusView } from './loans/status.ts'
 import { type Paise, rupees } from './money.ts'
 import type { Ledger } from './storage/ledger.ts'
 
-/** For tests to compare with what they expect. Amounts are decimal strings. */
+/** What tests compare with what they expect. Amounts are decimal strings. */
 export function booksView({ books }: Ledger) {
   return {
     clients: [...books.clients.values()].map(client => ({

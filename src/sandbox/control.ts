@@ -9,7 +9,7 @@ import { emptyLedger } from './storage/ledger.ts'
 
 export const CONTROL = '/control'
 
-/** For tests; a real ledger has no such API. */
+/** The API for tests; a real ledger has none. */
 export async function control(
   service: Service,
   request: IncomingMessage,

@@ -17,7 +17,7 @@ const FLAGS: Record<string, string | null> = {
   'lost-external-ids': null,
 }
 
-/** By name, the values with which each was given. */
+/** The flags by name, each with the values with which it was given. */
 export type SandboxFlags = ReadonlyMap<string, string[]>
 
 export function sandboxFlags(given: string[]): SandboxFlags {

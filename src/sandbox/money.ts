@@ -12,7 +12,7 @@ export type Rounding = { decimalPlaces: number; inMultiplesOf: number }
 
 const TO_PAISE: Rounding = { decimalPlaces: 2, inMultiplesOf: 0 }
 
-/** As Fineract: multiples apply only without decimals, and half a multiple rounds up. */
+/** Rounds as Fineract does: multiples apply only without decimals, and half a multiple rounds up. */
 export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAISE): Paise {
   const exact = new Exact(rupees)
   const isStepped = decimalPlaces === 0 && inMultiplesOf > 0
@@ -20,7 +20,7 @@ export function paise(rupees: Decimal, { decimalPlaces, inMultiplesOf } = TO_PAI
   return rounded.toDecimalPlaces(decimalPlaces).times(100).toNumber()
 }
 
-/** As messages and `changes` show it: 1071.15. */
+/** The amount as messages and `changes` show it: 1071.15. */
 export function rupees(amount: Paise): number {
   return new Exact(amount).dividedBy(100).toNumber()
 }

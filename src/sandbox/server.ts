@@ -20,9 +20,9 @@ type SandboxOptions = {
   password?: string
   tenant?: string
   timeZone?: string
-  // As `--flag`: `block-closed`, `charges=LENDER_02`.
+  // What `--flag` takes: `block-closed`, `charges=LENDER_02`.
   flags?: string[]
-  // For faults with a rate.
+  // The seed that decides which calls a fault with a rate hits.
   seed?: number
 }
 

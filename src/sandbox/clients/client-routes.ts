@@ -69,7 +69,7 @@ function planForOne(
   throw unsupportedCommand(name)
 }
 
-/** By a pattern, unlike the query for loans. */
+/** The external id is a pattern here, unlike in the query for loans. */
 function search(ledger: Ledger, { query, caller }: Request) {
   const isLike = clientsLike(query.get('externalId'))
   const found = [...ledger.books.clients.values()].filter(

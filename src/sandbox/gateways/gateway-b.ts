@@ -16,7 +16,7 @@ const MAX_DAYS = 30
 
 type Filters = { start_date?: string; end_date?: string; cf_settlement_ids?: string[] }
 type ReconRequest = { pagination?: { limit?: number; cursor?: string | null }; filters?: Filters }
-/** As text, because amounts are written with both decimals. */
+/** A row is a text, because amounts are written with both decimals. */
 type Row = { at: number; text: string }
 
 /** Undefined for an unknown path. */

@@ -12,7 +12,7 @@ export type GatewayPayment = {
   orderId: string
   orderNotes: Record<string, string>
   fee: bigint
-  /** Of the fee. */
+  /** The tax on the fee. */
   tax: bigint
   settlement: { id: string; at: Date; utr: string } | null
   /** The account that can see it; null: all. */
@@ -37,7 +37,7 @@ export type GatewayDispute = {
   amount: bigint
   status: 'open' | 'under_review' | 'won' | 'lost' | 'closed' | 'accepted'
   createdAt: Date
-  /** Of gateway A; chargeback by default. */
+  /** The phase of a dispute at gateway A; chargeback by default. */
   phase?: string
 }
 
@@ -59,7 +59,7 @@ type GivenPayment = {
 
 export type GatewayStore = ReturnType<typeof gatewayStore>
 
-/** In the order in which they came. */
+/** Keeps payments, refunds and disputes in the order in which they came. */
 export function gatewayStore() {
   const payments = new Map<string, GatewayPayment>()
   const refunds: GatewayRefund[] = []
@@ -117,7 +117,7 @@ function changed(payment: GatewayPayment, given: GivenPayment): GatewayPayment {
   }
 }
 
-/** With two decimals, as gateway B writes them. */
+/** The amount with two decimals, as gateway B writes it. */
 export function rupees(paise: bigint): string {
   const text = paise.toString().padStart(3, '0')
   return `${text.slice(0, -2)}.${text.slice(-2)}`

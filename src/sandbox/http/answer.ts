@@ -26,7 +26,7 @@ export function refusalAnswer(error: unknown, path: string): Answer {
   return { status: error.status, text: JSON.stringify(error.body) }
 }
 
-/** From the servlet container, if a request does not reach Fineract's own code, or that code crashes. */
+/** The servlet container's answer, if a request does not reach Fineract's own code, or that code crashes. */
 export function containerAnswer(status: number, path: string): Answer {
   const timestamp = new Date().toISOString()
   const text = JSON.stringify({ timestamp, status, error: REASONS[status], path })

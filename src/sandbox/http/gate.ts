@@ -5,7 +5,7 @@ import { containerError } from './refusal.ts'
 
 type Arrival = {
   method: string
-  // As in the URL, still encoded.
+  // The path as the URL has it, still encoded.
   pathname: string
   query: URLSearchParams
   headers: IncomingHttpHeaders

@@ -45,7 +45,7 @@ export type CommandPlan = {
   // The external id of the existing entity; a create has it in its body.
   externalId?: string | undefined
   bodyless?: boolean
-  // By a second person, so it waits for nobody.
+  // A second person has approved it, so it waits for nobody.
   isApproved?: boolean
   run(body: Body): object
 }

@@ -78,14 +78,14 @@ export function unavailable(code: string, message: string): Refusal {
   )
 }
 
-/** As PostgreSQL words it. */
+/** The refusal of a duplicate, as PostgreSQL words it. */
 export function duplicateKey(constraint: string, column: string, value: string): Refusal {
   const detail = `Key (${column})=(${value}) already exists.`
   const message = `ERROR: duplicate key value violates unique constraint "${constraint}"\n  Detail: ${detail}`
   return integrityIssue('error.msg.data.integrity.issue', message)
 }
 
-/** For a violated database constraint that Fineract has no message for. */
+/** The refusal if a database constraint is violated that Fineract has no message for. */
 export function unknownIntegrityIssue(): Refusal {
   const message = 'Unknown data integrity issue with resource.'
   return integrityIssue('error.msg.unknown.data.integrity.issue', message)

@@ -57,7 +57,7 @@ function amounts(principal: Paise) {
   }
 }
 
-/** From the request alone. */
+/** The loan with a schedule that is made from the request alone. */
 function schedule(changed: Loan, request: LoanRequest, charges: LoanCharge[]): Loan {
   const scheduled = {
     principal: request.principal === undefined ? 0 : changed.principal,

@@ -65,7 +65,7 @@ export function refuseTerm(term: Term): void {
   ])
 }
 
-/** As Java prints a double. */
+/** The limit as Java prints a double, which the ledger's messages show. */
 function asDouble(limit: string): string {
   return amountText(Number(limit))
 }

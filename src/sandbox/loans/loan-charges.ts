@@ -77,7 +77,7 @@ export function numberCharges(ledger: Ledger, charges: LoanCharge[]): LoanCharge
   }))
 }
 
-/** With the amounts worked out. */
+/** The charges as an update lists its changes, with their amounts computed from the loan. */
 export function chargesAsChanges(loan: Loan, charges: LoanCharge[]) {
   const dues = duesOf(loan)
   return charges.map(charge => ({

@@ -82,7 +82,7 @@ function termsOf(product: Product, view: ReturnType<typeof productWithCharges>) 
   }
 }
 
-/** As in Fineract, which takes a percentage for an amount. */
+/** Fineract takes a percentage for an amount here. */
 function netDisbursalOf({ principal }: Product, charges: Charge[]): string {
   const costs = charges.map(charge => charge.amount)
   return costs.reduce((net, cost) => net.minus(cost), new Exact(principal.usual)).toFixed()

@@ -33,7 +33,7 @@ export function periodsOf(terms: LoanTerms, start: string, shape: Shape): Period
   return periods
 }
 
-/** Of a whole period, whatever its length in days. */
+/** The part of the balance for a whole period, whatever its length in days. */
 export function partOfBalance(terms: LoanTerms): Decimal {
   const periods = periodsAYear(terms.repaymentFrequencyType)
   const rate = new LedgerDecimal(annually(terms)).dividedBy(periods).dividedBy(100)

@@ -14,7 +14,7 @@ export function scheduleOf(loan: Loan): Due[] {
   return withFees(duesOf(loan), loan.charges)
 }
 
-/** Without fees, from which a percentage is worked out. */
+/** The instalments without their fees, which may be a percentage of them. */
 export function duesOf({ terms, scheduled }: Pick<Loan, 'terms' | 'scheduled'>): Due[] {
   const { principal, interestRatePerPeriod } = scheduled
   if (principal <= 0) return []
@@ -22,7 +22,7 @@ export function duesOf({ terms, scheduled }: Pick<Loan, 'terms' | 'scheduled'>):
   return terms.interestType === FLAT ? flat(asked, scheduled) : declining(asked, scheduled)
 }
 
-/** Of one period, for so much that is owed at its start. */
+/** The interest of one period, if this much is owed at its start. */
 export function interestOn(owed: Paise, number: number, { terms, scheduled }: Loan): Paise {
   const { interestRatePerPeriod, from, shape = {} } = scheduled
   const period = periodsOf({ ...terms, interestRatePerPeriod }, from, shape)[number - 1]
@@ -34,7 +34,7 @@ export function withSchedule(loan: Loan, scheduled: Scheduled): Loan {
   return { ...made, expectedMaturityDate: duesOf(made).at(-1)?.due }
 }
 
-/** As the loan's own terms have it, whatever an update left out of its request. */
+/** The terms of a schedule from the loan itself, whatever an update left out of its request. */
 export function scheduledAnew({ terms }: Loan, principal: Paise, from: string): Scheduled {
   const { interestRatePerPeriod, shape = {} } = terms
   return { principal, interestRatePerPeriod, from, shape }

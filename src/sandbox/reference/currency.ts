@@ -46,7 +46,7 @@ const KWD = {
   displayLabel: 'Kuwaiti Dinar [KWD]',
 }
 
-/** Those in use, and those that could be; a real ledger knows every currency there is. */
+/** The currencies in use, and some that could be; a real ledger knows every currency there is. */
 export const currencies = {
   selectedCurrencyOptions: [INR, USD].map(({ inMultiplesOf: _, ...currency }) => currency),
   currencyOptions: [JPY, KWD],

@@ -2,7 +2,7 @@ import { rate } from '../http/wire.ts'
 import { Exact } from '../money.ts'
 import type { Recalculation } from './product.ts'
 
-/** By frequency: days, weeks, months, years. */
+/** The number of periods by frequency: days, weeks, months, years. */
 const PERIODS_A_YEAR = [365, 52, 12, 1]
 
 export function periodsAYear(frequencyType: number): number {

@@ -31,7 +31,7 @@ export class AnswerStore {
     this.#wake(answer.scope, answer.key)
   }
 
-  // With no answer to store, the key may be used again.
+  // If there is no answer to store, the key may be used again.
   free(scope: string, key: string): void {
     this.#keys.delete(nameOf(scope, key))
     this.#wake(scope, key)

@@ -131,7 +131,7 @@ export class Books {
     Object.assign(this.#changes, { [name]: [...(this.#changes[name] ?? []), definition] })
   }
 
-  // By day, and within a day in order of posting.
+  // The loan's transactions by day, and within a day in order of posting.
   transactionsOf(loan: Loan): Transaction[] {
     const transactions = [...(this.#transactionsOfLoan.get(loan.id)?.values() ?? [])]
     return transactions

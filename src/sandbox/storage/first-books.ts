@@ -5,7 +5,7 @@ import { below, HEAD_OFFICE_ID, type Office } from '../reference/office.ts'
 import type { Product } from '../reference/product.ts'
 import { Books } from './books.ts'
 
-/** As a ledger with these flags is before anybody has written to it. */
+/** The books of a ledger with these flags before anybody has written to it. */
 export function firstBooks(administrator: Administrator, flags: SandboxFlags): Books {
   const books = new Books()
   const officeId = flags.has('office') ? givenBranch(books) : HEAD_OFFICE_ID
@@ -31,7 +31,7 @@ export function firstBooks(administrator: Administrator, flags: SandboxFlags): B
   return books
 }
 
-/** With a client of the head office, which a user of the branch does not see. */
+/** Adds a branch, and a client of the head office, whom a user of the branch does not see. */
 function givenBranch(books: Books): number {
   const head = books.defined.offices.get(HEAD_OFFICE_ID) as Office
   const id = books.nextId('office')

@@ -26,7 +26,7 @@ export type Account = {
   interestCharged: Paise
   feesCharged: Paise
   isWrittenOff: boolean
-  // Of these, what the disbursal itself pays.
+  // The part of the fees that the disbursal itself pays.
   feesAtDisbursement: Paise
   outstanding: Paise
   overpaid: Paise

@@ -80,7 +80,7 @@ function refuseLinked(loan: Loan, { id, relations = [] }: Transaction): void {
   }
 }
 
-/** As in Fineract, which cannot save a replacement with payment details. */
+/** Fineract cannot save a replacement with payment details. */
 function refuseReplacement(
   ledger: Ledger,
   externalId: string | undefined,

@@ -16,7 +16,7 @@ export function transactionByExternalId(
   return transactionById(ledger, loan.id, id)
 }
 
-/** Without looking at the loan, so that of an absent one it is the transaction that is missing. */
+/** The loan itself is not looked at: if it is absent, the transaction is what is missing. */
 export function transactionById(
   ledger: Ledger,
   loanId: number,

@@ -75,7 +75,7 @@ export function refuseTransactionExternalId(ledger: Ledger, externalId: string |
   throw invalid([fieldError(code, 'externalId', message, null)])
 }
 
-/** For a few weeks of 2025, Fineract lost that of a transaction that it did not replay. */
+/** For a few weeks of 2025, Fineract lost the external id of a transaction that it did not replay. */
 export function keptExternalId(ledger: Ledger, externalId: string | undefined) {
   return ledger.flags.has('lost-external-ids') ? undefined : externalId
 }

@@ -30,7 +30,7 @@ type TransactionType =
 export type Transaction = Split & {
   id: number
   loanId: number
-  // Of the client when it was posted.
+  // The client's office when the transaction was posted.
   officeId: number
   type: TransactionType
   date: string
