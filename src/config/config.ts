@@ -73,7 +73,7 @@ export function readConfig(
   gateways: readonly Gateway[] = allGateways,
 ): Config {
   const { https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY } = given
-  // As curl and others read them.
+  // Curl and others also read the proxy's variables in lower case.
   const env = trimmed({ HTTPS_PROXY, NO_PROXY, ...given })
   const schema = settingsWith(gateways)
   const withSecrets = gateways.map(gateway => ({

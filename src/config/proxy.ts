@@ -1,4 +1,4 @@
-/** For calls over HTTPS to servers on the internet; empty if unset. */
+/** The proxy for our HTTPS calls to servers on the internet. A setting that is unset is empty. */
 export type OutboundProxy = { httpsProxy: string; noProxy: string }
 
 export const proxyOf = ({ HTTPS_PROXY = '', NO_PROXY = '' }): OutboundProxy => ({

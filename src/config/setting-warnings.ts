@@ -56,7 +56,7 @@ function plainUrls({ properties }: Known, settings: Given): string[] {
 
 function plainDatabase({ DATABASE_URL: url }: Given): string[] {
   const { hostname, searchParams } = new URL(url)
-  // Without a host, a socket of this machine.
+  // A URL without a host means a socket of this machine.
   const isHere = hostname === '' || searchParams.has('host') || LOOPBACK.test(hostname)
   return isHere || searchParams.has('sslmode')
     ? []

@@ -18,7 +18,7 @@ export async function requireWritable(db: Database): Promise<void> {
   const [readOnly] = rows
   if (readOnly === undefined) return
   const reason = reasonOf(readOnly)
-  // As PostgreSQL's own refusal, it may pass.
+  // The error counts as PostgreSQL's own refusal, which may pass.
   throw Object.assign(new pg.DatabaseError(reason, reason.length, 'error'), { code: READ_ONLY })
 }
 

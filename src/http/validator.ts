@@ -31,7 +31,7 @@ export function validator({ schema: unknownSchema, httpPart }: Part) {
   }
 }
 
-/** For a body whose schema is only for the contract, such as a union of which the body names one. */
+/** Accepts a body whose schema is only for the contract, such as a union of which the body names one. */
 export const bodyIsCheckedLater = (part: Part) =>
   part.httpPart === 'body' ? () => true : validator(part)
 

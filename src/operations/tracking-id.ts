@@ -20,7 +20,7 @@ export const TRACKING_REFUSALS = ['INVALID_TRACKING_ID', 'UNKNOWN_TRACKING_ID']
 const SHAPE =
   /^([A-Z][A-Z_]{0,39})\|([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
-/** As every id, it is taken in capitals, too. */
+/** Puts the UUID in lower case, because every id is taken in capitals, too. */
 export const withSmallUuid = (text: unknown) =>
   typeof text === 'string' ? text.replace(/[^|]*$/, uuid => uuid.toLowerCase()) : text
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Histogram, type Registry } from 'prom-client'
 
-/** By route, so that no id becomes a label. */
+/** Requests are counted by route, so that no id becomes a label. */
 export function measureRequests(app: FastifyInstance, registry: Registry): void {
   const seconds = new Histogram({
     name: 'loanops_http_request_seconds',

@@ -8,7 +8,7 @@ export type Proof = {
   lender: string
   product: string
   gateway: GatewayName
-  /** Whose credentials the gateway is asked with: the lender's, or '' for the gateway's own. */
+  /** The lender with whose credentials the gateway is asked, or '' for the gateway's own. */
   account: string
   /** The lenders with the same secrets. */
   proved_by: string[]

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Purge } from '../engine/feature.ts'
 import type { Queue } from '../queue/queue.ts'
 
-/** In the night, and off the full hours at which other programs start their work. */
+/** The purge runs in the night, off the full hours at which other programs start their work. */
 const CRON = '17 2 * * *'
 
 export const purgeQueue: Queue<object> = {

@@ -113,7 +113,9 @@ async function discover({ issuer, clientId, clientSecret, proxy }: SignOnSetting
   return configuration
 }
 
-/** In the body of the request, as most issuers take it, or in a header if the issuer names other ways only. */
+/**
+ * Sends the secret in the request's body, as most issuers take it, or in a header if the issuer names other ways only.
+ */
 function withSecret(secret: string): openid.ClientAuth {
   const [inBody, inHeader] = [openid.ClientSecretPost(secret), openid.ClientSecretBasic(secret)]
   return (server, ...request) => {

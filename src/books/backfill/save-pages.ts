@@ -106,7 +106,7 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   return found
 }
 
-/** From the earliest state to the last. */
+/** The statuses that a statement keeps, from a payment's first to its last. */
 const STATED: (PaymentStatus | null)[] = ['failed', 'captured', 'refunded']
 
 async function saveStatements(

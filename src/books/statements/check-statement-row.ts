@@ -8,7 +8,7 @@ import { IssuedId, Text } from '../../http/fields/text-fields.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { filled, type Said, type Settled } from '../../payments/gateways/report-format.ts'
 
-/** From here on, amounts have more digits than the database's column has before its point. */
+/** Amounts from here on have more digits than the database's column has before its point. */
 const BEYOND = 10 ** 13
 const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BEYOND
 

@@ -41,7 +41,7 @@ export async function findStatements(db: Database, query: Query) {
 }
 
 type Found = {
-  /** Without a line: why the file was refused after some rows. */
+  /** An error without a line says why the file was refused after some rows. */
   errors: { line: number | null; reason: string }[]
   ignored_columns: string[]
 }

@@ -85,7 +85,7 @@ const LATER_IDS = ['settlement_id', 'utr']
 const isNamed = ([name, text]: [string, string]) =>
   !LATER_IDS.includes(name) || placeholder(text) === undefined
 
-/** Of a part of a settlement, gateway B names the event, which is not a payment. */
+/** The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment. */
 function labelOf({ labels }: ReportLayout, name: string): string | undefined {
   if (name !== 'id') return labels.get(name)
   return labels.get('event_id') ?? labels.get('gateway_payment_id')

@@ -1,9 +1,9 @@
 import { dayOf, timeOf } from '../../csv/day-cell.ts'
 
 const ISO = /^\d{4}-/
-/** As gateway A writes a time. A spreadsheet that puts the month first would leave the seconds out. */
+/** A time as gateway A writes it. A spreadsheet that puts the month first would leave the seconds out. */
 const SLASHED = /^(\d\d)\/(\d\d)\/(\d{4})( \d\d:\d\d:\d\d)?$/
-/** As a spreadsheet set to India writes it. */
+/** A time as a spreadsheet with India's settings writes it. */
 const DASHED = /^(\d\d)-(\d\d)-(\d{4})( \d\d?:\d\d(?::\d\d)?)?$/
 
 type Reading = {

@@ -63,7 +63,7 @@ function renew(form) {
   }
 }
 
-/** As crypto.randomUUID, which only exists over HTTPS. */
+/** Makes what crypto.randomUUID makes, which only exists over HTTPS. */
 function uuid() {
   const bytes = [...crypto.getRandomValues(new Uint8Array(16))]
   const digits = bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')
@@ -78,7 +78,7 @@ function controls() {
   )
 }
 
-/** Without what each copy of the page has of its own, such as the token. */
+/** The form's path, without what each copy of the page has of its own, such as the token. */
 function placeOf(form) {
   return new URL(form.action).pathname
 }

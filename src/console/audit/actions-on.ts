@@ -23,7 +23,7 @@ export async function actionsOn(db: Database, subject: string, formats: Formats)
   return html`<h2>Who decided what</h2><ul>${shown.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>${rest}`
 }
 
-/** For example: payment assign by asha.rao: “named by the branch”. */
+/** The action in words, such as: payment assign by asha.rao: “named by the branch”. */
 export function inWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
   return html`<strong>${actInWords(action)}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
 }

@@ -23,7 +23,7 @@ export function live(url: string, query: { refresh?: string | undefined }, conte
 /** The notice must bypass the cache once, not on every refresh. */
 const WITHOUT_NOTICE = { done: null }
 
-/** Without JavaScript nothing refreshes by itself, and the link reloads the page. */
+/** Without JavaScript, nothing refreshes by itself, and the link reloads the page. */
 export function refreshLink(url: string): Html {
   const { searchParams } = new URL(url, 'http://console')
   const isOn = isLive({ refresh: searchParams.get('refresh') ?? undefined })

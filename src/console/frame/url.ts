@@ -12,7 +12,7 @@ export function placeBefore({ url, headers: { referer = '' } }: FastifyRequest):
   return path?.pathname.startsWith('/console') ? `${path.pathname}${path.search}` : '/console'
 }
 
-/** Without the query. */
+/** The URL's path, without its query. */
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
 
 /** A page's URL with other values of these parameters, and without those that are null. */

@@ -26,7 +26,7 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
   return { rows: [...suspended.payments, ...rows], next_cursor }
 }
 
-/** In a cursor: the page begins at the start of its part. */
+/** A cursor with this id begins at the start of its part. */
 const FROM_THE_START = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
 function inPart(part: string, { payments, next_cursor }: Found) {

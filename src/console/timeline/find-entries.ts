@@ -20,7 +20,7 @@ export async function findEntries(db: Database, subject: Subject, shown: Shown):
     findOperations(db, subject, shown),
     findPayments(db, subject, shown),
   ])
-  // Of entries of one moment, the effect comes before its cause.
+  // If entries have the same time, an effect is listed above its cause, as the newest come first.
   const found = merged([
     callbacks.map(callback => ({ ...placed(callback), kind: 'callback' as const, callback })),
     actions.map(action => ({ ...placed(action), kind: 'action' as const, action })),

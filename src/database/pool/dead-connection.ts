@@ -63,7 +63,7 @@ export async function closeOnceDead(
   }
 }
 
-/** Of connections that `closeOnceDead` watches. */
+/** The sessions of the clients that `closeOnceDead` watches. */
 export function sessionsOf(clients: Iterable<pg.ClientBase>): Session[] {
   return [...clients].flatMap(client => sessions.get(client) ?? [])
 }

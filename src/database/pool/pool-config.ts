@@ -26,7 +26,7 @@ export type PoolOptions = {
   statementMs?: number
   /** How long an unused connection is kept. */
   idleMs?: number
-  /** Without parallel workers, for statements that may not slow down others. */
+  /** Allows no parallel workers, for statements that may not slow down others. */
   isSerial?: boolean
   /** A pattern also names unmarked statements whose plans are kept. */
   keepsPlans?: boolean | RegExp

@@ -2,7 +2,7 @@ import type { Attempt } from '../operation.ts'
 
 type Own = Pick<Attempt, 'ledger' | 'reference' | 'id' | 'origin' | 'key' | 'takesEqualAsDone'>
 
-/** For calls of an operation's functions without a claim, where no earlier attempt left anything. */
+/** The attempt for a call of an operation's functions without a claim, where no earlier attempt left anything. */
 export function attemptOutside(own: Own): Attempt {
   return {
     ...own,

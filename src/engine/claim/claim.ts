@@ -114,15 +114,15 @@ export async function claimHeads(
   return claimedIn(rows)
 }
 
-/** The key of an operation's last such write, and since when it is in use. */
+/** The idempotency key of the operation's last attempt that meets the condition, and since when it is in use. */
 const lastKey = (
   isAsked: RawBuilder<unknown>,
-  such: RawBuilder<unknown>,
+  condition: RawBuilder<unknown>,
 ) => sql`case when ${isAsked} then (
              select json_build_object('key', idempotency_key, 'since', min(started_at),
                                       'last', (array_agg(http_status order by attempt desc))[1])
                from loanops.operation_attempt
-              where operation_id = claimed.id and ${such}
+              where operation_id = claimed.id and ${condition}
               group by idempotency_key
               order by max(attempt) desc limit 1) end`
 

@@ -140,7 +140,7 @@ export function brokenOff(claim: Claim, error: Error): Decision {
   }
 }
 
-/** Its write may have arrived. */
+/** The decision after an attempt whose write may have reached the ledger. */
 export function brokenOffInDoubt(claim: Claim, error: Error): Decision {
   return {
     ...retryLater(claim, { message: publicReason(error) }),

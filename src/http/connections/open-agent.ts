@@ -1,7 +1,7 @@
 import { type Agent, EnvHttpProxyAgent } from 'undici'
 import type { OutboundProxy } from '../../config/proxy.ts'
 
-/** For calls to servers on the internet: over HTTPS they go through the proxy, over HTTP directly. */
+/** The agent for calls to servers on the internet: over HTTPS they go through the proxy, over HTTP directly. */
 export function openAgent(proxy: OutboundProxy, options: Agent.Options): EnvHttpProxyAgent {
   return new EnvHttpProxyAgent({ ...options, ...proxy, httpProxy: '' })
 }

@@ -25,7 +25,7 @@ export const Id = Type.Unsafe<string>({ ...described(UUID, 'an id', ID), [TAKE]:
 /** An id that its handler need not check. */
 export const checkedId = (description: string) =>
   Type.String({ [TAKE]: lowerCase, pattern: UUID, description, examples: [ID] })
-/** For a page, whose handler finds only ids. */
+/** The parameters of a page, whose handler finds only ids. */
 export const IdParams = Type.Object({ id: checkedId('an id') })
 
 const CONTROL = '\\u0000-\\u001f\\u007f'

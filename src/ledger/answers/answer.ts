@@ -138,7 +138,7 @@ const NEVER_ALLOWED = /(update|chargeback\.operation)\.not\.allowed$/
 /** Newer ledgers answer so if the same request already waits for its second person. */
 const AWAITS_CHECKER = 'error.msg.maker.checker.duplicate.pending.submission'
 
-/** Stands for the body of such an answer. */
+/** Takes the place of a body that is too large to be read. */
 export const TOO_LARGE = 'the ledger’s answer is larger than 16 MiB'
 
 function messageOf(status: number, body: unknown): string {

@@ -44,7 +44,7 @@ export function openFailures(now = () => performance.now()): Failures {
     note(subject, answer) {
       if (isFailure(answer)) {
         if (isForgotten()) forget()
-        // For so long no other has shown that the ledger works.
+        // No other call has shown for this long that the ledger works.
         if (now() - decidedAt >= FORGET_AFTER_MS) byThemselves.clear()
         lastError = answer.message
         failedAt = now()

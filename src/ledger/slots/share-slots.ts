@@ -24,7 +24,7 @@ type Options = {
 }
 type Share = { live: number; bulk: number }
 
-/** Without a valid lease this process makes no calls. Stop it only once the calls have ended. */
+/** Without a valid lease, this process makes no calls. Stop it only once the calls have ended. */
 export function shareSlots(db: Database, slots: Slots, { most, total, log }: Options): Job {
   const me = newId()
   let share: Share = { live: 0, bulk: 0 }

@@ -78,7 +78,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
   return sql.join(where, sql` and `)
 }
 
-/** Without statistics PostgreSQL thinks every status is rare, but nearly all rows succeeded. */
+/** Without statistics, PostgreSQL thinks every status is rare, but nearly all rows succeeded. */
 function inStatus(status: string): RawBuilder<unknown> {
   return status === 'success'
     ? sql`o.status not in ('processing', 'failed')`
@@ -93,7 +93,7 @@ function mayWaitFor(reason: string): RawBuilder<unknown> {
     case 'paused':
       return sql`exists (select from ops.ledger_pause)`
     case 'predecessor':
-      // Without the offset it would become a join, after the view's expensive conditions.
+      // Without the offset, it would become a join, after the view's expensive conditions.
       return sql`exists (select from loanops.operation earlier
                           where earlier.subject = o.subject and earlier.status = 'processing' and earlier.seq < o.seq
                          offset 0)`

@@ -7,7 +7,7 @@ type Assignable = Suspended & { isOutdated: boolean }
 type Postable = { kind: string; state: string; unreadKind: string | null }
 
 const DECIDED = ['handled', 'dismissed']
-/** In these states an objection stays until an operator clears it. */
+/** The states in which an objection stays until an operator clears it. */
 const WITH_OBJECTION = ['posted', 'returned', ...DECIDED]
 
 /** Whether it can be handled or dismissed. */

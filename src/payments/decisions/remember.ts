@@ -23,7 +23,7 @@ export type Remembered = {
   config: Lenders
 }
 
-/** Of the loan, whose lender decides what proves a reference; undefined if none is to be remembered. */
+/** The product of the loan, whose lender decides what proves a reference; undefined if none is to be remembered. */
 export async function productToRemember(
   at: ForCaller,
   loan: string,
@@ -86,7 +86,7 @@ export function isWorthRemembering({ lenders }: Lenders, payment: Shown): boolea
 
 type Found = ReferenceName & { gateway: GatewayName; isProved: boolean }
 
-/** Those of the events that count, in order. */
+/** The references of the events that count, in order. */
 async function referencesOf(
   trx: Trx,
   payment: string,

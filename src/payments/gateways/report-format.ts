@@ -8,7 +8,7 @@ export type Said = Fields
 export type Settled = {
   kind: SettledKind
   id: string | undefined
-  /** As in `ApiSettlement`. */
+  /** The same as in `ApiSettlement`. */
   formerly?: string | undefined
   payment_id?: string | undefined
   settlement_id: string | undefined
@@ -31,7 +31,7 @@ export type Format = {
   title: string
   /** A header with all of these is one of this format. */
   signature: string[]
-  /** For each of our fields, the column that holds it: of several, the first one that the header has. */
+  /** The column that holds each of our fields: of several, the first one that the header has. */
   columns: Record<string, string[]>
   /** Our field that says what a row is about, in a report of more than payments. */
   kindField?: string
@@ -39,7 +39,7 @@ export type Format = {
   isSummary?: true
   /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */
   isIndian?: true
-  /** For a report with the gateway's own words for a payment's status. */
+  /** Reads a payment's status, if the report has the gateway's own words for it. */
   statusFields?(fields: Fields): StatusFields
   /**
    * @param settlements the id of each settlement, by its UTR, where an earlier section of the file has them

@@ -14,7 +14,7 @@ const BY_OPERATOR = [operatorsRefusal.reason, cancelledRefusal.reason]
 /** Once the gateway has confirmed the payment, the same batch posts it after all. */
 const UNCONFIRMED: RefusalReason = 'unconfirmed'
 const NOTHING_LEFT: RefusalReason = 'nothing_left'
-/** With these reasons nothing was sent, so the payment is not marked as refused: its events decide again. */
+/** With these reasons, nothing was sent, so the payment is not marked as refused: its events decide again. */
 const UNSENT: string[] = [DEADLINE, ...PASSING_REASONS]
 
 /** Records results in the transaction that ends the repayments, so that no payment misses its result. */

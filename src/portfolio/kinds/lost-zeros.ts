@@ -13,15 +13,16 @@ const OF = {
 }
 
 /**
- * Ids in digits of which we know one with other zeros before it, or the file has one: a spreadsheet drops these zeros, and
- * what exists would be created once more. An id that we know as it is remains valid.
+ * Finds ids of digits that exist, here or in the file, with another number of leading zeros: a spreadsheet drops these
+ * zeros, and what exists would be created once more. An id that we know as it is remains valid.
  */
 export const lostZeros =
   (kind: keyof typeof OF): Rule =>
   id => {
     const { name, column, subject } = OF[kind]
     const ourId = sql`${column} collate "default"`
-    // With a limit, each is looked up by index: PostgreSQL takes our ids for too many and would read all operations.
+    // The limit makes PostgreSQL look each id up by index. Without it, PostgreSQL overestimates the number of ids and reads
+    // all operations.
     const known = (id: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
       (select ${id} as id from loanops.operation o
         where ${which} and o.subject = ${subject}::text || o.external_id and o.status <> 'failed' limit 1)`

@@ -86,7 +86,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
          set state = 'failed', reason = ${behindClient(sql`failed.error_message`)}
         from failed
        where failed.subject like 'client:%' and r.migration_id = failed.migration_id
-         -- Those that are not fed yet fail when they are: a client may have any number.
+         -- Rows that are not fed yet fail when they are: a client may have any number.
          and r.client_external_id = failed.external_id and r.line <> failed.line and r.state = 'running'
          -- Rows that an earlier run began do not wait for this client.
          and not ${isBegun}

@@ -155,7 +155,7 @@ function refundedOf(item: unknown, amount: bigint): bigint {
   return said ?? (shape.text(item, 'status') === 'refunded' ? amount : 0n)
 }
 
-/** In these items the fee includes the tax. */
+/** The fee of these items includes the tax. */
 function feesOf(item: unknown, currency: string | null, majorUnits: MajorUnits) {
   const fee = shape.given(item, 'fee', shape.whole)
   if (fee === null) return { fee: null, tax: null }

@@ -6,7 +6,7 @@ type Kind = ApiSettlement['kind']
 type Event = {
   eventId: string | null
   type: string
-  /** As written, in India's time if it names no zone. */
+  /** The time as it is written, in India's time if it names no zone. */
   at: string | null
   refundId: string | null
   paidOut: string | null

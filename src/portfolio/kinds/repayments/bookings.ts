@@ -33,7 +33,7 @@ export class Bookings {
     return this.#bySpelling.get(spellingOf(receiptOf(receiptNumber))) ?? []
   }
 
-  /** Those of its day and amount. */
+  /** The bookings with the repayment's day and amount. */
   ofMoney({ day, amount }: LedgerRepayment): LedgerTransaction[] {
     return this.#byMoney.get(moneyOf(namedDay(day), amount)) ?? []
   }
