@@ -1,4 +1,3 @@
-import type { Attempt } from '../../engine/operation.ts'
 import { type Refusal, refusal } from '../../engine/refusal.ts'
 import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
@@ -9,11 +8,10 @@ type Wanted = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'ove
 
 /** A person who undid the payment's repayment may have booked it anew in a way that does not show whose it is. */
 export function adjustedByHand(
-  { mayStillRun }: Pick<Attempt, 'mayStillRun'>,
-  { transactions = [] }: { transactions?: LedgerTransaction[] },
+  transactions: LedgerTransaction[],
   wanted: Wanted,
 ): Refusal | undefined {
-  if (mayStillRun || isKnown(wanted)) return undefined
+  if (isKnown(wanted)) return undefined
   for (const undone of transactions.filter(one => isUndoneByHand(one, wanted))) {
     const others = mayReplace(undone, transactions)
     if (others.length === 0) continue

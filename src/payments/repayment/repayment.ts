@@ -73,10 +73,7 @@ export function repayment(db: Database, config: Config): Operation {
       const payable = payableOn(config, payment, loan)
       if ('outcome' in payable) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
-      const booked =
-        bookedOn(loan, wanted) ??
-        adjustedByHand(attempt, loan, wanted) ??
-        (await bookedOtherwise(db, attempt, loan, wanted))
+      const booked = bookedOn(loan, wanted) ?? (await bookedOtherwise(db, attempt, loan, wanted))
       await savePayerFee(db, transaction_id, payment)
       if (booked !== undefined && 'outcome' in booked) return booked
       const answer =
@@ -222,7 +219,10 @@ async function bookedOtherwise(
   wanted: DuePayment & LedgerRepayment,
 ): Promise<Refusal | undefined> {
   const { decided, overruled } = wanted
-  if (mayStillRun || decided !== null || overruled.includes('ledger_refused')) return undefined
+  if (mayStillRun) return undefined
+  const adjusted = adjustedByHand(transactions, wanted)
+  if (adjusted !== undefined) return adjusted
+  if (decided !== null || overruled.includes('ledger_refused')) return undefined
   const equal = transactions.filter(one => isEqual(one, wanted))
   const found = await findUnderOtherName(db, equal, wanted)
   if (found === undefined) return undefined
