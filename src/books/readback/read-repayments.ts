@@ -8,7 +8,12 @@ import {
   repaymentDifferences,
 } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
+import {
+  chargebacksInWords,
+  isNotReversed,
+  type LedgerTransaction,
+  standingAmount,
+} from '../../ledger/loans/transaction.ts'
 import { isOfAnotherPayment, isOfGateway } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
@@ -104,7 +109,7 @@ function found(
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
   if (isNotReversed(repayment)) {
-    const difference = repaymentDifferences(repayment, payment).join(', ') || null
+    const difference = differencesAtLedger(repayment, payment).join(', ') || null
     return { reason: null, difference, amount: otherAmount(repayment, payment), detail: null }
   }
   const undone = undoneInWords(repayment)
@@ -118,7 +123,7 @@ function found(
   const differences = [
     undone,
     `transaction ${adjusted.id} has ${ownMark(adjusted, payment)}`,
-    ...repaymentDifferences(adjusted, payment),
+    ...differencesAtLedger(adjusted, payment),
   ]
   const amount = otherAmount(adjusted, payment)
   return { reason: null, difference: differences.join(', '), amount, detail: null }
@@ -150,8 +155,12 @@ function isOfPayment(one: LedgerTransaction, { paymentId, externalId }: PostedPa
     : isReceiptOf(receiptOfRepayment(one), paymentId)
 }
 
+function differencesAtLedger(one: LedgerTransaction, payment: PostedPayment): string[] {
+  return [...repaymentDifferences(one, payment), ...chargebacksInWords(one)]
+}
+
 function otherAmount(one: LedgerTransaction, { amount }: PostedPayment): string | null {
-  const there = new Decimal(one.amount)
+  const there = standingAmount(one)
   return there.eq(amount) ? null : there.toFixed()
 }
 

@@ -40,5 +40,5 @@ export const REASONS_IN_WORDS: Record<string, string> = {
     'Its repayment was undone in the ledger. Unless another one replaces it there, assign or resolve it to post it again.',
   overpaid: 'It is posted, but it exceeded the loan’s outstanding amount.',
   differs_at_ledger:
-    'The ledger has a different amount or day, or has what went back. Resolve the objection once it is right.',
+    'The ledger has a different amount or day, or charged it back, or has what went back. Resolve the objection once it is right.',
 } satisfies Record<Reason | Objection, string>

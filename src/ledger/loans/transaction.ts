@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js'
 import type { Day } from '../../day.ts'
 
 export type LedgerTransaction = {
@@ -13,6 +14,7 @@ export type LedgerTransaction = {
   /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
   type?: { value?: string; repayment?: boolean; disbursement?: boolean; accrual?: boolean }
+  transactionRelations?: { relationType?: string; amount?: number; toLoanTransaction?: number }[]
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
 
@@ -22,3 +24,18 @@ export const isNotReversed = (transaction: LedgerTransaction) =>
 
 export const isOverpayment = ({ overpaymentPortion = 0 }: LedgerTransaction) =>
   overpaymentPortion > 0
+
+const chargebacksOf = ({ transactionRelations = [] }: LedgerTransaction) =>
+  transactionRelations.filter(({ relationType }) => relationType === 'CHARGEBACK')
+
+/** A chargeback leaves its repayment as it is: only the relations show that this money is owed again. */
+export function standingAmount(one: LedgerTransaction): Decimal {
+  const back = chargebacksOf(one).map(({ amount = 0 }) => amount)
+  return new Decimal(one.amount).minus(Decimal.sum(0, ...back))
+}
+
+export const chargebacksInWords = (one: LedgerTransaction): string[] =>
+  chargebacksOf(one).map(({ amount, toLoanTransaction: id }) => {
+    const what = `${amount} of it was charged back there`
+    return id === undefined ? what : `${what} as transaction ${id}`
+  })

@@ -27,7 +27,8 @@ export function chargeBack(ledger: Ledger, loan: Loan, transaction: Transaction,
   const { books } = ledger
   const { officeId } = clientById(ledger, loan.clientId)
   const id = books.nextId('transaction')
-  const relations = [...(transaction.relations ?? []), { type: 'CHARGEBACK' as const, amount }]
+  const chargeback = { type: 'CHARGEBACK' as const, amount, to: id }
+  const relations = [...(transaction.relations ?? []), chargeback]
   books.saveTransaction({ ...transaction, relations })
   const balance = books.accountOf(loan).balance + amount
   const facts = { id, loanId: loan.id, officeId, date: today(ledger), amount, externalId, payment }

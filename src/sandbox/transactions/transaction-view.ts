@@ -34,7 +34,8 @@ export function transactionView(ledger: Ledger, loan: Loan, transaction: Transac
     reversedOnDate: day(transaction.reversedOn),
     loanChargePaidByList: [],
     numberOfRepayments: 0,
-    transactionRelations: (transaction.relations ?? []).map(({ type, amount: of }) => ({
+    transactionRelations: (transaction.relations ?? []).map(({ type, amount: of, to }) => ({
+      toLoanTransaction: to,
       relationType: type,
       amount: amount(of),
     })),

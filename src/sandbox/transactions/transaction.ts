@@ -41,7 +41,7 @@ export type Transaction = Split & {
   submittedOn: string
   manuallyReversed: boolean
   // What became of it: allocated anew, or charged back.
-  relations?: { type: 'REPLAYED' | 'CHARGEBACK'; amount: Paise }[] | undefined
+  relations?: { type: 'REPLAYED' | 'CHARGEBACK'; amount: Paise; to?: number }[] | undefined
   reversedOn?: string | undefined
   reversalExternalId?: string | undefined
   // Undoing a disbursal removes its transactions from the loan's list, not from the books.
