@@ -37,8 +37,16 @@ create or replace function core.has_account(of_gateway text, of_lender text) ret
   select exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = of_lender)
 $$;
 
+-- Whose this payment is, where more than an unverified event says so: it was booked, and not in spite of a lender_mismatch; or
+-- a verified event names the lender. If that names none, and an unverified one beside it does, the raw row is nobody's.
+create or replace function core.proved_lender(t core.transaction) returns text language sql immutable parallel safe as $$
+  select case when t.is_verified and not starts_with(t.source, 'unknown_')
+                or (t.posted_at is not null or t.decision = 'handled') and 'lender_mismatch' <> all(t.overruled)
+                   and t.decided_over ->> 'refused_reason' is distinct from 'lender_mismatch' then t.lender end
+$$;
+
 -- The lender of a statement's row. A report of an account that serves several lenders has the payments of all of them: one
--- that is known here is its own lender's (`known`), unless the report is of a lender with an account of its own.
+-- that is known here is its own lender's (`known`, as proved), unless the report is of a lender with an account of its own.
 create or replace function core.lender_of(source text, of_gateway text, stated text, known text) returns text
   language sql stable as $$
   select case when source = 'file' and known not in (stated, 'UNKNOWN') and not core.has_account(of_gateway, stated)

@@ -49,7 +49,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                      case when min(lender) over whole is null then of_file end, 'UNKNOWN') as lender
               from (
                 select r.gateway, r.settlement_id,
-                       coalesce(core.lender_of(s.source, s.gateway, s.lender, t.lender), t.lender,
+                       coalesce(core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), t.lender,
                          case when r.statement_id is null then r.lender end) as lender,
                        r.lender as of_file, r.settled_at, r.utr, r.kind,
                        case when is_elsewhere and r.kind = 'refund' then 0 else r.amount end as amount,
@@ -63,7 +63,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                  cross join lateral (
                    select coalesce(r.paid_out = case r.kind when 'payment' then r.amount when 'refund' then 0 end, false)) e (is_elsewhere)
                 union all
-                select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, t.lender), null, s.settled_at,
+                select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), null, s.settled_at,
                        s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0
                   from core.current_statement s
                   left join core.transaction t on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'

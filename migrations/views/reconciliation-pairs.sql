@@ -66,7 +66,8 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
             else t.state end as bucket,
        coalesce(t.returned_amount, 0) as returned,
        case when decided.is_unreadable then t.booked_as else t.gateway_payment_id end as stated_as,
-       case when decided.is_unreadable and t.paid_at is null then t.decided_day end as decided_day
+       case when decided.is_unreadable and t.paid_at is null then t.decided_day end as decided_day,
+       core.proved_lender(t) as proved_lender
   from core.transaction t
  cross join lateral (select core.is_decided_unreadable(t)) decided (is_unreadable)
  where t.kind = 'payment' and t.state <> 'failed'
@@ -139,7 +140,7 @@ create or replace function core.pairs_of(wanted_day date)
       left join core.booked_twins(wanted_day) twin
         on twin.gateway_payment_id = said.gateway_payment_id and twin.gateway = said.gateway
   )
-  select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), core.lender_of(source, gateway, lender, (row).lender),
+  select gateway, coalesce((row).gateway_payment_id, gateway_payment_id), core.lender_of(source, gateway, lender, (row).proved_lender),
          currency, amount,
          case when coalesce((row).currency, currency) = currency then row end
     from met

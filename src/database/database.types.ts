@@ -292,6 +292,7 @@ export interface CorePaymentHere {
   is_whole: boolean | null;
   lender: string | null;
   paid_at: Timestamp | null;
+  proved_lender: string | null;
   received_at: Timestamp | null;
   returned: Numeric | null;
   stated_as: string | null;

@@ -92,3 +92,27 @@ t.test('a refund in a report is taken off the settlement of its payment’s lend
     { lender: 'LENDER_06', refunds: '50', paid_out: '926.4', adds_up: true },
   ])
 })
+
+t.test('an unverified event moves nothing out of the books of a report’s lender', async t => {
+  const service = await twoLenders(t)
+  await service.receive()
+  await service.webhook('gateway_a', capturedA({ id: 'pay_7', loan: 'L-2' }), {
+    lender: 'LENDER_07',
+  })
+  await service.batch()
+  t.match((await service.payment('pay_7')).payment, { reason: 'lender_mismatch' })
+  await service.upload('LENDER_02', [STATEMENT_HEADER, row('pay_2'), row('pay_7')].join('\n'))
+  const ours = { lender: 'LENDER_02', captured: '2000.00' }
+  t.match(await service.days(), [
+    { ...ours, balanced: false, filled: { posted: '1 1000.00', suspense: '1 1000.00' } },
+    { lender: 'LENDER_06' },
+  ])
+  t.match(await service.settlements(), [{ lender: 'LENDER_02', payments: 2 }])
+  t.equal((await service.assign('pay_7', 'L-2')).status, 200)
+  await service.batch()
+  await service.check('pay_7')
+  t.match(await service.days(), [
+    { ...ours, balanced: true, filled: { posted: '2 2000.00' } },
+    { lender: 'LENDER_06' },
+  ])
+})
