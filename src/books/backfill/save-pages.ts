@@ -18,7 +18,7 @@ import type { Fetch } from './fetch.ts'
 import { fetchedEvent, lenderInNotes, withKnownLenders } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
-import { unreportedOf } from './unreported-of.ts'
+import { unreportedOf, withUncaptured } from './unreported-of.ts'
 
 /** Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored. */
 export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
@@ -26,12 +26,13 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   // A payment of zero registers a mandate, for which nothing is booked.
   const booked = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
   const payments = await withStatuses(db, account.gateway, booked)
-  const reversals = pages.flatMap(({ reversals }) => reversals)
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
   await fetch.readPending()
   const { missing, unverified } = await unknownOf(fetch, captured)
   const missed = await eventsOf(fetch, missing)
   const others = await eventsOf(fetch, unverified)
+  const listed = pages.flatMap(({ reversals }) => reversals)
+  const reversals = await withUncaptured(fetch, listed)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
   unreadable.push(...payments.filter(({ status }) => status === null).map(withoutStatus))
   const beyond = await refundsBeyond(fetch, captured)

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { PaymentEvent } from '../../payments/payment-event.ts'
+import type { ApiReversal, Fetched } from '../../payments/gateways/gateway-api.ts'
+import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
+import type { Fetch } from './fetch.ts'
+import { fetchedEvent } from './fetched-event.ts'
 
 /** The events that report something new about a refund or dispute. Anything else is left out. */
 export async function unreportedOf(
@@ -18,4 +21,28 @@ export async function unreportedOf(
     // The gateway's answer may change back to an earlier one. With an id of its own, the equal body is not a repeat.
     return times === '0' ? event : { ...event, eventId: `loanops-${times}` }
   })
+}
+
+/**
+ * The refunds and disputes, each new refund with its payment if that was never captured and only the payment says so. No
+ * payment is asked for that a verified event reports as captured: most are.
+ */
+export async function withUncaptured(fetch: Fetch, reversals: ApiReversal[]): Promise<Fetched[]> {
+  const { db, api, account, claim } = fetch
+  if (api.uncaptured === undefined || reversals.length === 0) return reversals
+  const bodies = reversals.map(reversal => fetchedEvent(fetch, UNKNOWN, reversal).body)
+  const { rows } = await sql<{ place: string; id: string }>`
+    select place, f.of_payment_id as id
+      from core.unreported(${account.gateway}, ${bodies}::text[]) place
+     cross join lateral ${sql.id('base', account.gateway)}(decode((${bodies}::text[])[place], 'base64')) f
+     cross join lateral core.unverified_payments(${claim.id}, ${account.gateway}, array[f.of_payment_id])
+     where f.kind = 'refund' and f.status = 'done' and f.of_payment_id is not null
+     order by place`.execute(db)
+  const whole: Fetched[] = [...reversals]
+  for (const { place, id } of rows) {
+    const at = Number(place) - 1
+    const payment = await api.uncaptured(id)
+    if (payment !== undefined) whole[at] = { ...(reversals[at] as ApiReversal), payment }
+  }
+  return whole
 }

@@ -107,6 +107,8 @@ export type GatewayReads = {
   refundsOf(payment: FoundPayment): Promise<Omit<ApiPage, 'payments'>>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
+  /** The payment if it was never captured, where its refunds do not say so themselves. */
+  uncaptured?(paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
   /** The transfer by which a payment came, where only that names the virtual account. */
   transfer?(payment: FoundPayment): Promise<unknown>

@@ -12,22 +12,27 @@ const MAX_DISPUTE_PAGES = 100
 export function reversalsOfA(
   ask: (path: string) => Promise<unknown>,
   disputes: () => AsyncIterable<unknown[]>,
-): Pick<GatewayReads, 'refund' | 'dispute'> {
+): Pick<GatewayReads, 'refund' | 'dispute' | 'uncaptured'> {
   let newest: Promise<Map<string, unknown>> | undefined
 
   return {
     async refund(id, paymentId) {
-      const ofPayment = `/payments/${encodeURIComponent(paymentId)}`
-      const item = await findRefund(`${ofPayment}/refunds`, id)
+      const item = await findRefund(`${pathOf(paymentId)}/refunds`, id)
       if (item === undefined) return undefined
-      const payment = await ask(ofPayment)
-      return at(payment, 'captured') === false ? { item, payment } : { item }
+      const payment = await uncaptured(paymentId)
+      return payment === undefined ? { item } : { item, payment }
     },
+    uncaptured,
     async dispute(id) {
       // No call finds a single dispute, so the list is read once, however many are asked for.
       newest ??= disputesById()
       return (await newest).get(id)
     },
+  }
+
+  async function uncaptured(id: string): Promise<unknown> {
+    const payment = await ask(pathOf(id))
+    return at(payment, 'captured') === false ? payment : undefined
   }
 
   async function findRefund(path: string, id: string): Promise<unknown> {
@@ -52,6 +57,8 @@ export function reversalsOfA(
     return byId
   }
 }
+
+const pathOf = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
 
 /** The id of a refund or dispute; null for another item in the list, which is not asked for. */
 const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))
