@@ -148,3 +148,50 @@ t.test('a report whose parts do not sum up to its own total does not add up', as
     await service.call('DELETE', `/api/gateways/gateway_b/statements/${id}`)
   t.same(await settlementAt(service), [])
 })
+
+t.test('a report that states a payout twice counts the last one', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const [summary = '', first = '', header, ...parts] = REPORT
+  const last = first.replace('1,963.90', '963.90')
+  const stated = `45345,SETTLEMENT,CREDIT,INR,2026-02-06 11:00:00,SUCCESS,976.40,950.00,${end},,,,,,950.00,45345`
+  const bothSections = [
+    first,
+    `${header},Amount Settled,CF Settlement ID`,
+    ...parts.map(row => `${row},,45345`),
+    stated,
+  ]
+  for (const [rows, off_by] of [
+    [[first, last, header, ...parts], '0.00'],
+    [bothSections, '-13.90'],
+  ] as const) {
+    const csv = [summary, ...rows].join('\n')
+    const { status, body } = await uploadStatement(
+      service.url,
+      'gateway_b/statement?lender=LENDER_02',
+      csv,
+    )
+    t.match({ status, body }, { status: 201, body: { errors: [] } })
+    t.match(await settlementAt(service), [{ off_by }])
+    await service.call('DELETE', `/api/gateways/gateway_b/statements/${body.statement_id}`)
+  }
+})
+
+t.test(
+  'a payout of the first section that cannot be read is named, and leaves no day partial',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const unreadable = REPORT.with(1, '45345,976.40,-12.50,a lot,PGI45345,2026-02-07 12:00:00')
+    const { body } = await uploadStatement(
+      service.url,
+      'gateway_b/statement?lender=LENDER_02',
+      unreadable.join('\n'),
+    )
+    t.match(body, {
+      rows: 3,
+      valid_rows: 2,
+      invalid_rows: 1,
+      errors: [{ line: 2, reason: /a number/ }],
+    })
+    t.match(await settlementAt(service), [{ paid_out: '963.90', adds_up: true }])
+  },
+)

@@ -24,11 +24,11 @@ export function rowLayout(place: Place) {
     header: (header: CsvRow) => use(recogniseHeader(header, place)),
     columns: () => layout.fields,
     /** Whether the row belongs to a section before the payments. */
-    isBefore(cells: string[]): boolean {
+    isBefore({ line, cells }: CsvRow): boolean {
       if (!layout.format.isSummary) return false
       const next = recognise(cells, place)
       if (next !== undefined) use(next)
-      else summary.note(layout.format, fieldsIn(cells))
+      else summary.note(layout.format, fieldsIn(cells), line)
       return true
     },
     /** What the rows before the payments state as paid out, each once. */
@@ -63,14 +63,14 @@ export function rowLayout(place: Place) {
 /** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
 function summaryReader() {
   const settlements = new Map<string, string>()
-  const payouts: ReadRow[] = []
+  const payouts: { row: ReadRow; line: number }[] = []
   return {
     settlements,
     payouts,
-    note(format: Format, fields: CsvFields) {
+    note(format: Format, fields: CsvFields, line: number) {
       const { utr, settlement_id } = fields
       if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
-      payouts.push(format.read(fields, settlements, null))
+      payouts.push({ row: format.read(fields, settlements, null), line })
     },
   }
 }

@@ -52,18 +52,29 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
-      const payouts = layout.takePayouts().filter(row => errorsOf(row, {}, []).length === 0)
-      for (const day of await save([...payouts, ...valid], result)) result.days.add(day)
+      const payouts = layout.takePayouts().flatMap(payoutRow)
+      const rows = withLastPayouts([...payouts, ...valid])
+      for (const day of await save(rows, result)) result.days.add(day)
     },
   }
 
-  function placedRow({ line, cells: came, file = 0 }: CsvRow): Placed[] {
-    if (layout.isBefore(came)) return []
+  function placedRow(row: CsvRow): Placed[] {
+    const { line, cells: came, file = 0 } = row
+    if (layout.isBefore(row)) return []
     result.rows++
     const cells = withoutEmptyEnd(came, layout.columns().length)
     const misfit = misfitOf(cells, layout.columns(), delimiter)
     const fields = misfit === null ? layout.fieldsIn(cells) : {}
     return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
+  }
+
+  /** An invalid one is counted as a row, and belongs to no day. */
+  function payoutRow({ row, line }: { row: ReadRow; line: number }): ReadRow[] {
+    const reasons = errorsOf(row, {}, [])
+    if (reasons.length === 0) return [row]
+    result.rows++
+    list(errors, line, reasons.map(layout.labelled))
+    return []
   }
 
   function validRow(placed: WithStatus<Judged>): ReadRow[] {
@@ -77,13 +88,25 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   }
 }
 
+function list(errors: { line: number; reason: string }[], line: number, reasons: string[]): void {
+  if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+}
+
+/** A settlement that failed and was paid out again is listed twice, as is one that both sections name. */
+function withLastPayouts(rows: ReadRow[]): ReadRow[] {
+  const payoutOf = ({ settled }: ReadRow) =>
+    settled?.kind === 'payout' ? settled.settlement_id : undefined
+  const last = new Map(rows.map(row => [payoutOf(row), row]))
+  return rows.filter(row => payoutOf(row) === undefined || last.get(payoutOf(row)) === row)
+}
+
 function refuse(
   { errors, refused }: { errors: { line: number; reason: string }[]; refused: Refused },
   line: number,
   reasons: string[],
   time?: string,
 ): [] {
-  if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+  list(errors, line, reasons)
   const readable = time && timeOf(time)
   if (readable) refused.times.add(readable)
   else refused.isUndated = true
