@@ -495,6 +495,7 @@ create table core.transaction (
 );
 CREATE INDEX transaction_bank_reference ON core.transaction USING btree (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text))) WHERE (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text)) IS NOT NULL);
 CREATE INDEX transaction_batch ON core.transaction USING btree (batch_id, state) WHERE (batch_id IS NOT NULL);
+CREATE INDEX transaction_debit ON core.transaction USING btree (((hints ->> 'cf_txn_id'::text))) WHERE ((hints ->> 'cf_txn_id'::text) IS NOT NULL);
 CREATE INDEX transaction_decided_unreadable ON core.transaction USING btree (decided_day) WHERE ((problem = 'unreadable'::text) AND (decided_day IS NOT NULL));
 CREATE INDEX transaction_lender ON core.transaction USING btree (lender, id);
 CREATE INDEX transaction_loan ON core.transaction USING btree (external_loan_id, id) WHERE (external_loan_id IS NOT NULL);
@@ -510,6 +511,7 @@ CREATE INDEX transaction_refs ON core.transaction USING gin (refs) WITH (fastupd
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
+CREATE INDEX transaction_transfer ON core.transaction USING btree (lower(COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text))), ((hints ? 'reported_by'::text)), amount, state, id) WHERE ((gateway = 'gateway_b'::text) AND (kind = 'payment'::text) AND (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text)) ~ '[1-9]'::text));
 CREATE INDEX transaction_undated ON core.transaction USING btree (received_at) WHERE (paid_at IS NULL);
 CREATE INDEX transaction_unreadable ON core.transaction USING btree (((hints ->> 'payment_id'::text))) WHERE (problem = 'unreadable'::text);
 CREATE INDEX transaction_verified_of_payment ON core.transaction USING btree (of_payment_id, gateway) WHERE (is_verified AND (kind <> 'payment'::text));

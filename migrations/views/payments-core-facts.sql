@@ -191,29 +191,34 @@ create or replace function core.why_not_counted(t core.transaction)
    where e.kind = t.kind
 $$;
 
--- Another payment of the same money that was booked or is being booked, even if some of the money went back; and for a payment
--- that is being posted, also one whose refund or dispute keeps it from being posted. Gateway B gives a mandate debit a number
--- of its own, may report it as a payment too, and then names that payment in the debit. It may also report a transfer in two
--- formats, with a number of its own in each, and with the bank's reference in both, perhaps in other capitals; in one format,
--- different numbers are different payments. A transfer is of one loan, so that the other one's is named, too. Each branch reads
--- an index: an "or" of them would read all payments.
-create or replace function core.twin_of(t core.transaction) returns text language sql stable as $$
-  select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
-    from (select coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference')) given (reference)
-   cross join lateral (
-          select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
+-- The other payments of the same money. Gateway B gives a mandate debit a number of its own, may report it as a payment too, and
+-- then names that payment in the debit. It may also report a transfer in two formats, with a number of its own in each, and with
+-- the bank's reference in both, perhaps in other capitals; in one format, different numbers are different payments. Each branch
+-- reads an index: an "or" of them would read all payments.
+create or replace function core.twins_of(t core.transaction) returns setof core.transaction language sql stable as $$
+  select o.*
+    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
           union all
-          select * from core.transaction where external_loan_id = t.external_loan_id and hints ->> 'cf_txn_id' = t.gateway_payment_id
+          select * from core.transaction where hints ->> 'cf_txn_id' = t.gateway_payment_id
           union all
           -- Where there is no reference, programs write zeros or a word.
           select *
             from core.transaction
-           where coalesce(hints ->> 'utr', hints ->> 'bank_reference') in (reference, upper(reference), lower(reference))
-             and reference ~ '[1-9]' and hints ? 'reported_by' <> t.hints ? 'reported_by'
-             and amount = t.amount and currency = t.currency) o
+           where lower(coalesce(hints ->> 'utr', hints ->> 'bank_reference')) = lower(coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference'))
+             and coalesce(hints ->> 'utr', hints ->> 'bank_reference') ~ '[1-9]' and gateway = 'gateway_b' and kind = 'payment'
+             and (hints ? 'reported_by') = (not t.hints ? 'reported_by') and amount = t.amount and currency = t.currency) o
    where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id
-     and (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
-          or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
-          or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
-   limit 1
+$$;
+
+-- A twin that was booked or is being booked, even if some of the money went back; and for a payment that is being posted, also
+-- one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
+create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
+    from core.twins_of(t) o
+   where o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
+      or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+      or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback')
+   limit 1);
+end
 $$;

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { drawB, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 
 /** A transfer in gateway B's older format, under an id of its own. */
@@ -15,10 +17,16 @@ const collected = (id: number, utr: string) => ({
 })
 
 /** The same in the report of today. */
-function reported(id: string, bank_reference: string) {
+function reported(id: string, bank_reference: string, order_tags: object | null = null) {
   const row = rowOfB(id, { payment: { bank_reference } })
-  return { ...row, order_details: { order_id: `order-${id}`, order_tags: null } }
+  return { ...row, order_details: { order_id: `order-${id}`, order_tags } }
 }
+
+const DEBIT = drawB(
+  'SUBSCRIPTION_PAYMENT_SUCCESS',
+  { cf_txn_id: '11', payment_amount: 1000 },
+  { loan_id: 'L-1' },
+)
 
 t.test(
   'a transfer that was posted under its other id balances once the second is dismissed',
@@ -58,3 +66,54 @@ t.test(
     )
   },
 )
+
+for (const [name, booked] of Object.entries({
+  'a transfer that names one loan in each format': collected(1, 'N1'),
+  'a mandate debit': DEBIT,
+}))
+  t.test(`${name} balances once its payment of the other id is dismissed`, async t => {
+    const { settings } = await oddGateway(t, listOfB(reported('11', 'N1', { loan_id: 'L-2' })))
+    const service = await paymentService(t, settings)
+    for (const loan of ['L-1', 'L-2']) await service.loan(loan)
+    await service.call('PUT', '/api/references/gateway_b/virtual_account/VA1', {
+      external_loan_id: 'L-1',
+    })
+    await service.webhook('gateway_b', booked, { lender: 'LENDER_02' })
+    t.match(await service.batch(), { posted: 1 })
+    await fetchAll(service.call, 'gateway_b', ALL_DAY)
+    t.match(await service.batch(), { posted: 0, suspended: 1 })
+    const dismissed = await service.call('POST', '/api/payments/gateway_b/11/resolve', {
+      outcome: 'dismiss',
+      note: 'posted under its other id',
+    })
+    t.equal(dismissed.status, 200)
+    const { days } = await reconciliation(service.call)
+    t.same(
+      days.map((day: any) => [day.lender, filled(day)]),
+      [['LENDER_02', { unchecked: '1 1000.00' }]],
+    )
+  })
+
+t.test('a day is shown although thousands of payments share a constant reference', async t => {
+  const service = await paymentService(t)
+  const { db } = service
+  await service.webhook('gateway_b', collected(1, 'N1'), { lender: 'LENDER_02' })
+  await service.batch()
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, amount, currency, paid_at, is_captured, is_verified,
+      state, posted_at, decision, source, raw_id, received_at, hints)
+    select gateway, kind, 'c' || n, lender, amount, currency, paid_at - past, true, false,
+           case when past is null then 'dismissed' else 'posted' end, received_at - past, case when past is null then 'dismiss' end,
+           source, raw_id, received_at, '{"bank_reference": "123456789012"}'
+      from core.transaction, generate_series(1, 20050) n
+     cross join lateral (select case when n > 50 then n * interval '5 minutes' + interval '10 days' end) ago (past)`.execute(
+    db,
+  )
+  await sql`update core.transaction set paid_at = ${PAID_AT_ISO} where state = 'dismissed'`.execute(
+    db,
+  )
+  t.equal(
+    (await service.call('GET', '/api/reconciliation?from=2026-02-05&to=2026-02-05')).status,
+    200,
+  )
+})

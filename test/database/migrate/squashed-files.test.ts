@@ -21,6 +21,8 @@ const WITHOUT_LATER = sql`
   drop index core.settlement_row_of_payment;
   drop index core.transaction_decided_unreadable;
   drop index loanops.operation_zeros_before_id;
+  drop index core.transaction_transfer;
+  drop index core.transaction_debit;
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;
   alter table core.statement drop column earlier_files cascade;
