@@ -1,5 +1,5 @@
--- Whose payment a row is about: of an event that could not be read, it may be another gateway's than the one whose URL it
--- came to.
+-- The gateway whose payment a row is about: if its event could not be read, it may be another one than the gateway whose URL
+-- the event came to.
 create or replace function core.gateway_of(t core.transaction) returns text language sql immutable parallel safe as $$
   select case when t.problem = 'unreadable' then coalesce(t.hints ->> 'gateway', t.gateway) else t.gateway end
 $$;
