@@ -28,7 +28,7 @@ select l.*
                     where s.gateway_payment_id = l.id and s.gateway = l.gateway and l.kind = 'payment'
                       and (s.settlement_id = l.settlement_id or l.is_moved and s.settlement_id is not null));
 
--- Those of the files that still count, each once.
+-- The files that still count, each once.
 create or replace function core.valid_files(files uuid[]) returns uuid[] language sql stable as $$
   select array(select f.id from core.statement_file f where f.id = any (files) and f.withdrawn_at is null order by f.id)
 $$;
@@ -37,7 +37,7 @@ create or replace function core.has_account(of_gateway text, of_lender text) ret
   select exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = of_lender)
 $$;
 
--- Whose this payment is, where more than an unverified event says so: it was booked, and not in spite of a lender_mismatch; or
+-- The lender of this payment, where more than an unverified event says so: it was booked, and not in spite of a lender_mismatch; or
 -- a verified event names the lender. If that names none, and an unverified one beside it does, the raw row is nobody's.
 create or replace function core.proved_lender(t core.transaction) returns text language sql immutable parallel safe as $$
   select case when t.is_verified and not starts_with(t.source, 'unknown_')
