@@ -139,7 +139,7 @@ begin
 end
 $$;
 
--- Whose hints these are.
+-- The id of the payment, refund or chargeback that these hints name.
 create or replace function base.id_of_hints(hints jsonb) returns text language sql immutable parallel safe as $$
   select coalesce(hints ->> 'payment_id', hints ->> 'refund_id', hints ->> 'chargeback_id')
 $$;
