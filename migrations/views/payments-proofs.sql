@@ -1,4 +1,4 @@
--- Whose confirmation settings apply to an event: those of the lender to whose product its loan belongs or, until the ledger
+-- The confirmation settings that apply to an event: those of the lender to whose product its loan belongs or, until the ledger
 -- has been asked for the loan, of the lender that it named. No row if it needs no confirmation.
 create or replace function core.confirming_for(e core.event) returns setof core.confirming language sql stable rows 1 as $$
   select c.*
