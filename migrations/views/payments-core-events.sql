@@ -70,7 +70,7 @@ $$;
 
 -- The ids under which a payment, refund or chargeback is stored. Earlier versions kept the prefix that old events of gateway
 -- B have for a refund, and newer ones lack; where they stored both, each gets the events, because either may be booked.
--- In PL/pgSQL, because a function in SQL would be planned for each event.
+-- The function is in PL/pgSQL, because one in SQL would be planned for each event.
 create or replace function core.stored_ids(wanted_gateway text, wanted_kind text, id text) returns text[] language plpgsql stable as $$
 declare
   stored text[];
