@@ -90,8 +90,8 @@ begin
 end
 $$;
 
--- In some rows that others have taken over from a withdrawn file, forgets what it said of the settlement. Values that
--- another file gave go too, until they are stated again: it is not known which value came from which. Returns how many rows.
+-- Forgets what a withdrawn file said of the settlement, in some of its rows that others have taken over. Values that another
+-- file gave go too, until they are stated again: it is not known which value came from which. Returns how many rows.
 create or replace function core.forget_settlements(withdrawn_file uuid, most integer) returns bigint language sql volatile as $$
   with gone as materialized (
     select n from core.statement n where n.settled_by @> array[withdrawn_file] and n.settled_by <> '{}' limit most
