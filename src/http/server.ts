@@ -51,7 +51,7 @@ export function openServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
-  // Of all expectations only 100-continue has a meaning; Node would refuse any other one with an answer of its own.
+  // The only expectation with a meaning is 100-continue; Node would refuse any other one with an answer of its own.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   )

@@ -43,8 +43,8 @@ export const Proposal = Type.Object(
 )
 
 /**
- * For a call that answers 202 itself: either its own answer or a proposal. All members are optional instead of a union of
- * the two, because no member would tell them apart.
+ * The answer of a call that answers 202 itself: its own, or a proposal. All members are optional instead of a union of the
+ * two, because no member would tell them apart.
  */
 export const orProposal = <P extends TProperties>(own: TObject<P>) =>
   Type.Partial(Type.Composite([own, Proposal]), {

@@ -32,8 +32,8 @@ export type PoolOptions = {
   keepsPlans?: boolean | RegExp
   onNotice?: (message: string) => void
   /**
-   * For statements that find all of their rows by index: a plan made while a table was small would go on reading all
-   * of it.
+   * Keeps statements that find all of their rows by index from scans: a plan made while a table was small would go on
+   * reading all of it.
    */
   avoidsScans?: boolean
 }

@@ -45,7 +45,7 @@ export type DuePayment = {
   externalId: string
   receiptNumber: string
   events: CapturedEvent[]
-  /** By an event that counts; unverified ones beside it only add what it leaves out. */
+  /** Whether an event that counts is verified; unverified ones beside it only add what it leaves out. */
   isVerified: boolean
   overruled: string[]
   /** The objection; null once an attempt may have arrived, or if an operator has decided. */

@@ -5,7 +5,7 @@ type Parser = (text: string) => string | undefined
 const parsers = new Map<string, Parser | undefined>()
 
 /**
- * As java.time: lenient about the number of digits and about case, strict about days that exist.
+ * Reads days as java.time does: lenient about the number of digits and about case, strict about days that exist.
  * @returns undefined if the pattern is invalid
  */
 export function dateParser(pattern: string, locale: string): Parser | undefined {

@@ -9,7 +9,7 @@ import {
   rupees,
 } from './gateway-store.ts'
 
-/** From this version on rows are nested and carry the order's tags. */
+/** The version from which on rows are nested and carry the order's tags. */
 const NESTED_FROM = '2026-01-01'
 const MAX_ROWS_PER_PAGE = 1_000
 const MAX_DAYS = 30

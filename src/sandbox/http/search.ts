@@ -13,7 +13,7 @@ export function refuseAttack(value: string): void {
   throw domainRule('error.msg.sql.validation', message)
 }
 
-/** As LIKE reads it: % and _ are wildcards, and a backslash takes the next sign as it is. */
+/** The pattern as LIKE reads it: % and _ are wildcards, and a backslash takes the next sign as it is. */
 export function likePattern(value: string): RegExp {
   const parts = value.matchAll(/\\(.)|%|_|(.)/gsu)
   const source = Array.from(parts, ([whole, escaped, plain]) => {
