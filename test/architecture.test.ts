@@ -41,8 +41,12 @@ const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
-/** In the services. */
+/** The sandbox may have functions with more. */
 const MAX_PARAMETERS = 4
+/** Comments on lines of their own. Several lines are one comment. */
+const COMMENT = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|(?:(?:\/\/|--) .*\n[ \t]*)+)/gm
+/** A comma shows that a sentence follows: "Without quotes, some readers drop spaces." */
+const FRAGMENT = /^(?:Those|Whose|(?:Of|For|As|By|From|In|To|With|Without)\b[^,]*?(?:[.:;]\s|$))/
 const TITLE_OF_A_TEMPLATE = /\bt\.test\(\s*`([^`]*)`/g
 const TITLE_TOO_LONG = /\bt\.test\(\s*'[^']{101,}'/
 
@@ -164,6 +168,17 @@ t.test('the title of a test names its subject, in one short sentence', async t =
     for (const [, title = ''] of text.matchAll(TITLE_OF_A_TEMPLATE))
       t.match(title.replaceAll(/\$\{[^}]*\}/g, ''), /[a-z] [a-z]/i, `${file}: ${title}`)
   }
+})
+
+t.test('a comment names its subject, instead of beginning with a preposition', async t => {
+  for (const folder of ['src', 'test', 'migrations/views'])
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(ts|js|sql)$/.test(file)) continue
+      for (const [comment] of readFileSync(`${folder}/${file}`, 'utf8').matchAll(COMMENT)) {
+        const words = comment.replaceAll(/^[ \t]*(?:\/\*\*|\*\/?|\/\/|--)/gm, '').trim()
+        t.notMatch(words, FRAGMENT, `${folder}/${file}`)
+      }
+    }
 })
 
 t.test('everything that is exported is imported by another file, types included', async t => {

@@ -47,7 +47,7 @@ type Container = {
 const MIN_GRACE_SECONDS = 28
 /** Beyond the pool, as docs/settings.md says. */
 const MORE_SESSIONS = { api: 16, worker: 13 }
-/** For superusers, for the migration and for a person. */
+/** The sessions of superusers, of the migration and of a person. */
 const OTHER_SESSIONS = 10
 
 const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as {

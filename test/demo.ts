@@ -142,7 +142,7 @@ async function reconcile(call: Call, gatewayUrl: string) {
   )
 }
 
-/** Of what the backfill found: an operator has it taken out at the ledger. */
+/** Refunds the payment that the backfill found: an operator has it taken out at the ledger. */
 async function refund(call: Call) {
   const at = performance.now()
   const { id: payment_id, amount } = UNREPORTED
@@ -173,7 +173,7 @@ async function books(ledgerUrl: string) {
   )
 }
 
-/** As gateway A sends it: the amount in paise. */
+/** The event as gateway A sends it, with the amount in paise. */
 function captured(
   { id, amount } = REPORTED,
   notes: object = { external_loan_id: 'L-DEMO' },

@@ -85,7 +85,7 @@ t.test('every example in the docs ends as its page says', async t => {
     const output = await shell(asHere(block), promise ?? '')
     const isSilent = promise === undefined && output === ''
     const isKept = isSilent || (promise !== undefined && shows(output, promise))
-    // Those after it may need what it did not do.
+    // The examples after it may need what it did not do.
     if (!t.ok(isKept, `${page}: ${block}`, { output: output.slice(0, MAX_SHOWN) })) break
   }
 })
@@ -174,7 +174,7 @@ function pageOf(name: string): string {
   return pages.find(({ page }) => page === name)?.text ?? ''
 }
 
-/** As the table in the README lists them, so that an example may follow one of an earlier page. */
+/** The pages as the table in the README lists them, so that an example may follow one of an earlier page. */
 function inReadingOrder() {
   const listed = [...pageOf('README.md').matchAll(/^\| \[.*?\]\((docs\/.*?)\)/gm)]
   return ['README.md', ...listed.map(([, page = '']) => page)].map(page => ({
@@ -183,7 +183,7 @@ function inReadingOrder() {
   }))
 }
 
-/** As GitHub makes them from headings. */
+/** The anchors that GitHub makes from headings. */
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -4,7 +4,7 @@ import { neededBy } from '../src/ledger/check/set-up/permissions.ts'
 import { operationCatalogue } from '../src/operations/catalogue.ts'
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
-/** With these, LoanOps sees more. */
+/** The permissions that LoanOps can do without, but sees more with. */
 const OPTIONAL = ['READ_OFFICE', 'READ_CONFIGURATION', 'READ_BUSINESS_DATE']
 const STOP_TAKES_SECONDS = 25
 

@@ -10,7 +10,7 @@ import { fillConsole } from './support/console/console-data.ts'
 import { TOKEN } from './support/service.ts'
 
 const PICTURES = resolve('docs/images')
-/** By the name of their picture. */
+/** The pages by the name of their picture. */
 const PAGES = {
   overview: '/console?refresh=off',
   operations: '/console/operations',

@@ -12,7 +12,7 @@ import {
 
 const wanted = { username: 'ravi', password: 'yet another phrase', role: 'operator' }
 
-/** For all tests but those that change these accounts. */
+/** All tests but those that change these accounts share this service. */
 const { call, admin, operator } = await startWithAccounts(t)
 
 t.test('an administrator creates an account, which can log in', async t => {

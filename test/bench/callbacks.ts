@@ -79,7 +79,7 @@ try {
   receiver.close()
 }
 
-/** As after an outage: many callbacks of as many payments. */
+/** Adds many callbacks of as many payments, as after an outage. */
 async function addPending(): Promise<void> {
   await sql`
     insert into loanops.callback (type, subject, about, occurred_at, snapshot)

@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts'
 
 const PER_STATEMENT = 500_000
 const DAYS = 100
-/** By how many operations most loans have. */
+/** Most loans have this many operations. */
 const PER_LOAN = 5
 
 type Sizes = { operations: number; payments: number }
@@ -27,7 +27,7 @@ export async function fillHistory(db: Database, { operations, payments }: Sizes)
   })
 }
 
-/** Of each event its body, in the table of its source, which a batch has found. */
+/** Adds each event's body to the table of its source, which a batch has found. */
 async function addRawRows(db: Database): Promise<void> {
   const { rows } = await sql<{ store: string }>`
     select raw.make_store('LENDER_0' || n, 'gateway_' || g) as store from generate_series(1, 9) n, unnest(array['a', 'b']) g`.execute(

@@ -11,7 +11,7 @@ import { type Stage, untilAllFinal } from './stage.ts'
 
 export const INSTANT_LEDGER = { label: 'ledger-at-once', latencyMs: 0, concurrency: 8, seconds: 6 }
 
-/** In the first part operations are still being submitted, and in the last part slots run empty: neither counts. */
+/** The part of the run that counts: before it, operations are still being submitted, and after it, slots run empty. */
 const MIDDLE = [0.2, 0.9] as const
 
 /** Operations per second from submission to final, against a bare loop that makes the same ledger calls. */

@@ -16,11 +16,11 @@ export type Fired = {
 type Load = {
   connections: number
   seconds: number
-  /** Before `seconds`; it does not count. */
+  /** The time before `seconds`, which does not count. */
   warmUpSeconds: number
-  /** Of all connections together; without it, each sends as soon as it has its answer. */
+  /** The rate of all connections together; without it, each sends as soon as it has its answer. */
   perSecond?: number
-  /** For each that counts. */
+  /** Called for each that counts. */
   onAccepted?(tookMs: number): void
 }
 

@@ -30,7 +30,7 @@ export async function addHistory({ db }: Stage, count: number): Promise<void> {
   })
 }
 
-/** With ascending ids, like real ones. */
+/** Adds operations with ascending ids, like real ones. */
 async function addFinished(trx: Trx, from: number): Promise<void> {
   await sql`
     with added as (

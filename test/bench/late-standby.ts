@@ -5,11 +5,11 @@ import pg from 'pg'
 
 export type Late = { url: string; name: string; lateMs: number }
 
-/** Of the messages that PostgreSQL sends: a part of the log, with where it begins. */
+/** The type of a message from PostgreSQL with a part of the log, and where that begins. */
 const LOG = 'w'
 const LOG_HEAD_BYTES = 25
 const LOG_START_AT = 1
-/** Of the answer: where its three positions in the log are, before the time and the wish for an answer. */
+/** The answer has three positions in the log here, before the time and the wish for an answer. */
 const POSITIONS_AT = [1, 9, 17]
 const ANSWER_BYTES = 34
 

@@ -9,7 +9,7 @@ import { operateValidator } from '../../src/operations/validate.ts'
 import { clientCreator } from './create-client.ts'
 
 const QUEUE = 'peer'
-/** As often as our worker looks. */
+/** Our worker looks as often. */
 const POLL_SECONDS = 0.5
 /** pg-boss fetches the next batch when the last one is done. */
 const BATCH = 64

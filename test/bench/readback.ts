@@ -25,11 +25,11 @@ const ASK_EVERY_MS = 250
 const payments = Number(process.argv[2] ?? 10_000)
 const loans = Number(process.argv[3] ?? 5_000)
 const latencyMs = Number(process.argv[4] ?? 25)
-/** Of eight slots the read-back gets four. */
+/** The read-back gets four of eight slots. */
 const SLOTS = 8
 const MAX_CONCURRENT = 4
 const RUNS = 3
-/** For about as long as the run takes. */
+/** The live load lasts about as long as the run takes. */
 const LIVE = { perSecond: 20, operations: 500 }
 
 const sandbox = spawn(process.execPath, ['test/support/sandbox/sandbox-process.ts'], {

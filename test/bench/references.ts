@@ -53,7 +53,7 @@ try {
   await service.close()
 }
 
-/** In the same PostgreSQL, with the functions that read references returning nothing. */
+/** A database in the same PostgreSQL, whose functions that read references return nothing. */
 async function plainDatabase() {
   await sql`create database plain`.execute(db)
   const url = new URL(service.databaseUrl)
@@ -69,7 +69,10 @@ async function plainDatabase() {
   return { db: other, url: url.href, close: () => other.destroy() }
 }
 
-/** By the CPU time of a connection, chunk by chunk in turns: the same payments, of which half name their loan by a reference alone. */
+/**
+ * Compares CPU times of connections, chunk by chunk in turns: the same payments, of which half name their loan by a
+ * reference alone.
+ */
 async function benchTransform() {
   const alone = await openChunks(plain.db, plain.url, 1)
   const matched = await openChunks(db, service.databaseUrl, 2)

@@ -12,7 +12,7 @@ import { openStage } from './stage.ts'
 
 const COMMIT_MS = 20
 const STANDBY = 'late'
-/** Of all api processes together. */
+/** The connections of a load are those of all api processes together. */
 const LOADS = [
   { connections: 64, api: 1 },
   { connections: 64, api: 2 },

@@ -17,7 +17,7 @@ import { testEnv } from '../support/service.ts'
 
 /** No further history is begun after this time. */
 const ENOUGH_MS = 8_000
-/** Not among the addresses of the gateway. */
+/** An address that is not the gateway's. */
 const OUTSIDE = '8.8.8.8'
 const INSIDE = '10.1.2.3'
 /** Three days in India. */
@@ -96,7 +96,7 @@ let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** Operators decide once the money is known to be there. */
 const known = new Set<string>()
-/** Those of which the gateway says so in its list. */
+/** The payments that the gateway lists as captured. */
 const isCaptured = new Set<string>()
 const uploads: string[] = []
 
@@ -142,7 +142,7 @@ async function decide(id: string, outcome: 'post' | 'handled' | 'dismiss', paise
   return service.resolve(id, { outcome, note: 'decided', ...(outcome === 'post' && posting) })
 }
 
-/** As the documentation says for an event that cannot be read. */
+/** Posts the payment of an event that cannot be read, as the documentation says. */
 async function postUnreadable(id: string, { paise }: Payment) {
   await service.batch()
   const { rows } = await sql<{ id: string }>`

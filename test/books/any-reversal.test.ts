@@ -17,17 +17,17 @@ import { until } from '../support/until.ts'
 
 /** After this time, no further histories are begun. */
 const ENOUGH_MS = Number(process.env.ENOUGH_MS ?? 4_000)
-/** Whose steps come at the same time: they share each batch, each death of a worker, and each look at the books. */
+/** Histories run at the same time: they share each batch, each death of a worker, and each look at the books. */
 const HISTORIES = 25
 const MOST_PAYMENTS = 2
 const LENDERS = [2, 3] as const
-/** Of each lender: the ledger works on one payment of a loan at a time. */
+/** Each lender has several loans, because the ledger works on one payment of a loan at a time. */
 const LOANS = 8
 const PHASES = ['chargeback', 'pre_arbitration', 'arbitration']
 const TAKES = ['refund', 'refund', 'forged refund', 'dispute', 'lost', 'lost', 'reverse'] as const
 const GIVES_BACK = ['failed refund', 'won', 'restore'] as const
 const DECIDES = ['dismiss', 'handled', 'post less', 'undo', 'check'] as const
-/** In the beginning and later, when there is something to give back. */
+/** The first steps mostly take; the later ones mostly give back, because there is something to give back. */
 const FIRST_STEPS = [...TAKES, ...TAKES, ...GIVES_BACK, ...DECIDES] as const
 const LATER_STEPS = [...TAKES, ...GIVES_BACK, ...GIVES_BACK, ...GIVES_BACK, ...DECIDES] as const
 const ENDS = ['batch', 'batch', 'batch', 'nothing', 'nothing', 'kill'] as const
@@ -63,7 +63,7 @@ const stepOf = (what: readonly Step['what'][]): fc.Arbitrary<Step> =>
   fc.record({
     what: fc.constantFrom(...what),
     of: fc.nat({ max: MOST_PAYMENTS - 1 }),
-    // In hundredths of the payment.
+    // A part is in hundredths of the payment.
     part: fc.constantFrom(7, 13, 25, 25, 50, 100),
     phase: fc.nat({ max: PHASES.length - 1 }),
     which: fc.nat({ max: 5 }),
@@ -101,7 +101,7 @@ let worker = startProcessFor(t, 'worker', workerEnv)
 let sent = 0
 /** What went back, or is said to, by payment. */
 const against = new Map<string, string[]>()
-/** Of the refunds, in paise. */
+/** The amounts of the refunds, in paise. */
 const refunded = new Map<string, number>()
 
 async function actOn(id: string, payment: Payment, step: Step): Promise<unknown> {
@@ -133,7 +133,7 @@ async function actOn(id: string, payment: Payment, step: Step): Promise<unknown>
       const event = dispute(name, {
         id: disp,
         of: id,
-        // Of another amount, its events would disagree.
+        // With other amounts, its events would disagree.
         paise: Math.floor(paise / 4),
         phase: PHASES[what === 'won' ? PHASES.length - 1 : phase] ?? '',
         loan,
@@ -220,7 +220,7 @@ async function sound(after: string): Promise<any> {
   return body
 }
 
-/** Until what is due has ended. */
+/** Waits until what is due has ended. */
 async function comeToRest(): Promise<void> {
   const resting = () =>
     until(async () => {
@@ -278,7 +278,7 @@ t.test(
         }
         for (const round of [...first, ...later]) await happen(round, act)
         await comeToRest()
-        // By now it is known what was taken back.
+        // Now it is known what was taken back.
         await happen({ ...(later[0] as Round), steps: all.map(() => RESTORE_EACH) }, act)
         await comeToRest()
         await agree()

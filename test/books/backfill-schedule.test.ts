@@ -21,7 +21,7 @@ async function withGatewayA(t: Test) {
   return { gateways, service }
 }
 
-/** As the schedule does. @returns the fetch, once it has ended */
+/** Requests a fetch as the schedule does. @returns the fetch, once it has ended */
 async function scheduled({ db, call, config }: PaymentService) {
   await db.transaction().execute(trx => requestScheduled(trx, config.gatewayAccounts))
   await wake(db, backfillQueue)

@@ -142,7 +142,7 @@ test('a denied payment is asked about again until the gateway has it', async t =
   t.same(await stateOf('28'), ['posted', null, null])
 })
 
-/** By all batches, because a scheduled one may come first. */
+/** The number of payments that all batches suspended, because a scheduled one may come first. */
 async function suspended(): Promise<number> {
   const { body } = await service.call('GET', '/api/payments/batches?limit=100')
   return body.batches.reduce((sum: number, one: { suspended: number }) => sum + one.suspended, 0)

@@ -47,7 +47,7 @@ const KNOWN: ((n: number) => Known)[] = [
   () => ({ id: '901', order: 'order_901', loan: 'L-7', amount: 4321 }),
 ]
 
-/** As which lender's an event is sent, and with what beside it. */
+/** The lender as whose an event is sent, and what is sent beside it. */
 const SENDERS: { query?: string; lender?: string; headers?: Record<string, string> }[] = [
   { query: '?lender=LENDER_07' },
   {},

@@ -9,7 +9,9 @@ import { lendersFile } from '../support/config/lenders-file.ts'
 import { PAID_AT, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 
-/** For the tests whose payments have ids of their own, and that ask for no other ones. */
+/**
+ * The tests whose payments have ids of their own, and that ask for no other ones, share the gateway and the service.
+ */
 let answer: Parameters<typeof oddGateway>[1] = () => undefined
 const { settings: odd } = await oddGateway(t, asked => answer(asked))
 const shared = await paymentService(t, odd)
@@ -118,7 +120,7 @@ t.test('a time that the base model does not read either is reported as the gatew
 })
 
 t.test('an item that cannot be read is set aside, and all others are taken', async t => {
-  // Without money, unless it says that it is captured.
+  // A payment that is not captured is no money, unless it says that it is captured.
   const created = itemOfA('pay_odd', { currency: null, status: 'created', captured: false })
   const captured = itemOfA('pay_hidden', { amount: '1000.5' })
   const { settings } = await oddGateway(t, asked => {

@@ -12,7 +12,7 @@ const row = (id: string, amount: string, at = PAID_AT_ISO) =>
 const upload = ({ url }: PaymentService, ...rows: string[]) =>
   uploadStatement(url, PATH, [STATEMENT_HEADER, ...rows].join('\n'))
 
-/** With two posted payments of 1,000 of the day. */
+/** A service with two posted payments of 1,000 of the day. */
 async function withPayments(t: Parameters<typeof paymentService>[0], settings = {}) {
   const service = await paymentService(t, settings)
   await service.loan('L-1')

@@ -50,7 +50,7 @@ const adjustment = (sale_type: string, amount: number, remarks: string) => ({
   event_settlement_amount: amount,
   adjustment_remarks: remarks,
 })
-/** As gateway B's pages show an instant settlement. */
+/** The rows in which gateway B's pages show an instant settlement. */
 const INSTANT = [
   PAYOUT,
   adjustment('CREDIT', 3_000, 'INSTANT_SETTLEMENT_COMPUTE'),

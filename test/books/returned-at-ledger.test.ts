@@ -27,7 +27,7 @@ async function returnedParts(t: Test, ...parts: number[]) {
       const { days } = await reconciliation(service.call)
       return days.map((one: any) => [one.balanced, filled(one)])
     },
-    /** As of a ledger that was restored from a backup of before the refunds. */
+    /** Leaves the ledger as one that was restored from a backup of before the refunds. */
     async standsAgain() {
       await service.restore()
       const { body } = await service.bookByHand('pay_1', 1_000, { externalId: 'gateway_a-pay_1' })

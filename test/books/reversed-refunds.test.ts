@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 const WINDOW = { from: '2026-02-05T00:00:00Z', to: '2026-02-08T00:00:00Z' }
 
-/** As gateway B's reconciliation lists a refund of payment 1, or its reversal. */
+/** The row in which gateway B's reconciliation lists a refund of payment 1, or its reversal. */
 const rowOfRefund = (event: object) => ({
   ...rowOfB('1', { event: { event_id: 'e1', event_amount: 300, ...event } }),
   refund_details: { refund_id: 'R-1' },

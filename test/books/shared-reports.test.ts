@@ -7,7 +7,7 @@ import { paymentService } from '../support/payments/payments.ts'
 
 const end = 'setl_1,2026-02-07T12:00:00+05:30,UTR1'
 const row = (id: string) => `${id},1000.00,INR,captured,2026-02-05T10:00:00+05:30,20.00,3.60,${end}`
-/** As the gateway makes it: one for the account, with the payments of both lenders. */
+/** The gateway's report: one for the account, with the payments of both lenders. */
 const REPORT = [STATEMENT_HEADER, row('pay_2'), row('pay_6')].join('\n')
 const A_REPORT = [
   'type,entity_id,payment_id,amount,currency,fee,tax,debit,credit,created_at,settlement_id,settled_at,settlement_utr',

@@ -5,7 +5,7 @@ import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const SOURCE = 'lender_02_gateway_a'
 
-/** As many events as given, spread over an hour that ended so many hours ago. */
+/** Adds as many events as given, spread over an hour that ended so many hours ago. */
 async function received(db: Database, hoursAgo: number, count: number, verifiedBy: string | null) {
   await sql`
     insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, lender, received_at, verified_by)

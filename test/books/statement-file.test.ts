@@ -12,7 +12,7 @@ import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** For the tests that look at the answer to a file alone. */
+/** The tests that look at the answer to a file alone share this service. */
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test('the valid rows of a file are kept, and each of the others has its reason', async t => {
@@ -75,7 +75,8 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
   const { rows: windows } = await sql<object>`
     select lower(covers) as "from", upper(covers) as "to", lender, source, is_partial from core.gateway_window
      order by 1`.execute(service.db)
-  // In India, where it was past midnight when the first one was paid. The row of line 5 is of the day before.
+  // The days are India's, where it was past midnight when the first one was paid. The row of line 5 is of the day
+  // before.
   t.same(windows, [
     {
       from: new Date('2026-02-04T18:30:00Z'),

@@ -16,7 +16,7 @@ const stated = async ({ db }: PaymentService) =>
     }>`select gateway_payment_id as id from ops.statement order by 1`.execute(db)
   ).rows.map(({ id }) => id)
 
-/** As a payment of gateway B says that nobody has collected it yet. */
+/** The ways in which a payment of gateway B says that nobody has collected it yet. */
 const UNCOLLECTED = [
   { is_captured: false },
   { is_captured: 'false' },
@@ -28,7 +28,7 @@ const UNCOLLECTED = [
   { authorization: { action: 'VOID', status: 'SUCCESS', captured_amount: null } },
 ]
 
-/** As gateway B answers about one payment. */
+/** Gateway B's answer about one payment. */
 const paymentOfB = (id: string, more: object = {}) => ({
   cf_payment_id: id,
   order_id: `order_${id}`,

@@ -6,7 +6,7 @@ import { freshDatabase } from '../support/database/fresh-database.ts'
 
 const PENDING = 20_000
 const CLAIMED = 16
-/** Those that it claims, from both ends, and a few more. */
+/** It may read the callbacks that it claims, from both ends, and a few more. */
 const MAX_ROWS = 100
 
 t.test('claiming callbacks reads no more of them, however many wait', async t => {

@@ -19,7 +19,7 @@ t.test('wherever a process dies on the way of a callback, it is delivered', asyn
     await submit(service.call, 'CLIENT_CREATE', clientData(`C-${point}`))
     await doomed.ended
     hit.push(...crashPointsIn(doomed.said))
-    // As if the dead process's leases had ended.
+    // The dead process's leases end at once.
     await sql`update loanops.callback set next_try_at = now() where state = 'pending'`.execute(
       service.db,
     )

@@ -8,19 +8,21 @@ import type { Paid, Return } from './returns.ts'
 import { lenderOf, loanOf, story } from './stories.ts'
 
 const AGAIN_AFTER_MS = 100
-/** Between two stories of one caller: a load that the processes can handle between kills. */
+/** The pause between two stories of one caller, for a load that the processes can handle between kills. */
 const PAUSE_MS = 700
 /** A call without an answer is repeated at another process. */
 const PATIENCE_MS = 3_000
 /** Payments arrive whether or not their loan has been disbursed yet. */
 const PAYS_AFTER_STORIES = 6
 const PAYMENTS_PER_LOAN = 2
-/** Of its caller. Until then, a batch or two has mostly posted the payments. */
+/**
+ * A loan's money goes back after this many stories of its caller, when a batch or two has mostly posted the payments.
+ */
 const RETURNS_AFTER_STORIES = 5
 /** Gateways send some events twice, even though they were acknowledged. */
 const TOLD_TWICE = 0.3
 const BATCH_EVERY_MS = 1_500
-/** Of the events, the share that is signed: of the others, only the gateway's API can prove what goes back. */
+/** The share of the events that is signed: of the others, only the gateway's API can prove what goes back. */
 const SIGNED = 0.5
 
 /** What was acknowledged, and must not be lost: the ids of operations, and the payments. */
@@ -46,7 +48,7 @@ export async function runCallers(
     isEnough(sent: number): boolean
     draw: () => number
     paysAfterStories?: number
-    /** Without it, every webhook arrives. */
+    /** If there is no collecting, every webhook arrives. */
     collecting?: Collecting
   },
 ): Promise<Answered> {

@@ -5,10 +5,10 @@ import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { apiAgain, type Cluster, runningApi } from './cluster.ts'
 import type { Telling } from './gateways.ts'
 
-/** Of all webhooks, the share that never arrives. */
+/** The share of all webhooks that never arrives. */
 const LOST = 0.3
 const ACT_EVERY_MS = 1_000
-/** Of the acts, the others look at the books. */
+/** The share of the acts that fetch; the others look at the books. */
 const FETCHES = 0.25
 /** How the gateways' APIs misbehave, and how often. A hanging call would hold its fetch longer than the fire burns. */
 const FAULTS = [

@@ -56,7 +56,7 @@ export function confirmAtOnce(cluster: Cluster): Promise<boolean> {
 }
 
 const LENDERS_FILE = resolve('.data/chaos-lenders.json')
-/** With which some events are signed. */
+/** The secret that signs some events. */
 export const SECRET = 'secret-of-the-gateways'
 export const LENDERS = { LENDERS_FILE, CHAOS_SECRET: SECRET }
 
@@ -87,7 +87,7 @@ export function restartPooler(drawn: Drawn): void {
   failFor(drawn, 'database', ['reset', 'both'], RESTARTS_MS)
 }
 
-/** In any way, for a while, which goes on while others are killed. */
+/** Fails a path in any way, for a while, which goes on while processes are killed. */
 export function failPath(drawn: Drawn): void {
   const { draw } = drawn
   const name = draw() < 0.5 ? 'database' : 'ledger'

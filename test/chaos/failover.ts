@@ -18,7 +18,7 @@ const FAILS_AFTER_MS: [number, number] = [2_000, 6_000]
 const NOTICED_AFTER_MS: [number, number] = [0, 4_000]
 const WATCHED_MS = 45_000
 const LOAD_AFTERWARDS_MS = 4_000
-/** From the switch to the first 202, and to the first operation that ends. */
+/** The time from the switch to the first 202, and to the first operation that ends. */
 const CONTINUES_WITHIN_MS = 15_000
 
 /** The primary dies or falls silent under load, and the standby takes over. @returns whether every promise was held */

@@ -15,7 +15,7 @@ export type Telling = {
 
 const MAX_PAISE = 500_000
 const RETURNED_ABOVE = 0.7
-/** Of what goes back, the share that finds its payment posted; the rest holds it back. */
+/** The share of what goes back that finds its payment posted; the rest holds it back. */
 const RETURNED_LATE = 0.7
 
 /**
@@ -37,7 +37,7 @@ export function telling(name: string, loan: string, draw: () => number): Telling
   }
   if (kind < 0.35) return { paid, events: [capturedA({ id, amount: paise })], ...kept }
   if (kind < 0.45) {
-    // As the gateway's own API names it.
+    // The order has the name that the gateway's own API gives it.
     const order = `order_${id}`
     const facts = { id, amount: paise, payment: { order_id: order } }
     return { paid, order, events: [capturedA(facts), eventA('order.paid', facts)], ...kept }

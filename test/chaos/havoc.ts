@@ -20,7 +20,7 @@ import {
 } from './disrupt.ts'
 import type { ChaosDatabase } from './single-database.ts'
 
-/** Between two kills. */
+/** The pause between two kills. */
 const PAUSE_MS: [number, number] = [200, 900]
 /** A process that has not reached its crash point by then may never reach it, and can be killed otherwise. */
 const MEETS_ITS_POINT_MS = 4_000

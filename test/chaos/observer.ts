@@ -7,7 +7,7 @@ import type { Place } from './cluster.ts'
 const LOOK_EVERY_MS = 400
 /** Readyz answers within 3 s, and a caller does not wait longer either. */
 const PATIENCE_MS = 3_000
-/** As long as a call may take before it counts as trouble. */
+/** A call may take this long before it counts as trouble. */
 const UNANSWERED_SECONDS = 3
 
 /** Times in milliseconds, in order. A look counts from when it began. */

@@ -76,7 +76,7 @@ export function actAsOperators(
     const payment = await anyOf('posted')
     if (payment === undefined) return
     const { gateway, id, loan } = payment
-    // By number, as a person finds it: no path takes every external id.
+    // The loan is called by its number, as a person finds it: no path takes every external id.
     const { id: number } = (await booksAt(ledger.controlUrl)).loans.find(
       ({ externalId }) => externalId === loan,
     ) ?? { id: 0 }

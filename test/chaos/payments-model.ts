@@ -30,7 +30,7 @@ type PaymentVerdict = {
     unposted: number
     /** Loans whose balance at the ledger is not what was posted on them less what was reversed. */
     unbalanced: number
-    /** In suspense for want of a loan, although its order is registered, and nobody reopened it. */
+    /** Payments in suspense for want of a loan, although their orders are registered, and nobody reopened them. */
     unmatched: number
     /** Still in progress, although everything has ended. */
     unfinished: number

@@ -15,7 +15,7 @@ import { POINTS } from './havoc.ts'
 const APPROVALS =
   'payment.assign,payment.post,payment.handled,payment.dismiss,payment.reopen,operation.cancel'
 const PEOPLE = ['meera', 'john', 'asha.rao']
-/** Of the proposals, some wait this long at most, so that their facts change, and some are left to others. */
+/** Some proposals wait this long at most, so that their facts change, and some are left to others. */
 const WAITS_MS = 2_000
 const WAITS = 0.3
 const LEFT = 0.1
@@ -27,9 +27,9 @@ export type Decide = (path: string, body?: object) => Promise<number>
 
 export type Deciders = {
   settings: NodeJS.ProcessEnv
-  /** At which processes die. */
+  /** The crash points at which processes die. */
   points: string[]
-  /** For how long they decide about what is posted. */
+  /** How long they decide about what is posted. */
   decideForMs: number
   gather(cluster: Cluster, db: Database, draw: () => number): Promise<Gathered>
 }
@@ -46,7 +46,7 @@ export const onlyToken: Deciders = {
   }),
 }
 
-/** Of whom one proposes and all approve at once, the proposer too. */
+/** One of them proposes, and all approve at once, the proposer too. */
 export const people: Deciders = {
   settings: { APPROVALS },
   points: POINTS.flatMap((point, i) => [point, ...APPROVAL_CRASH_POINTS.slice(i % 3, (i % 3) + 1)]),

@@ -37,7 +37,7 @@ export async function startPair(folder: string): Promise<Pair> {
   const first = await start('primary')
   await migrate(first.url, allQueues)
   await first.close()
-  // With its owner, whom PostgreSQL insists on.
+  // The copy keeps its owner, whom PostgreSQL insists on.
   execFileSync('cp', ['-a', folders.primary, folders.standby])
   const primary = await start('primary', [`synchronous_standby_names=${STANDBY}`])
   const source = `host=127.0.0.1 port=${ports.primary} user=loanops password=${PASSWORD} application_name=${STANDBY}`

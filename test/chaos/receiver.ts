@@ -6,7 +6,7 @@ import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 import { listen } from '../support/http/serve.ts'
 
 const MAX_DELAY_MS = 300
-/** Of each, how often the receiver answers so. */
+/** How often the receiver misbehaves in each way. */
 const MISBEHAVIOUR = { drop: 0.05, error: 0.05, redirect: 0.02, hang: 0.005 }
 
 type Received = { id: string; subject: string; sequence: number; text: string; isTaken: boolean }

@@ -30,7 +30,7 @@ type Row = {
   objection: string | null
   isTaken: boolean
   standingPaise: number
-  /** By a person, at any time. */
+  /** A person has decided about it, at any time. */
   isDecided: boolean
 }
 

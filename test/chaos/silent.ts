@@ -25,7 +25,7 @@ const EPISODES = 6
 const CALLERS = 3
 /** More than are done by the end. */
 const PORTFOLIO = { clients: 500, loans: 4_000, repayments: 0 }
-/** After an episode, before the next. */
+/** The pause after an episode, before the next. */
 const CALM_MS = 1_500
 
 /** Every path fails in any way, in any combination. @returns whether every promise was held */
@@ -105,7 +105,7 @@ async function cancel({ places }: Cluster, portfolio: string): Promise<void> {
   )
 }
 
-/** Those whose clients are gone without their knowing included. */
+/** The number of open sessions, those that do not know yet that their client is gone included. */
 async function openSessions(db: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count from pg_stat_activity where application_name like 'loanops%'`.execute(

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { run } from './run-tool.ts'
 
-/** Of a generated client: makes it in a folder of its own, compiles it, and drives a loan with it. */
+/** A generated client: `drive` makes it in a folder of its own, compiles it, and drives a loan with it. */
 export type Client = {
   name: string
   /** Programs that must be there; the rest is fetched from their registries, in these versions. */
@@ -10,7 +10,7 @@ export type Client = {
   versions: string
   drive(at: { folder: string; documents: Documents }): Promise<void>
 }
-/** In OpenAPI 3.1 and in 3.0, as files. */
+/** The files of the contract in OpenAPI 3.1 and in 3.0. */
 export type Documents = { current: string; old: string }
 
 const OAPI_CODEGEN = 'v2.8.2'

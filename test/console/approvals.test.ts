@@ -198,7 +198,7 @@ t.test('the console shows nothing about approvals where no act needs one', async
     t.notMatch((await plain.admin(path)).text, /pproval/, path)
 })
 
-/** To look at, where somebody asks for them. */
+/** Takes a picture to look at, where somebody asks for them. */
 async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.PICTURES
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })

@@ -14,7 +14,7 @@ const HISTORY = 20_000
 /** What one loan has of it. */
 const OF_THE_LOAN = 5_000
 const FAILED = 4_000
-/** As the console counts. */
+/** The console counts no further. */
 const MAX_COUNTED = 1_001
 /** A count and a little more: the smallest group that a filter must not search has thrice as many. */
 const MAX_ROWS = 1_200

@@ -262,7 +262,7 @@ const PAGES = [
 
 type Window = { page: Page; errors: string[]; go(path: string): Promise<unknown> }
 
-/** With the login of the cookie alone, and with the errors that the browser logs. */
+/** A window with the login of the cookie alone, and with the errors that the browser logs. */
 async function openWindow(browser: Browser, url: string, cookie: string): Promise<Window> {
   await browser.deleteCookie(...(await browser.cookies()))
   const [name = '', value = ''] = cookie.split('=')

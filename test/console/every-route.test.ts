@@ -6,7 +6,7 @@ import { BEHIND_PROXY, elsewhere } from '../support/http/elsewhere.ts'
 
 type Route = {
   method: 'GET' | 'POST'
-  /** As the page adds it. */
+  /** The URL as the page adds it. */
   url: string
   path: string
   query: Record<string, { enum?: string[] }>
@@ -25,7 +25,7 @@ const ODD_VALUES = [
   '0001-01-01T00:00',
   '9999-12-31T23:59',
 ]
-/** As a forger would write cursors of each list's form and of others. */
+/** Cursors of each list's form and of others, as a forger would write them. */
 const CURSORS = [
   '0',
   '999999999999999999',
@@ -113,7 +113,7 @@ async function isAnswered(t: Test, browse: Visit, path: string, form?: Record<st
   t.ok(status < 500, `${status} ${path.slice(0, 100)}`)
 }
 
-/** As the pages add them, each parameter filled in. */
+/** The routes as the pages add them, each parameter filled in. */
 async function allRoutes(): Promise<Route[]> {
   return (await consoleRoutes()).map(({ method, url, schema }) => {
     const { properties = {} } = (schema?.querystring ?? {}) as { properties?: Route['query'] }

@@ -21,7 +21,7 @@ const WALK_TO_REREAD: Walk = {
   steps: [...SOURCES, { fill: ['since', '2026-02-05T00:00'] }, 'Read again'],
   shows: /The next batch reprocesses these events\./,
 }
-/** By what the question begins with. */
+/** The walks by what the question begins with. */
 const WALKS: [question: string, walk: Walk][] = [
   ['What happened to this loan', { steps: [{ search: 'L-1001' }], shows: /LOAN_DISBURSE/ }],
   ['Is the ledger paused', { steps: [], shows: /Writes are enabled|Operations wait for/ }],
@@ -225,7 +225,7 @@ const STUCK = { resolved: 'C-8', left: 'C-9' }
 const unreadable = (externalId: string) =>
   ({ kind: 'error', status: 502, match: { on: 'reads', externalId } }) as const
 
-/** From now on, only an operator's decision has it looked up again. */
+/** Leaves the operation so that only an operator's decision has it looked up again. */
 async function leaveToOperators({ db }: ConsoleService, externalId: string): Promise<void> {
   await until(async () => {
     const { rows } = await sql`

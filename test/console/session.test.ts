@@ -11,7 +11,7 @@ import {
 } from '../support/console/console.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 
-/** As after a change: without it, the list may be some seconds old. */
+/** The list as after a change: without `done`, it may be some seconds old. */
 const LIST = '/console/accounts?done=registered'
 const SECRET = String(testEnv('', '').JWT_SECRET)
 

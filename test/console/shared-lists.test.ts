@@ -16,7 +16,7 @@ t.test('people who look at the same list at once share one reading of it', async
     await sql`lock table loanops.callback in access exclusive mode`.execute(trx)
     const looks = Array.from({ length: PEOPLE }, () => operator('/console/callbacks'))
     await until(async () => (await waiting(db)) > 0, 'a look waits')
-    // By the time it is answered, the looks that were sent before it have begun.
+    // When these are answered, the looks that were sent before them have begun.
     for (let n = 0; n < PEOPLE; n++) await anybody('/console/login')
     return { looks, readings: await waiting(db) }
   })

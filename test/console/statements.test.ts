@@ -48,7 +48,7 @@ t.test('a report sent twice at once is uploaded once, and its page has what was 
   t.match(shown.text, 'The file has been uploaded and its rows checked.')
   t.match(shown.text, '100 of 120 invalid rows are shown.')
   t.match(shown.text, /Ignored columns<\/dt><dd>odd/)
-  // As from a page that the browser kept, without its script.
+  // The form comes from a page that the browser kept, without its script.
   const other = new File([[STATEMENT_HEADER, good].join('\n')], 'y.csv')
   const later = await sendFile(service, { page, path }, fields, other)
   t.equal(later.status, 303)

@@ -5,7 +5,7 @@ import { type Browse, startWithConsole } from '../support/console/console.ts'
 
 const DAY = '2026-02-05'
 const OF_DAY = `from=${DAY}&to=${DAY}`
-/** As many as an export loads at once, and a multiple of a page. */
+/** An export loads this many at once. It is a multiple of a page. */
 const HELD = 500
 const POSTED = 3
 /** More than a loan’s actions were once looked for. */
@@ -114,7 +114,10 @@ async function addPaymentsOfDay(db: Database): Promise<void> {
       from generate_series(1, ${HELD + POSTED}::integer) n`.execute(db)
 }
 
-/** Of one loan; every second payment is a refund of the first, and every action is about the first payment or operation. */
+/**
+ * Adds the history of one loan. Every second payment is a refund of the first, and every action is about the first
+ * payment or operation.
+ */
 async function addHistory(db: Database): Promise<void> {
   const at = (kind: Kind) => sql`
     to_timestamp(${START / 1_000}::integer + case when n <= ${AT_ONCE} then 0

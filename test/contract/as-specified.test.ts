@@ -10,7 +10,7 @@ import { values } from './values.ts'
 
 /** `values` last: what it submits is never run. */
 const CHAPTERS = { submitting, tracking, listing, beside, values }
-/** As one LOS numbers its loans, and as another does. */
+/** The ids by which one LOS names its loans, and another does. */
 const IDS = {
   'plain ids': (name: string) => name,
   'ids with / and Devanagari': (name: string) => `ऋण/2026/${name}`,

@@ -32,7 +32,7 @@ async function givenLoan({ run, id }: Los) {
   await run('LOAN_DISBURSE', disbursalOf(loan))
 }
 
-/** Of neither a payment nor an account may the name have a slash, but it differs between the two LOS. */
+/** The id of a payment, which may have no slash, but differs between the two LOS. */
 const payment = ({ id }: Los, name: string) => `${id('').length}_${name}`
 
 function send(los: Los, name: string, more: object = {}) {

@@ -9,7 +9,7 @@ import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** Without tap's own hooks, which keep TypeScript from loading. */
+/** The environment leaves out tap's own hooks, which keep TypeScript from loading. */
 const env = { PATH: process.env.PATH }
 const run = (file: string, args: string[]) => promisify(execFile)(file, args, { env })
 const MAX_LINES = 40

@@ -16,7 +16,7 @@ const service = await startWithConsole(t)
 const { url, db, call, operator, viewer } = service
 
 t.test('an upload keeps its name, its SHA-256 and the earlier one of the same bytes', async t => {
-  // Of several chunks, with a character outside ASCII.
+  // The file has several chunks, and a character outside ASCII.
   const rows = Array.from({ length: 3_000 }, (_, n) => ({
     payment_reference: `p-${n}`,
     note: 'é',

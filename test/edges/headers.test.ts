@@ -4,7 +4,7 @@ import { startWithConsole } from '../support/console/console.ts'
 import { rawHttp } from '../support/http/raw-http.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
 
-/** For all tests but those of access tokens, and the one whose many refusals would slow down others. */
+/** All tests share this service but those of access tokens, and the one whose many refusals would slow down others. */
 const service = await startWithConsole(t, {
   ROLE: 'api',
   DOCS_ENABLED: 'true',

@@ -114,7 +114,7 @@ t.test('the docs serve only so many readers at once, those who read nothing incl
   const slow = `/api/ledger/track/${encodeURIComponent(body.tracking_id)}?wait=30`
   // The second answer is not sent before the first.
   silent.write(get(slow, `x-internal-token: ${TOKEN}\r\n`) + get('/docs/static/index.css'))
-  // By its answer, what was sent before has been read.
+  // When this is answered, what was sent before has been read.
   await fetch(`${url}/healthz`)
   const refused = await fetch(`${url}/docs/static/index.css`)
   t.equal(refused.status, 503)
@@ -130,7 +130,7 @@ t.test('large webhooks are accepted in limited numbers, small ones always', asyn
     caller(url)('POST', '/api/webhooks/gateway_b', { event: 'x'.repeat(length) })
   const slow = await connected(Number(new URL(url).port))
   slow.write('POST /api/webhooks/gateway_b HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n{')
-  // By its answer, what was sent before has been read.
+  // When this is answered, what was sent before has been read.
   await fetch(`${url}/healthz`)
   const refused = await post(100_000)
   t.match(refused, { status: 503, body: { code: 'UNAVAILABLE' } })

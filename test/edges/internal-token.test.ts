@@ -20,7 +20,7 @@ const ENDPOINTS = [
   ['DELETE', '/api/ledger/operate'],
 ] as const
 
-/** For all tests but the one of several tokens. */
+/** All tests but the one of several tokens share this service. */
 const service = await startTestService(t, { ROLE: 'api', DOCS_ENABLED: 'true', ...BEHIND_PROXY })
 
 t.test('without the internal token every call under /api gets the same 401', async t => {

@@ -6,9 +6,9 @@ import { letTakeLong } from '../../src/http/client-error.ts'
 import { until } from '../support/until.ts'
 
 const SILENCE_MS = 200
-/** Of another caller: when it has been cut off, one that has been silent for as long is, too. */
+/** The silence of another caller: when it has been cut off, one that has been silent for as long is, too. */
 const LONGER_SILENCE_MS = 1.5 * SILENCE_MS
-/** From more than the buffers in front of us hold, down to so few bytes that all of them have arrived. */
+/** The largest is more than the buffers in front of us hold; of the smallest, all bytes have arrived. */
 const SIZES = [8_000_000, 100_000, 1_000]
 
 t.test('a caller whose bytes we have not read is not considered silent', async t => {

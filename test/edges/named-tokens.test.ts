@@ -11,7 +11,7 @@ const OPS = 'token:of:the-operators'
 const NAMES = { INTERNAL_TOKEN: `los:${LOS},ops-2:${OPS},${TOKEN}` }
 const using = (token: string) => ({ 'x-internal-token': token })
 
-/** For all tests but the one of accounts. */
+/** All tests but the one of accounts share this service. */
 const service = await startTestService(t, { ROLE: 'api', ...NAMES })
 
 t.test('an operation shows its caller and the request that was accepted', async t => {

@@ -28,7 +28,7 @@ const PAGE = /^The file is a web page or XML, not a CSV file: open it and save i
 const WITHOUT_MARK = /^The file is UTF-16 without a mark at its start: save it as CSV UTF-8$/
 const UNPACK = /: unpack it and upload the CSV file inside$/
 const EXPORT = /: export the data as CSV from the program that made it$/
-/** By their names: files that are no text, or not in an encoding that can be told. */
+/** Files by their names that are no text, or not in an encoding that can be told. */
 const FORMATS: Record<string, [string | Bytes, RegExp]> = {
   'an xlsx': [zip('[Content_Types].xml'), WORKBOOK],
   'an xlsx of another program': [zip('xl/workbook.xml'), WORKBOOK],

@@ -5,7 +5,7 @@ import { sendFile, startWithConsole } from '../support/console/console.ts'
 import { upload } from '../support/http/upload.ts'
 
 const ROWS = 2_500
-/** In the last line, a quote is never closed. */
+/** The file with a quote in its last line that is never closed. */
 const broken = (lines: string[]) => [...lines.slice(0, -1), `"${lines.at(-1)}`].join('\n')
 
 const references = [

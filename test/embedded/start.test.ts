@@ -218,7 +218,7 @@ function reset(cwd: string) {
   })
 }
 
-/** In a row. */
+/** The first of three free ports in a row. */
 async function threeFreePorts(): Promise<number> {
   const port = await freePort(0)
   const others = await Promise.allSettled([freePort(port + 1), freePort(port + 2)])

@@ -17,7 +17,7 @@ import {
 } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** As few as the settings allow. */
+/** The settings allow no fewer slots. */
 const SLOTS = 2
 
 t.test('wherever a process dies, accepted operations are done once and in order', async t => {

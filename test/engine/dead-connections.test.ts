@@ -62,7 +62,7 @@ t.test('a service whose connections all die silently reports it and recovers', a
   t.match(await call('GET', '/readyz'), { status: 200, body: { stuck: [] } })
 })
 
-/** As long as the pool can open another connection, readyz may find the database on that one. */
+/** Opens every connection of the pool: while it can open another one, readyz may find the database on that one. */
 async function openWholePool(db: Database, call: Call, poolMax: number): Promise<void> {
   const calls: Promise<unknown>[] = []
   await db.transaction().execute(async trx => {

@@ -21,7 +21,7 @@ const cancel = (call: Call, trackingId: string) =>
 const pause = (call: Call) => call('POST', '/api/ledger/pause', { reason: 'test' })
 const resume = (call: Call) => call('POST', '/api/ledger/resume')
 
-/** For the tests in which no worker may run: each has a client of its own. */
+/** The tests in which no worker may run share this service: each has a client of its own. */
 const api = await startTestService(t, { ROLE: 'api' })
 
 async function waitingClient({ call }: TestService) {

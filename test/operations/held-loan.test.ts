@@ -27,7 +27,7 @@ async function hold({ db }: TestService, name: string): Promise<() => Promise<vo
 const operate = ({ call }: TestService, status: string, data: object) =>
   call('POST', '/api/ledger/operate', { status, data })
 
-/** Until a group of operations was tried once more, with those that are held among them. */
+/** Waits until a group of operations was tried once more, with those that are held among them. */
 async function triedAgain({ call }: TestService): Promise<void> {
   const tries = async () => {
     const { body } = await call('GET', '/metrics')

@@ -25,7 +25,7 @@ async function faults({ ledger }: TestService, rules: object[]) {
   await fetch(`${ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
 }
 
-/** For all tests but the one whose ledger is down. */
+/** All tests but the one whose ledger is down share this service. */
 const { proxy, service: api } = await throughProxy(t)
 const service = withLedger(api)
 

@@ -38,7 +38,7 @@ t.test('a cancel takes back rows that a pause put off after their claim', async 
   await service.call('POST', '/api/ledger/pause', { reason: 'close of business' })
   const id = await startCsv(service, 'repayments', repaymentsCsv({}))
   await until(async () => (await waitingFor(service)).length === 1)
-  // As a worker leaves it that claimed it just before the pause.
+  // The operation is as a worker leaves it that claimed it just before the pause.
   await sql`
     update loanops.operation set attempt = 1, sent_attempt = 1 where status = 'processing'`.execute(
     service.db,
@@ -85,7 +85,7 @@ t.test('a client that was tried stays for a loan that is not fed yet', async t =
   await until(async () => (await waitingFor(service)).includes('ledger_credentials'))
   await service.db.transaction().execute(async trx => {
     await lockRun(trx, id)
-    // As in a file of which more rows are under way than line 3 comes behind.
+    // The rows are as in a file of which more rows are under way than line 3 comes behind.
     await sql`
       delete from loanops.operation o using loanops.migration_step s
        where s.operation_id = o.id and s.line = 3`.execute(trx)

@@ -16,7 +16,7 @@ t.test(
 )
 
 t.test('a loan in progress ends as it would have when its client fails in a retry', async t => {
-  // As if it had been cleaned up: the retry creates the client's operation again, and the ledger's client differs.
+  // Its operation is gone, as if cleaned up: the retry creates it again, and the ledger's client differs.
   const { service, proxy, id, row } = await retriedAfterChange(t, FORGET_CLIENT)
   await until(async () => hasEnded(await row('L-2')), 'L-2 ends')
   t.match(await row('L-2'), { state: 'failed', reason: /firstname is Usha there/ })

@@ -5,7 +5,7 @@ import { migrateCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
 
-/** For the tests whose loans have ids of their own. */
+/** The tests whose loans have ids of their own share this service. */
 const service = await startTestService(t)
 
 t.test('a loan that an operation disbursed accepts the repayments of a file', async t => {

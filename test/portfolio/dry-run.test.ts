@@ -137,7 +137,7 @@ t.test('a dry run runs alongside other work, and waits for the ledger', async t 
   t.test(
     'a dry run reports nothing while the ledger is down, and continues when it is back',
     async t => {
-      // As many failures as a loan has tries, but on the first one the ledger answers nothing else either.
+      // The ledger fails as often as a loan has tries, but on the first one it answers nothing else either.
       await fault.add({ kind: 'error', status: 503, match: { externalId: 'V-1' }, times: 3 })
       await fault.add({ kind: 'error', status: 503, match: { path: 'paymenttypes' }, times: 1 })
       const csv = repaymentsCsv({ loan_external_id: 'V-1' })

@@ -14,7 +14,7 @@ t.test('findings.csv has what each stage found, a line for each, before the row'
   const service = await startTestService(t)
   const { call } = service
   await migrateCsv(service, 'loans', loansCsv({}))
-  // By hand, so that the ledger has another repayment with this reference.
+  // An earlier run leaves another repayment with this reference at the ledger.
   await migrateCsv(service, 'repayments', repaymentsCsv({ payment_reference: 'p-9' }))
   const csv = repaymentsCsv(
     {},

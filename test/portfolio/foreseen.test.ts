@@ -133,7 +133,7 @@ t.test('a dry run reads the clients of a number only where the ledger can search
   t.match(dry_run, { would_change: 1, unknown: 0 })
 })
 
-/** Of the head office, with these permissions alone. */
+/** Creates a user of the head office with these permissions alone. */
 async function givenUser(url: string, username: string, permissions: string[]) {
   const head = driver(url)
   const { body: role } = await head.call('POST', '/roles', { name: 'Least', description: 'Least' })

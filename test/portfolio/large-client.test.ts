@@ -5,7 +5,7 @@ import { loansCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
 const LOANS = 1_500
-/** As many as a run has under way. */
+/** A few more rows than a run has under way. */
 const MAX_ROWS_AT_ONCE = 1_100
 
 t.test('a client that is refused fails any number of loans, a few at a time', async t => {

@@ -94,7 +94,7 @@ t.test('one payment becomes one repayment, whatever the gateway column says', as
   })
 })
 
-/** For each loan: the finding of a dry run, the result of a run, and the valid repayments after both. */
+/** What each loan has: the finding of a dry run, the result of a run, and the valid repayments after both. */
 async function verdicts(service: PaymentService, csv: string): Promise<Record<string, any>> {
   const { migration_id } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
   await service.call('POST', '/api/migration/run', { migration_id })

@@ -50,7 +50,7 @@ async function uploadThrough(
       return rows.length > 0
     }, 'the upload waits for the lock')
     await meanwhile.execute(db)
-    // In an object, so that it is not awaited here: it ends only after this transaction.
+    // The object keeps the upload from being awaited here: it ends only after this transaction.
     return { uploading }
   })
   return locked.uploading

@@ -5,7 +5,7 @@ import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/portfolio/mig
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
 
-/** For the tests of runs, each of which has clients and loans of its own. */
+/** The tests of runs share this service: each has clients and loans of its own. */
 const service = await startTestService(t)
 
 t.test(

@@ -5,7 +5,7 @@ import { ended, errorsOf, migrateCsv, rowsOf } from '../support/portfolio/migrat
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-/** For all tests: each has clients and loans of its own. */
+/** All tests share this service: each has clients and loans of its own. */
 const service = await startTestService(t)
 
 t.test('a run takes a loan as far as its dates go, and creates its client once', async t => {

@@ -142,7 +142,7 @@ async function runOf(service: TestService, { id, type, csv, findings }: Looked) 
     }
   }
 
-  /** Of a loan, what it has at the ledger; of a repayment, its receipt number there. */
+  /** What a row is about: its loan's id, or the loan and the receipt number of its repayment. */
   function subjectOf(line: number): string {
     const [first, , , fourth] = cells[line - 1] as string[]
     return type === 'loans' ? ((cells[line - 1] as string[])[7] as string) : `${first} ${fourth}`
@@ -198,7 +198,9 @@ async function changeAtLedger(service: TestService, file: number) {
   })
 }
 
-/** With an office and products that each have a rule of their own, and clients that have some of the numbers. */
+/**
+ * A service with an office and products that each have a rule of their own, and clients that have some of the numbers.
+ */
 async function verdictService(t: Test): Promise<TestService> {
   const lenders = {
     LENDER_02: { product: 'Narrow' },

@@ -6,7 +6,7 @@ import { REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-/** For all tests but the one that counts what is kept. */
+/** All tests but the one that counts what is kept share this service. */
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test(

@@ -8,7 +8,10 @@ import { startTestService } from '../support/service.ts'
 
 const REMEDY = 'format the column as text in the spreadsheet, and enter the value as it was issued'
 
-/** For all tests: a file's rows are compared with each other, and with the loans that another file has run. */
+/**
+ * All tests share this service: a file's rows are compared with each other, and with the loans that another file has
+ * run.
+ */
 const service = await startTestService(t, { ROLE: 'api' })
 
 t.test('a huge cell in any column is an error of its row', async t => {
@@ -432,7 +435,7 @@ t.test('more decimals than a column has, even zeros, are an error of the row', a
     { interest_rate_per_period: '12.0000000' },
     { principal: '1200.50', disbursed_amount: '500.0', interest_rate_per_period: '12.500000' },
   ].map((row, i) => ({ loan_external_id: `N-${i}`, ...row }))
-  // As a country with a decimal comma separates the cells.
+  // A country with a decimal comma separates the cells so.
   const csv = loansCsv(...loans).replaceAll(',', ';')
   t.match((await uploadCsv(service, 'loans', csv)).body, {
     invalid_rows: 5,

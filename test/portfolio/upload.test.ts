@@ -50,7 +50,7 @@ t.test('slow uploads do not hold up other requests', async t => {
     )
     return socket
   })
-  // By then the service has received all of the slow requests.
+  // After these calls, the service has received all of the slow requests.
   for (let round = 0; round < 20; round++) await service.call('GET', '/healthz')
   const event = await service.call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', {
     event: 'payment.captured',

@@ -84,7 +84,7 @@ function paymentSettings(lendersFile: string): NodeJS.ProcessEnv {
     GATEWAY_A_WEBHOOK_SECRET: SECRETS.a,
     SOAK_SECRET_OF_B: SECRETS.b,
     LENDERS_FILE: lendersFile,
-    // As many as the ledger's process can use.
+    // The ledger's process can use no more calls at a time.
     LEDGER_CONCURRENCY: '8',
     REPAYMENT_CRON: '* * * * *',
     RECONCILE_CRON: '',

@@ -81,7 +81,7 @@ export async function measure(
   ]
 }
 
-/** In milliseconds, in order; waits for those that are not final yet. */
+/** The times in milliseconds, the shortest first. Waits for the operations that are not final yet. */
 async function submitToFinal(db: Database, accepted: Accepted[]): Promise<number[]> {
   const sentAt = new Map(accepted.map(one => [one.id, one.sentAt]))
   const rows = await until(async () => {

@@ -6,7 +6,7 @@ import type { Post } from './post.ts'
 const MAX_CONCURRENT_STORIES = 64
 /** A loan is paid once its disbursal is surely over, so that what becomes of a payment is known beforehand. */
 const PAID_AFTER_MS = 15_000
-/** Of the newest loans, this many are paid; each gets its instalments, and none is overpaid. */
+/** This many of the newest loans are paid; each gets its instalments, and none is overpaid. */
 const PAID_LOANS = 2_000
 
 export type Accepted = { id: string; sentAt: number }
@@ -23,7 +23,7 @@ export function operationSender(post: Post, draw: () => number) {
   const telling = Array.from({ length: MAX_CONCURRENT_STORIES }, begin)
 
   return {
-    /** In the order of their acceptance. */
+    /** The operations in the order of their acceptance. */
     accepted,
     /** Sends the next operation of one of the stories, once the one before it was accepted. */
     async send(): Promise<void> {

@@ -33,7 +33,10 @@ export async function tableSizes(db: Database): Promise<Tables> {
   return rows
 }
 
-/** Of each table the most dead rows in several samples, and the largest size; what a row takes if it grows with the traffic. */
+/**
+ * The most dead rows of each table in several samples, and its largest size; what a row takes if it grows with the
+ * traffic.
+ */
 export async function tableFigures(db: Database, samples: Tables[]): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, all] of Map.groupBy(samples.flat(), table => table.name)) {
@@ -81,7 +84,7 @@ async function perRow(db: Database): Promise<Figure[]> {
   })
 }
 
-/** In one statement: a moment later there are more rows. */
+/** One statement asks for both: a moment later there are more rows. */
 async function sizeAndRows(db: Database, name: string): Promise<Sum> {
   const { rows } = await sql<Sum>`
     select count(*)::float8 as rows, pg_table_size(${name}::regclass)::float8 as heap,

@@ -22,7 +22,7 @@ export async function bundle(folder: string): Promise<string> {
     external: ['argon2', 'pino', '@fastify/swagger-ui', '@zxcvbn-ts/*'],
     // Only that module asks where it is.
     define: { 'import.meta.url': JSON.stringify(new URL('src/config/', PROJECT_FOLDER)) },
-    // Of the libraries that are CommonJS.
+    // The libraries that are CommonJS need `require`.
     banner: {
       js: `import { createRequire } from 'node:module'\nconst require = createRequire('${resolve('package.json')}')`,
     },

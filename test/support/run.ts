@@ -95,7 +95,7 @@ async function run(files: string[], options: string[]) {
   return { status: status ?? 1, report }
 }
 
-/** Beside the tests. Its output comes when it has ended. */
+/** Runs the program beside the tests. Its output comes when it has ended. */
 async function check(program: string, ...args: string[]): Promise<number> {
   const child = spawn(resolve('node_modules/.bin', program), args)
   const [output, errors, [status]] = await Promise.all([
@@ -140,7 +140,7 @@ function isBuilt(): boolean {
   return tap.plugin.every(name => name.startsWith('!') && !program.includes(`"${name.slice(1)}"`))
 }
 
-/** In memory if there is enough: copying databases on disk takes an eighth of the suite's time. */
+/** The folder is in memory if there is enough: copying databases on disk takes an eighth of the suite's time. */
 async function postgresFolder(): Promise<string> {
   const { bavail, bsize } = existsSync(MEMORY) ? statfsSync(MEMORY) : { bavail: 0, bsize: 0 }
   const isInMemory = bavail * bsize >= ROOM_BYTES && freemem() >= ROOM_BYTES

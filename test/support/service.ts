@@ -37,7 +37,7 @@ export function testEnv(
 }
 
 export type TestService = {
-  /** Without a path. */
+  /** The service's URL, without a path. */
   url: string
   db: Database
   databaseUrl: string
@@ -57,7 +57,7 @@ export type Call = (
 export type Preparation = {
   gateways?: Gateway[]
   prepare?(db: Database): Promise<unknown>
-  /** Of the sandbox ledger. */
+  /** The flags of the sandbox ledger. */
   flags?: string[]
   atLedger?(service: Pick<TestService, 'ledger'>): Promise<unknown>
 }

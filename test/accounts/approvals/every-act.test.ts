@@ -24,9 +24,9 @@ const TIMES = ['once', 'changed', 'late'] as const
 type Time = (typeof TIMES)[number]
 type Row = {
   act: Act
-  /** Under which the audit has what is done. */
+  /** The action under which the audit has what is done. */
   action: string
-  /** Of what it is about. */
+  /** What the proposal shows of what it is about. */
   shows: object
   api?(time: Time): Promise<{ status: number; body: any }>
   form?(time: Time): Promise<Seen>
@@ -272,7 +272,7 @@ t.test('a dry run is no act, and needs nobody', async t => {
   t.match(replay, { status: 202, body: { callbacks: 1 } })
 })
 
-/** Those that the table asks for, of its own or of others. */
+/** The audited effects of this action; with '', of every act that a second person approved. */
 async function effectsOf(action: string) {
   const { rows } = await sql<object>`
     select actor, action, subject, detail from ops.audit
@@ -281,7 +281,7 @@ async function effectsOf(action: string) {
   return rows
 }
 
-/** By the console's form, or where it has none, by the API. @returns the proposal */
+/** Proposes the act by the console's form, or where it has none, by the API. @returns the proposal */
 async function fromForm({ form, api }: Pick<Row, 'form' | 'api'>, time: Time) {
   if (form === undefined) return (await api?.(time))?.body
   const { status, headers } = await form(time)
@@ -444,7 +444,7 @@ function ofAccount(name: 'disable' | 'unlock' | 'reset'): Row {
     shows: { role: 'viewer', disabled_at: null },
     api: time => admin.post(`account/${name}.${time}/${name}`),
     form: time => form(`accounts/${name}.${time}/${name}`),
-    // As a change of its password does.
+    // A change of its password does this.
     change: time =>
       sql`update loanops.account set token_generation = token_generation + 1 where username = ${`${name}.${time}`}`.execute(
         db,

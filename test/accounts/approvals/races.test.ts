@@ -51,7 +51,7 @@ t.test('a payment that matches again meanwhile is not decided without a second p
   ] as const)
     await save(capturedA({ id, amount }))
   await transform()
-  // As somebody may know in advance.
+  // Somebody may know these in advance.
   const items = matchingItems(wanted.decision, wanted.filter, 'Asia/Kolkata')
   const seen = await countItems(db, items)
   t.equal(seen.count, 2)
@@ -160,7 +160,7 @@ async function proposed(call: ActCall<any, any, any>, act: Act, request: object,
   return made.proposal.approval_id
 }
 
-/** As whoever settles payments does. */
+/** Sets the payment's state as whoever settles payments does. */
 function set(state: string, reason: string | null) {
   return db.transaction().execute(async trx => {
     await lockSettling(trx)

@@ -284,7 +284,7 @@ async function seal(db: Database, most = 1_000): Promise<number> {
   return rows[0]?.sealed ?? Number.NaN
 }
 
-/** With the triggers off, as only the owner can. */
+/** Runs the statements with the triggers off, as only the owner can. */
 async function asOwner(db: Database, statements: string): Promise<void> {
   await sql
     .raw(`begin;
@@ -297,7 +297,7 @@ async function asOwner(db: Database, statements: string): Promise<void> {
     .execute(db)
 }
 
-/** As an owner would who knows how the chain is computed. */
+/** Computes the seals again, as an owner could who knows how the chain is computed. */
 async function sealAnew(db: Database, from: number, to: number): Promise<void> {
   for (let position = from; position <= to; position++)
     await asOwner(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { ADMIN, OPERATOR, startWithAccounts } from '../../support/accounts/admin.ts'
 
-/** For all tests but those that count wrong passwords, which slow down later ones. */
+/** All tests share this service but those that count wrong passwords, which slow down later ones. */
 const service = await startWithAccounts(t)
 
 t.test('a username and its password get an access token', async t => {
@@ -30,7 +30,7 @@ t.test('an unknown user and a wrong password get the same answer', async t => {
 
 t.test('an unknown user takes as long as a wrong password', async t => {
   const { call } = await startWithAccounts(t)
-  // Of this process, which hashes: unlike the time that passes, it hardly grows on a busy machine.
+  // This process hashes: unlike the time that passes, its CPU time hardly grows on a busy machine.
   const cpuTimeOf = async (username: string) => {
     const start = process.cpuUsage()
     await call('POST', '/api/account/login', { username, password: 'no' })

@@ -11,7 +11,7 @@ import { type FreshDatabase, freshDatabase } from '../../support/database/fresh-
 import { endSessions, untilSessionsWait } from '../../support/database/sessions.ts'
 
 const OWN = tableFiles().map(({ name }) => name)
-/** Those that replaced SQUASHED_FILES; the others came later. */
+/** The files that replaced SQUASHED_FILES; the others came later. */
 const AREAS = OWN.filter(name => name < '100')
 const LATER = OWN.filter(name => name >= '100')
 /** Takes back what LATER did, with the views that read it: each migrate makes them again. */
@@ -123,7 +123,7 @@ t.test('many migrates at once adopt a database once', async t => {
   t.same(await recorded(db), BOTH)
 })
 
-/** As a migrate of the commit SQUASHED_AT left it. */
+/** The database as a migrate of the commit SQUASHED_AT left it. */
 async function squashedDatabase(t: Test): Promise<FreshDatabase> {
   const database = await freshDatabase(t)
   await sql`delete from loanops.migration_applied where name = any(${OWN})`.execute(database.db)

@@ -74,7 +74,7 @@ async function makeOdd(db: Database, name: string, settings: object = ODD): Prom
     await sql`alter database ${sql.id(name)} set ${sql.id(setting)} = ${sql.lit(value)}`.execute(db)
 }
 
-/** Without settings of its own, it has an encoding of its own. */
+/** A database without settings of its own has an encoding of its own. */
 async function newDatabase(t: Test, settings?: object): Promise<string> {
   const { db, ownerUrl } = await freshDatabase(t)
   const name = `test_${randomBytes(6).toString('hex')}`

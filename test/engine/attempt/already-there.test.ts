@@ -21,7 +21,7 @@ import { until } from '../../support/until.ts'
 
 const EARLIER_DAY = '04 January 2026'
 
-/** For all tests: their faults are of one loan or client each. */
+/** All tests share this service: their faults are of one loan or client each. */
 const service = await startTestService(t)
 
 type Prepared = {

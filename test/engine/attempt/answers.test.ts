@@ -95,7 +95,7 @@ const CASES: Case[] = [
   { what: 'a redirect to somewhere', status: 302, body: '', ...ourSetting },
 ]
 
-/** For all tests but the first one: each has loans or clients of its own. */
+/** All tests but the first one share this service: each has loans or clients of its own. */
 const { proxy, service } = await throughProxy(t)
 
 t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {

@@ -48,7 +48,7 @@ const rowsOf = (
 
 /** Few enough at a time not to open the circuit breaker: others are answered in between. */
 const MAX_CONCURRENT = 8
-/** For when some calls get no answer. Reads beside many others meet a shorter limit. */
+/** The settings for when some calls get no answer. Reads beside many others meet a shorter limit. */
 const IMPATIENT = { LEDGER_TIMEOUT_MS: '2000' }
 
 const HURRY_EVERY_SECONDS = 2

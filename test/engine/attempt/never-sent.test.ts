@@ -13,7 +13,7 @@ import { startProcess, startProcessFor } from '../../support/process.ts'
 import { startTestService, type TestService, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-/** As few as the settings allow. */
+/** The settings allow no fewer slots. */
 const SLOTS = 2
 const OPERATIONS = 12
 

@@ -27,7 +27,7 @@ t.test('a worker whose clock is a day ahead runs and reports what was accepted',
   startProcessFor(t, 'worker', { ...env, ...shiftedBy(DAY_AND_MORE_MS) })
   t.match(await ending(service.call, id), { status: 'success' })
   t.ok((await listed(service.call, client, id)).last_error, 'it was tried before')
-  // With a timestamp of its own clock, its signature would be refused.
+  // With a timestamp of the worker's own clock, its signature would be refused.
   const [attempt] = await until(async () => {
     const attempts = [...receiver.received, ...receiver.refused]
     return attempts.length > 0 && attempts

@@ -142,7 +142,10 @@ t.test('a worker that resumes after it lost its lease changes nothing', async t 
   )
 })
 
-/** As if another worker had claimed the operation after ten seconds and died. @returns whether it was in progress */
+/**
+ * Makes it as if another worker had claimed the operation after ten seconds and died. @returns whether it was in
+ * progress
+ */
 async function loseLease({ db }: TestService, trackingId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update loanops.operation

@@ -82,7 +82,7 @@ t.test(
   },
 )
 
-/** Of a claim that has already ended, so that recording it changes nothing. */
+/** The result of a claim that has already ended, so that recording it changes nothing. */
 const newResult = (): Ended => ({
   claim: { id: newId(), number: 1, origin: 'api' } as Claim,
   key: '',

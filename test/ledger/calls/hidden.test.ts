@@ -71,7 +71,7 @@ t.test('reading back a hidden loan changes nothing, and counts as failed', async
   const posted = await service.repay('L-HEAD', 'gateway_a-pay_1', {}, 1_000)
   await service.webhook('gateway_a', capturedA({ id: 'pay_1' }), { lender: 'LENDER_02' })
   await service.batch()
-  // As if it had been posted while our user belonged to the head office.
+  // The payment is as if it had been posted while our user belonged to the head office.
   await sql`
     update core.transaction
        set state = 'posted', reason = null, posted_at = now(), assigned_loan_id = 'L-HEAD',

@@ -78,7 +78,7 @@ t.test('a process with a wrong password leaves the work to the others', async t 
     (await listed(service.call, client, id)).status === 'success'
   await until(async () => {
     const final = await Promise.all(submitted.map(isFinal))
-    // Those whose login was refused, four at most, are tried again after a minute.
+    // Operations whose login was refused, four at most, are tried again after a minute.
     return final.filter(Boolean).length >= submitted.length - 4
   }, 'the others do it')
   const minutes = (performance.now() - since) / 60_000

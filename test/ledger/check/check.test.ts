@@ -34,7 +34,7 @@ async function checked(url: string, changes: NodeJS.ProcessEnv = {}): Promise<Fi
   return checkLedger({ settings, lenders: [...lenders.values()], needed })
 }
 
-/** As `check: state`, with the lender it concerns. */
+/** The findings in these states, each as its check, the lender that it concerns, and its state. */
 const named = (findings: Finding[], ...states: Finding['state'][]) =>
   findings
     .filter(({ state }) => states.includes(state))

@@ -77,7 +77,9 @@ async function start(t: Test) {
       const body = { outcome, note: 'decided', ...(outcome === 'post' && posting(payment)) }
       return post(`${payment.gateway}/${payment.id}/resolve`, body)
     },
-    /** As the documentation says for an event that cannot be read. @param hint names the payment in it */
+    /**
+     * Posts the payment of an event that cannot be read, as the documentation says. @param hint names the payment in it
+     */
     async postUnread(payment: Known, hint: 'payment_id' | 'order_id') {
       await service.batch()
       const { rows } = await sql<{ id: string }>`

@@ -20,7 +20,7 @@ import { until } from '../../support/until.ts'
 const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
 
-/** For the tests that change no table and count no batch of others. */
+/** The tests that change no table and count no batch of others share this service. */
 const shared = await paymentService(t)
 
 t.test('a request returns the batch run that waits, or a new one while one is running', async t => {

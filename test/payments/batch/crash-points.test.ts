@@ -9,7 +9,7 @@ import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-/** Whose the loan is: the payments that the others' accounts report are not booked on it. */
+/** The loan's lender: the payments that the others' accounts report are not booked on it. */
 const ITS_LENDER = 'LENDER_02'
 
 t.test(

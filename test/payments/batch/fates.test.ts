@@ -25,7 +25,10 @@ import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 
-/** For all tests but those that need other settings, another day at the ledger, its faults, or a counter from its start. */
+/**
+ * All tests share this service but those that need other settings, another day at the ledger, its faults, or a counter
+ * from its start.
+ */
 const service = await paymentService(t)
 
 t.test(

@@ -42,7 +42,7 @@ t.test('a refund that arrives while a batch’s posting commits stops the repaym
     await until(() => waitingTransaction(service.db), 'the posting commits')
     await service.webhook('gateway_a', refundA({ id: 'rfnd_1', of: 'pay_1' }), LENDER)
     await allSaved(service.db)
-    // As another worker does that continues the run.
+    // Another worker that continues the run does this.
     const settled = sql`select core.transform('lender_02_gateway_a', 10)`.execute(service.db)
     await until(() => waitingForRow(service.db), 'the refund waits for the payment')
     return { settled }

@@ -36,7 +36,7 @@ t.test('the row that a view fails on becomes unreadable, not one that arrived si
   await service.webhook('gateway_a', capturedA({ id: 'pay_13', amount: 1_300 }), LENDER)
   const running = await service.db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
-    // In an object: a promise would be waited for in here.
+    // The object keeps the batch from being awaited in here.
     const running = { end: service.batch() }
     await until(async () => {
       const { rows } = await sql`
@@ -77,7 +77,7 @@ t.test(
     await sql`
     create function base.never(amount numeric) returns numeric language plpgsql as $$ begin
       if amount = 13 then
-        -- As after the time limit, for which this test does not wait.
+        -- This is what the time limit raises, for which this test does not wait.
         raise query_canceled;
       end if;
       return amount; end $$`.execute(service.db)

@@ -85,7 +85,7 @@ t.test('each loan that is named after an assignment needs one of its own', async
   await service.batch()
   t.match(await payment(id), OTHERWISE)
   t.equal((await service.assign(id, loan)).status, 200)
-  // In the order of the alphabet, this one is between the two.
+  // This loan is between the two in the alphabet.
   await signed(eventA('payment_link.paid', { id, loan: `${victim.loan}-b` }))
   await service.batch()
   t.match(await payment(id), OTHERWISE)

@@ -28,7 +28,7 @@ const POST = {
 const HANDLED = { outcome: 'handled', note: 'booked by hand' }
 const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
 
-/** For all tests without unreadable events, which could be the money of any payment. */
+/** All tests share this service but those with unreadable events, which could be the money of any payment. */
 const service = await paymentService(t)
 
 const sender =
@@ -464,7 +464,7 @@ t.test(
         locale: 'en',
       })
     await booked(`gateway_a-${id}`, '2026-02-06')
-    // As the event has it, but not the operator.
+    // This is the event's day, but not the operator's.
     await booked(`gateway_a-${second}`, '2026-02-05')
     for (const one of [id, second]) await service.resolve(one, post)
     const [first] = await service.repayments(loan)

@@ -26,7 +26,7 @@ const REFERENCES = {
     ],
   },
   gateway_b: {
-    // Of two versions of its webhook.
+    // The references come from two versions of its webhook.
     1453002795: [
       'customer:7112AAA812234',
       'order:order_OFR_2',

@@ -6,7 +6,7 @@ import { paymentService, replaceView } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
 const LENDER = { lender: 'LENDER_02' }
-/** Of a type that nobody has listed, about the payment of `capturedA()`. */
+/** An event of a type that nobody has listed, about the payment of `capturedA()`. */
 const rising = (facts: object = {}) => eventA('moon.risen', { status: 'risen', ...facts })
 
 t.test(
@@ -113,7 +113,7 @@ t.test('the mark of a mandate’s limit on a day is undone when its event is rer
   const { db, save, transform, fates, types } = await sourceOf(t, 'gateway_a')
   await save({ event: 'token.confirmed', payload: { token: { entity: { max_amount: 100 } } } })
   await transform()
-  // As a version left it that did not know the type.
+  // A version that did not know the type left this.
   await sql`
     insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, amount, currency, paid_at, problem,
       lender, received_at)

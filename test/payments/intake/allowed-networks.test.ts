@@ -54,7 +54,7 @@ async function withNetworks(t: Test, trust: object = {}) {
   }
 }
 
-/** For all tests but those that need other settings or a ledger that is down. */
+/** All tests but those that need other settings or a ledger that is down share this service. */
 const service = await withNetworks(t)
 
 for (const lender of [undefined, 'LENDER_02', 'LENDER_03'])
@@ -111,7 +111,7 @@ for (const [what, held, released] of [
     t.match(await service.settled(id), { state: 'posted' })
   })
 
-/** Of the refund `id`, as one that names another payment would tell of it; null: none. */
+/** The event of the refund `id` that names this payment in place of its own; null: none. */
 const refundOf = (of: string | null, id: string, status: string) => {
   const event = refundA({ id, of: 'pay_x', status })
   const refund = { ...event.payload.refund.entity, payment_id: of }

@@ -7,7 +7,7 @@ import { type PaymentService, paymentService } from '../../support/payments/paym
 import { until } from '../../support/until.ts'
 
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
-/** As `capturedA` has it. */
+/** The amount of `capturedA`. */
 const EVENTS_AMOUNT = 1_000
 
 type Row = {

@@ -5,7 +5,7 @@ import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { capturedA, successB } from '../../support/payments/gateway-events.ts'
 import { placesIn } from '../../support/payments/json-places.ts'
 
-/** Of an ordinary event of the same size. */
+/** A hostile event may take this many times what an ordinary event of the same size takes. */
 const MOST_TIMES = 10
 const MOST_KB = 64 * 1024
 /** The least of several readings counts, because a busy machine adds to some of them. */

@@ -77,7 +77,7 @@ t.test('an unreadable refund or dispute is not posted as a payment', async t => 
   }
 })
 
-/** As common relays wrap an event. */
+/** The ways in which common relays wrap an event. */
 const WRAPPERS: ((event: object) => object)[] = [
   event => ({ Type: 'Notification', Message: JSON.stringify(event) }),
   event => ({ body: event }),

@@ -71,7 +71,7 @@ t.test(
     const earlier = eventA('order.paid', { loan: 'L-1', payment: { created_at: PAID_AT - DAY_S } })
     await service.webhook('gateway_a', earlier, { lender: 'LENDER_02' })
     await service.batch()
-    // As after ten minutes of 425: under the old key the ledger would only repeat its answer.
+    // The operation is as after ten minutes of 425: under the old key the ledger would only repeat its answer.
     await sql`update loanops.operation set key_generation = 2`.execute(service.db)
     await service.faults([])
     const payment = await until(async () => {

@@ -115,7 +115,7 @@ async function start(t: Test) {
       const body = JSON.stringify(event)
       return service.webhook('gateway_a', body, { lender, headers: signedA(SECRET, body) })
     },
-    /** Of the payment and of what was sent about it, once nothing is under way. */
+    /** The fates of the payment and of what was sent about it, once nothing is under way. */
     fates: (id: string) =>
       until(async () => {
         const { rows } = await sql<{ fate: string; isUnderWay: boolean }>`
@@ -149,7 +149,7 @@ function refundOf(id: string, status: string, amount = 100_000, of = id, other =
   }
 }
 
-/** Without the payment that comes along, which would name another lender. */
+/** The event of a dispute without the payment that comes along, which would name another lender. */
 function disputeOf(id: string, status: string, other = '') {
   const event = disputeA(status, { id }, `${other}disp_${id}`)
   const { payment, ...payload } = event.payload as Record<string, unknown>

@@ -9,7 +9,7 @@ const LENDER = { lender: 'LENDER_02' }
 const MIB = 1024 * 1024
 const EVENTS = 120
 
-/** For all tests without checks: each has a payment of its own. */
+/** All tests without checks share this service: each has a payment of its own. */
 const service = await paymentService(t)
 
 t.test('a payment’s events come fifty per page, newest first, each once', async t => {
@@ -90,7 +90,7 @@ async function withChecks(t: Test) {
     signed: send('10.1.2.3', body => signedA('s2', body)),
     unsigned: send('10.1.2.3', () => ({})),
     outside: send('8.8.8.8', () => ({})),
-    /** Of each event, the newest first. */
+    /** What each event counts as, the newest first. */
     counts: async (id = 'pay_1') => {
       await service.batch()
       return (await service.events(id)).map(one => one.counts)

@@ -60,7 +60,7 @@ t.test('a refund is found and cannot be assigned', async t => {
   t.match(await service.assign('rfnd_1', 'L-1'), { status: 409, body: { code: 'CONFLICT' } })
 })
 
-/** As `fetch` cannot: with a content type that is none, or without one. */
+/** Posts what `fetch` cannot: with a content type that is none, or without one. */
 function post(url: string, body: string, type: string | undefined): Promise<number> {
   const headers = {
     'content-length': Buffer.byteLength(body),

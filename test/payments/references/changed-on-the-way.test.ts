@@ -142,7 +142,7 @@ t.test('a refused payment that the ledger has is not posted again by a reference
   await service.transfer()
   await service.batch()
   t.same(await service.fate(), ['suspense', 'loan_unknown', 'L-late', 'virtual_account'])
-  // As an attempt leaves it whose answer nobody got, and that a person has declared failed.
+  // The ledger is as an attempt leaves it whose answer nobody got, and that a person has declared failed.
   await service.ledgerCall('POST', '/loans/external-id/L-1/transactions?command=repayment', {
     transactionDate: '2026-02-05',
     dateFormat: 'yyyy-MM-dd',

@@ -6,7 +6,7 @@ import { paymentService } from '../../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const LINK = 1_576_977
-/** As its payments name it. */
+/** The link's id as its payments name it. */
 const TAGS = { cf_link_id: String(LINK) }
 
 async function withLoans(t: Test, gateway_b: object = {}, settings: NodeJS.ProcessEnv = {}) {
@@ -73,7 +73,7 @@ t.test('events of a link that name different loans hold its payments', async t =
 
 t.test('a verified payment takes its loan from a verified event of its link only', async t => {
   const service = await withLoans(t, { validateSignature: true, secretEnv: 'SECRET' })
-  // Of nobody: such an event is taken without a signature.
+  // The event names no lender: such an event is taken without a signature.
   t.match(await service.send(linkB(LINK, 'L-2'), {}), { status: 200 })
   await service.sendSigned(successB({ id: 1, tags: TAGS }))
   t.same(await service.stateOf(1), ['suspense', 'no_loan_named', null])

@@ -61,7 +61,7 @@ t.test('a mandate debit is not posted in full where a part of its money went bac
     )
   }
   t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
-  // Of two that are sent at once, the payment may be held as well, or posted for what is left.
+  // If both are sent at once, the payment may be held as well, or posted for what is left.
   t.equal((await service.standing())[DEBIT], undefined)
 })
 

@@ -110,7 +110,7 @@ t.test('payments in suspense from before there were references are matched', asy
   await save(transfer('pay_1', {}), transfer('pay_2', { id: 'va_2' }))
   await transform()
   await sql`update core.transaction set refs = null`.execute(db)
-  // As a database has it that is older than its first reference.
+  // A database that is older than its first reference has this.
   await sql`insert into core.changed_reference (gateway) values ('gateway_a')`.execute(db)
   await put('virtual_account va_1', 'L-1')
   await batch()

@@ -34,7 +34,7 @@ const step = fc.oneof(
     does: fc.constant('pay' as const),
     loan: fc.constantFrom(undefined, undefined, 'L-1'),
     day: fc.integer({ min: -1, max: 1 }),
-    // In fields of payments, several at once.
+    // A payment may have several ids at once.
     ids: fc.record(
       {
         order_id: fc.constantFrom('x', 'x', 'x', 'y'),

@@ -26,7 +26,7 @@ async function withReferences(t: Test) {
     remove: (name: string) => service.call('DELETE', path(name)),
     send: (event: object, gateway: 'gateway_a' | 'gateway_b' = 'gateway_a') =>
       service.webhook(gateway, event, LENDER),
-    /** Of a transfer into a virtual account. */
+    /** Sends the event of a transfer into a virtual account. */
     transfer: (id: string, account: string, facts: object = {}) =>
       service.webhook('gateway_a', transferA(id, account, facts), LENDER),
     fate: async (id: unknown, gateway = 'gateway_a') => {

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 const DAY = PAID_AT_ISO.slice(0, 10)
-/** As `capturedA` has it. */
+/** The payment of `capturedA`. */
 const PAYMENT = { payment_reference: 'pay_1', amount: '1000.00', transaction_date: DAY }
 
 async function withLoan(t: Test) {

@@ -114,7 +114,7 @@ t.test('the remainder of more than a loan owed says so as long as it is more', a
 
 t.test('a payment that failed, then was captured and refunded at once, is returned', async t => {
   const service = await reversing(t)
-  // With the first payment, the ledger says whose loan it is.
+  // When the first payment is posted, the ledger says whose loan it is.
   await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
   await service.signed(eventA('payment.failed', { loan: 'L-1', payment: { status: 'failed' } }))
   await service.batch()
@@ -143,7 +143,7 @@ t.test(
   'a refund of a payment that an operator may have booked by hand waits for a person',
   async t => {
     const service = await reversing(t)
-    // With the first payment, the ledger says whose loan it is.
+    // When the first payment is posted, the ledger says whose loan it is.
     await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
     await service.batch()
     await service.loseAnswer()

@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts'
 const LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
 
-/** For all tests but the one about signatures: each has a payment and a loan of its own. */
+/** All tests but the one about signatures share this service: each has a payment and a loan of its own. */
 const service = await paymentService(t)
 
 /** A payment on its way while the ledger is down, and the run that sent it. */

@@ -15,7 +15,7 @@ const { samples } = JSON.parse(
   readFileSync(new URL('../gateways/gateway-a-samples.json', import.meta.url), 'utf8'),
 )
 
-/** For all tests but those that list what there is: each has payments, and refunds, of its own. */
+/** All tests but those that list what there is share this service: each has payments, and refunds, of its own. */
 const service = await paymentService(t)
 
 t.test('a refund that was created and failed, as documented, releases its payment', async t => {

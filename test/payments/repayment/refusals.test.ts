@@ -12,7 +12,9 @@ const LENDER = { lender: 'LENDER_02' }
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 const SEVEN_DAYS_OVER = "now() - interval '8 days'"
 
-/** For all tests but the one whose lender changes its networks: each has a payment and a loan of its own. */
+/**
+ * All tests but the one whose lender changes its networks share this service: each has a payment and a loan of its own.
+ */
 const service = await paymentService(t)
 
 /** Sends events one after the other, runs a batch, and tells the payment. */

@@ -30,7 +30,7 @@ t.test('a payment has one reversal at a time, whoever starts another meanwhile',
   t.same(await service.standing(), { 'pay_1-r3': 300 })
   t.same(await service.shown('pay_1'), ['posted', null, null, '700'])
 
-  /** Until so many transactions wait for others. */
+  /** Waits until so many transactions wait for others. */
   function waiting(count: number) {
     return until(async () => {
       const { rows } = await sql`

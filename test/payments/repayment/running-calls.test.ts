@@ -123,7 +123,7 @@ t.test('a payment that a killed worker had not sent is refused at once', async t
   t.match(await service.ended('pay_1'), { state: 'suspense', reason: 'awaiting_review' })
 })
 
-/** Without an external id, as people book. Its number at the ledger. */
+/** Books the payment without an external id, as people do. @returns the repayment's number at the ledger */
 async function bookedByHand(service: PaymentService): Promise<string> {
   const { body } = await service.ledgerCall(
     'POST',
@@ -168,7 +168,10 @@ async function received(service: PaymentService): Promise<void> {
   await service.call('POST', '/api/payments/batch')
 }
 
-/** Until an attempt has ended without the ledger's answer to its write: on a busy machine, a read may time out first. */
+/**
+ * Waits until an attempt has ended without the ledger's answer to its write: on a busy machine, a read may time out
+ * first.
+ */
 async function postedByDoomed(t: Test, behind: Behind): Promise<void> {
   const { service } = behind
   const doomed = await worker(t, behind, { LEDGER_TIMEOUT_MS: '500' })

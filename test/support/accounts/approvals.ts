@@ -43,7 +43,7 @@ export async function withApprovals(t: Test, APPROVALS: string, changes: NodeJS.
   }
 }
 
-/** By hand, because it may be an act that needs approval. */
+/** Registers the account without the API, where this may need approval. */
 async function register(db: Database, account: typeof OPERATOR, role: 'operator' | 'viewer') {
   const { username, password } = account
   const passwordHash = await hashPassword(password)

@@ -28,7 +28,7 @@ export async function gatewaySandbox(t: Test) {
   }
 }
 
-/** To ask the sandbox's gateways, when a test wants it: the schedule's next time is a year away. */
+/** Settings to ask the sandbox's gateways when a test wants it: the schedule's next time is a year away. */
 export const gatewaySettings = (sandbox: SandboxGateways) => ({
   ...apiSettings(sandbox),
   BACKFILL_CRON: '0 0 1 1 *',

@@ -38,7 +38,7 @@ export function withReadback(service: PaymentService) {
         ...more,
       }),
     undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
-    /** As a ledger that was restored from a backup: without any repayment. */
+    /** Leaves the ledger without any repayment, as one that was restored from a backup. */
     async restore() {
       await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
       await service.loan('L-1')
@@ -63,7 +63,7 @@ export async function readBack(db: Database) {
   }, 'the run ends')
 }
 
-/** As the schedule does, which may have been first: then that run, which waits too. */
+/** Asks for a run as the schedule does, which may have been first. @returns the run that waits */
 export async function requestReadback(db: Database): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     with requested as (

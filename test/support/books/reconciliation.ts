@@ -22,7 +22,7 @@ export function filled({ buckets }: { buckets: object }): Record<string, string>
   )
 }
 
-/** By how much a day's buckets differ from what was captured and what is not at the gateway; null where nobody knows. */
+/** How much a day's buckets differ from what was captured and what is not at the gateway; null where nobody knows. */
 export function offBy({ captured, buckets }: any): string | null {
   if (captured === null) return null
   const sum = Decimal.sum(...Object.values<any>(buckets).map(({ amount }) => amount))

@@ -7,7 +7,7 @@ import { callbackSecret } from './callback-secret.ts'
 
 type ReceivedCallback = {
   id: string
-  /** Of this attempt, in seconds. */
+  /** The time of this attempt, in seconds. */
   timestamp: number
   headers: IncomingMessage['headers']
   body: { type: string; timestamp: string; sequence: number; data: any }

@@ -5,7 +5,7 @@ import { loansCsv } from '../portfolio/rows.ts'
 import { caller, operate, type TestService } from '../service.ts'
 import { until } from '../until.ts'
 
-/** Of LENDER_02, but for its ids. */
+/** A loan of LENDER_02, without its ids. */
 export const LOAN = {
   lenderConfig: 'LENDER_02',
   principal: 50000,

@@ -6,9 +6,9 @@ import { LONG_STATEMENT_MS } from '../../../src/database/pool/pool-config.ts'
 import { databaseUrl, serviceUrl, TEMPLATE } from './template.ts'
 
 export type FreshDatabase = {
-  /** For a service, with the runtime role. */
+  /** The URL for a service, with the runtime role. */
   url: string
-  /** For the test, with the owner's role. */
+  /** The test's own connections, with the owner's role. */
   db: Database
   ownerUrl: string
 }

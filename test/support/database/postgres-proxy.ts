@@ -17,7 +17,7 @@ const KNOWN_TO_PGBOUNCER = [
 
 const SHUTDOWN = fatal('57P01', 'terminating connection due to administrator command')
 const SERVER_LOST = fatal('08P01', 'server conn crashed?')
-/** As far apart as PgBouncer was seen to send them. */
+/** PgBouncer was seen to send them this far apart. */
 const PACKETS_APART_MS = 20
 
 type PostgresProxy = {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../../src/database/database.ts'
 import { until } from '../until.ts'
 
-/** Until as many sessions of this database wait for a lock. @param name only those with this application name */
+/** Waits until as many sessions of this database wait for a lock. @param name only those with this application name */
 export async function untilSessionsWait(
   db: Database,
   { count = 1, name = '%' }: { count?: number; name?: string } = {},

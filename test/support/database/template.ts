@@ -34,7 +34,10 @@ export async function makeTemplate(serverUrl: string): Promise<void> {
   }
 }
 
-/** Of the queue's tables, once a minute. In a fresh database it is due at once, and takes as long as the service's start. */
+/**
+ * pg-boss maintains its tables once a minute. In a fresh database this is due at once, and takes as long as the
+ * service's start.
+ */
 async function postponeMaintenance(url: string): Promise<void> {
   await withClient(url, client =>
     client.query(`

@@ -141,7 +141,7 @@ export class Interleaving {
     closing.onCommit()
   }
 
-  /** As if every worker had been dead for the time of a lease. */
+  /** Ends all leases, as if every worker had been dead for the time of one. */
   async #expire(): Promise<void> {
     await sql`
       update loanops.operation set claimed_until = now() - interval '1 second'
@@ -157,7 +157,7 @@ export class Interleaving {
     this.#held = this.#held.filter(claim => held.includes(claimKey(claim)))
   }
 
-  /** Until every statement has ended or waits for another transaction. */
+  /** Waits until every statement has ended or waits for another transaction. */
   async #untilWaiting(): Promise<void> {
     for (;;) {
       const busy = this.#open.filter(({ isBusy }) => isBusy)

@@ -83,7 +83,7 @@ const TEXTS = [
   '{"a":12345678901234567890}',
 ]
 
-/** As fast-check's own `binary`, which takes a second to make. */
+/** The same as fast-check's own `binary`, which takes a second to make. */
 export const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff - SURROGATES })
   .map(nth => String.fromCodePoint(nth < FIRST_SURROGATE ? nth : nth + SURROGATES))

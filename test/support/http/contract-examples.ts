@@ -1,7 +1,7 @@
 import { TOKEN } from '../service.ts'
 import type { Endpoint } from './openapi-requests.ts'
 
-/** Those of the body, or none. */
+/** The examples of the body; one that is undefined if there is none. */
 export function examplesOf({ requestBody }: Endpoint): unknown[] {
   const [{ example = undefined, examples = undefined } = {}] = Object.values(
     requestBody?.content ?? {},

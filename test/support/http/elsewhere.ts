@@ -1,4 +1,4 @@
-/** For services that many refused calls are sent to: those of one address would be answered late. */
+/** The setting of services that many refused calls are sent to: those of one address would be answered late. */
 export const BEHIND_PROXY = { TRUST_PROXY: '127.0.0.1' }
 
 let calls = 0

@@ -29,7 +29,7 @@ export type Request = {
   body: Uint8Array | undefined
 }
 
-/** Without references. */
+/** The contract's endpoints, with all references replaced by what they name. */
 export function endpointsOf(openapi: object): Endpoint[] {
   const { paths }: OpenApi = inlined(openapi)
   return Object.entries(paths).flatMap(([path, calls]) =>

@@ -19,7 +19,7 @@ type Reply = {
   body: any
 }
 
-/** Of the product LENDER_0<product>, with other members of its body. */
+/** A loan of the product LENDER_0<product>, with other members of its body. */
 type LoanOptions = { until?: LoanState; product?: number; [term: string]: unknown }
 
 type Extra = {

@@ -78,7 +78,7 @@ async function send(ledger: LedgerAddress, request: Step['request'], names: Name
   const response = await fetch(ledger.url + fill(request.path, names), {
     method: request.method,
     headers,
-    // As bytes, because fetch would add its own content type to a string.
+    // The body is bytes, because fetch would add its own content type to a string.
     ...(payload === undefined ? {} : { body: Buffer.from(payload) }),
     redirect: 'manual',
     signal: AbortSignal.timeout(60_000),

@@ -40,7 +40,7 @@ export async function givenProduct(
 const flatCharge = (service: AtLedger, chargeTimeType: number, amount: number) =>
   givenCharge(service, { chargeTimeType, amount, penalty: chargeTimeType === 9 })
 
-/** With grace, tolerances and charges of each kind that a request can carry. */
+/** Creates a product with grace, tolerances and charges of each kind that a request can carry. */
 export async function givenProductWithTerms(service: AtLedger, name: string): Promise<number> {
   const charges = [
     await flatCharge(service, 1, 500),

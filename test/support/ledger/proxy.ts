@@ -40,7 +40,7 @@ type Proxy = {
   /** Calls that are not answered yet, and the most that there were at a time. */
   underWay: number
   mostUnderWay: number
-  /** Of all calls, as they were sent. */
+  /** The targets of all calls, as they were sent. */
   targets: string[]
 }
 
@@ -68,7 +68,7 @@ export async function startProxy(t: Test): Promise<Proxy> {
     await meant?.after
     if (meant?.after) proxy.held--
     const found = meant?.isTwice || meant?.after || meant?.alters ? undefined : meant
-    // Without an answer where the test has ended and closed the ledger.
+    // The ledger does not answer once the test has ended and closed it.
     const passed =
       found && !found.afterwards
         ? undefined
@@ -142,7 +142,7 @@ function answerOf({ status = 200, body = '', isFromStore }: Interference): Passe
   }
 }
 
-/** As Tomcat and Spring answer. */
+/** The body with which Tomcat and Spring answer. */
 export const containerBody = (status: number) => ({
   timestamp: '2026-01-05T10:00:00.000+00:00',
   status,
@@ -150,7 +150,7 @@ export const containerBody = (status: number) => ({
   path: '/fineract-provider/api/v1/loans',
 })
 
-/** As Fineract itself answers. */
+/** The body with which Fineract itself answers. */
 export const ledgerBody = (status: number, code: string, message = 'No, because of a rule.') => ({
   developerMessage: message,
   httpStatusCode: String(status),

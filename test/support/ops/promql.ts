@@ -1,4 +1,4 @@
-/** As scraped at one time from all targets. */
+/** What is scraped at one time from all targets. */
 export type Scrape = Sample[]
 type Sample = { labels: Record<string, string>; value: number }
 /** One scrape a minute, the oldest first. */

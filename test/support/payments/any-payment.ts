@@ -73,9 +73,9 @@ type Events = {
   genuine(id: string, payment: AnyPayment): object[]
   /** Undefined if the gateway has no such event. */
   forged(id: string, what: Forgery): object | undefined
-  /** Of its id, and as if it were captured. */
+  /** An event with the payment's id that cannot be read, and looks as if it were captured. */
   unreadable(id: string): object
-  /** Of its money, without its id. */
+  /** An event with the payment's money, without its id. */
   nameless(id: string, payment: AnyPayment): object
   /** Events with an amount and a loan that are no money. */
   worthless(id: string): object[]
@@ -121,7 +121,7 @@ export const EVENTS: Record<AnyPayment['gateway'], Events> = {
   },
 }
 
-/** With its noise in place. */
+/** The event's body, with the noise in its place. */
 export function bodyOf(event: object, noise = ''): Buffer {
   const parts = JSON.stringify(event).split(NOISE)
   return Buffer.concat(
@@ -132,7 +132,7 @@ export function bodyOf(event: object, noise = ''): Buffer {
   )
 }
 
-/** In the order in which it happened. */
+/** The events in the order in which they happened. */
 function genuineA(id: string, { paise: amount, isCaptured, against, fee, loan }: AnyPayment) {
   const facts = {
     id,

@@ -6,7 +6,7 @@ export const PAID_AT_ISO = '2026-02-05T10:00:00+05:30'
 
 type A = {
   id?: unknown
-  /** In paise. */
+  /** The amount in paise. */
   amount?: unknown
   currency?: unknown
   status?: string
@@ -60,7 +60,7 @@ export function refundA(
     payment_id: of,
     notes: [],
     created_at: PAID_AT + 600,
-    // As in the documentation.
+    // The documentation calls a refund processed that is only created.
     status: status === 'created' ? 'processed' : status,
   }
   const event = eventA(`refund.${status}`, { id: of, ...payment })
@@ -89,7 +89,7 @@ export function disputeA(status: string, payment: A = {}, disputeId = 'disp_1') 
 
 type B = {
   id?: unknown
-  /** In rupees. */
+  /** The amount in rupees. */
   amount?: unknown
   currency?: unknown
   status?: string
@@ -177,7 +177,7 @@ export const drawB = (type: string, more: object = {}, tags: unknown = null) => 
   },
 })
 
-/** Of a payment link of gateway B, whose payments have events of their own. */
+/** An event of a payment link of gateway B, whose payments have events of their own. */
 export const linkB = (id: unknown, loan: string, more: object = {}) => ({
   type: 'PAYMENT_LINK_EVENT',
   version: 1,

@@ -1,4 +1,4 @@
-/** For each member of an event, a way to put another JSON text in its place. */
+/** Ways to put another JSON text in the place of each member of an event. */
 export function placesIn(event: object): ((text: string) => string)[] {
   const mark = '"@@"'
   const places: ((text: string) => string)[] = []

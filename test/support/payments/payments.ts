@@ -99,7 +99,7 @@ export function withLedger<Service extends TestService>(service: Service) {
         { kind: 'drop', match: { on: 'writes' }, times: 1 },
         { kind: 'error', status: 502, match: { on: 'reads', path: '/transactions/' } },
       ]),
-    /** Of this loan, or of all. */
+    /** The repayments of this loan, or of all. */
     repayments: async (loan?: string) =>
       (await booksAt(service.ledger.controlUrl)).transactions.filter(
         one =>

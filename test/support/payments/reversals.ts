@@ -8,7 +8,7 @@ import { disputeA, PAID_AT_ISO, refundA, refundB, signedA, signedB } from './gat
 import { paymentService } from './payments.ts'
 
 const SECRET = 'secret'
-/** Of a lender that takes unsigned events too, and books what is proved. */
+/** The settings of a lender that takes unsigned events too, and books what is proved. */
 export const AUTOMATIC = { validateSignature: false, reversals: 'automatic', secretEnv: 'S' }
 export const MANUAL = { ...AUTOMATIC, reversals: 'manual' }
 

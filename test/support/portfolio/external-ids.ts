@@ -16,7 +16,7 @@ export const EXTERNAL_IDS: readonly ((name: string) => string)[] = [
 const FIRST_IDEOGRAPH = 0x4e00
 const IDEOGRAPHS = 20_000
 
-/** Of consecutive numbers, the ids of all kinds. */
+/** Consecutive numbers make ids of all kinds. */
 export function externalId(prefix: string, number: number): string {
   const kind = EXTERNAL_IDS[number % EXTERNAL_IDS.length] as (name: string) => string
   return kind(`${prefix}${Math.floor(number / EXTERNAL_IDS.length)}`)

@@ -196,7 +196,7 @@ export const rupees = (paise: bigint) => `${paise / 100n}.${String(paise % 100n)
 const MONTHS =
   'January February March April May June July August September October November December'.split(' ')
 
-/** In either of the accepted forms. */
+/** A day in either of the accepted forms. */
 function dayOf(time: number, n: number): string {
   const iso = new Date(time).toISOString().slice(0, 10)
   const [year, month, day] = iso.split('-')

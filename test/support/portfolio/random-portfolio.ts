@@ -169,7 +169,7 @@ export function randomRepayments({ pick, chance }: Draw, loans: string[], file: 
   const drawn = Array.from({ length: 50 }, () => {
     const nth = pick([0, 1, 2, 3, 4, 5])
     const isOfGateway = chance(0.2)
-    // As a spreadsheet may have saved it between two files.
+    // A spreadsheet may have dropped the zero between two files.
     const reference = chance(0.2) ? `70${nth}` : `070${nth}`
     // Mostly as in every other file, so that later ones find it at the ledger.
     const usual = chance(0.9) ? (DAYS[nth] as string) : pick(DAYS)
