@@ -25,6 +25,7 @@ import { backlog } from './http/limits.ts'
 import { type Ledger, openLedger } from './ledger/calls/client.ts'
 import { warnOfRefusals } from './ledger/calls/warn-of-refusals.ts'
 import { watchCase } from './ledger/calls/watch-case.ts'
+import { isLoginFoundRight } from './ledger/check/saved-findings.ts'
 import { passHungCalls } from './ledger/slots/hung-calls.ts'
 import { shareSlots } from './ledger/slots/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots/slots.ts'
@@ -77,7 +78,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const metrics = openMetrics(allCounters)
   const watch = openWatch(undefined, (of, ms) => metrics.commitWait.observe({ of }, ms / 1_000))
   const traces = await openTraces(config, log)
-  const ledger = openMeasuredLedger(config, metrics, log)
+  const ledger = openMeasuredLedger(db, config, metrics, log)
   // Everything in this process that calls the ledger shares these slots.
   const slots = openSlots(config.LEDGER_CONCURRENCY)
   const pauses = watchPauses(db, log)
@@ -185,8 +186,17 @@ function tendSlots(
   return total === undefined ? [passing] : [passing, shareSlots(db, slots, { most, total, log })]
 }
 
-function openMeasuredLedger(config: Config, metrics: Metrics, log: FastifyBaseLogger): Ledger {
-  const ledger = openLedger(config, call => metrics.unanswered.during('ledger', call))
+function openMeasuredLedger(
+  db: Database,
+  config: Config,
+  metrics: Metrics,
+  log: FastifyBaseLogger,
+): Ledger {
+  const ledger = openLedger(
+    config,
+    call => metrics.unanswered.during('ledger', call),
+    withinMs => isLoginFoundRight(db, withinMs),
+  )
   watchCase(metrics.registry, ledger, log)
   warnOfRefusals(ledger, log)
   return ledger

@@ -1,7 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import type { Watch } from '../../database/watch.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
-import { isLoginFoundRight } from '../../ledger/check/saved-findings.ts'
 import type { Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
 import type { Job } from '../../queue/job.ts'
@@ -38,7 +37,7 @@ export function startSweep(
     // The probe is not timed, because one of a ledger that hangs takes as long as a call may. Without a free slot, the
     // answers to the calls under way tell as much.
     if (ledger.breaker.isOpen() && slots.free('live') > 0)
-      await slots.run('live', () => probe(db, ledger)).catch(onError)
+      await slots.run('live', () => ledger.probe()).catch(onError)
     const startedAt = performance.now()
     // With a hundred thousand subjects waiting, a sweep takes long, and the pause after it is longer still.
     return (await sweep(stopping)) ? CONTINUE_AFTER_MS : restAfter(startedAt, SWEEP_EVERY_MS)
@@ -65,11 +64,4 @@ export function startSweep(
     const find = ledger.breaker.isOpen() ? endableSubjects(deadlineSeconds) : overdueSubjects
     return find(db, origins, limit, after)
   }
-}
-
-async function probe(db: Database, { login, probe }: Ledger): Promise<boolean> {
-  // A check of the set-up, by whichever process, may have shown that the login is right again.
-  if (login.refusal() !== null && (await isLoginFoundRight(db, login.refusedMsAgo())))
-    login.testAgain()
-  return probe()
 }

@@ -66,12 +66,13 @@ export type Writer = { ledger: Pick<Ledger, 'read' | 'write'>; key: string }
 export function openLedger(
   settings: LedgerSettings,
   during: <T>(call: () => Promise<T>) => Promise<T> = call => call(),
+  isLoginFoundRight: (withinMs: number) => Promise<boolean> = async () => false,
 ): Ledger {
   const sender = openSender(settings)
   const callersSender = openSender({ ...settings, LEDGER_CONCURRENCY: READS_FOR_CALLERS })
   const listeners: Listener[] = []
   const answered = answering(during, listeners)
-  const login = openLedgerLogin()
+  const login = openLedgerLogin(isLoginFoundRight)
   const breaker = openBreaker(login.refusal)
   const call = guarding(breaker, login, (request, kind) => answered(request, kind, sender))
   const reads = new AbortController()

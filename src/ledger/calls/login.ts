@@ -21,12 +21,12 @@ export type LedgerLogin = {
   guard(send: () => Promise<Answer>, call: Call): Promise<Answer>
   /** How the ledger refused the login; null if it did not. */
   refusal(): string | null
-  refusedMsAgo(): number
   /** Lets a read test the login soon: perhaps it was corrected. */
   testAgain(): void
 }
 
-export function openLedgerLogin(): LedgerLogin {
+/** @param isFoundRight whether a check of the set-up, by whichever process, found the login right within this time */
+export function openLedgerLogin(isFoundRight: (withinMs: number) => Promise<boolean>): LedgerLogin {
   let first: Promise<unknown> | undefined
   let refusal: string | null = null
   let refusedAt = performance.now()
@@ -45,21 +45,25 @@ export function openLedgerLogin(): LedgerLogin {
       return noted(await sending)
     },
     refusal: () => refusal,
-    refusedMsAgo: () => performance.now() - refusedAt,
     testAgain() {
       pauseMs = Math.min(pauseMs, PAUSE_FOR_PEOPLE_MS)
     },
   }
 
   async function test(send: () => Promise<Answer>, call: Call) {
-    const isDue = !isTesting && performance.now() - refusedAt >= pauseMs
-    if (call.method !== 'GET' || !isDue) return notSent(call, 'misconfigured', refusal ?? '')
+    const isDue = call.method === 'GET' && (await mayBeRight())
+    if (isTesting || !isDue) return notSent(call, 'misconfigured', refusal ?? '')
     isTesting = true
     const answer = await send().finally(() => {
       isTesting = false
     })
     pauseMs = PAUSE_MS
     return noted(answer)
+  }
+
+  async function mayBeRight(): Promise<boolean> {
+    const refusedMsAgo = performance.now() - refusedAt
+    return refusedMsAgo >= pauseMs || (await isFoundRight(refusedMsAgo).catch(() => false))
   }
 
   function noted(answer: Answer): Answer {
