@@ -59,7 +59,7 @@ t.test('a dispute that names no payment is in suspense, and not left out', async
     ])
 })
 
-t.test('a dispute that goes on is of the day of its last change', async t => {
+t.test('an open dispute of gateway B has the time of its last change', async t => {
   const service = await paymentService(t)
   await service.webhook('gateway_b', successB({ id: 1, loan: 'L-1' }), { lender: 'LENDER_02' })
   const dispute: any = disputeOfB('DISPUTE_DOCS_RECEIVED', 1_000, 1)

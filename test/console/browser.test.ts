@@ -69,16 +69,20 @@ test(
   },
 )
 
-test('a page refreshes itself until that is stopped', operator.cookie, async (t, { page, go }) => {
-  await go('/console/payments?loan=L-1001')
-  t.notMatch(await textOf(page, '#live'), /pay_later/)
-  const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
-  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-  await runBatch(url)
-  await page.waitForFunction('document.body.innerText.includes("pay_later")')
-  await go('/console/payments?loan=L-1001&refresh=off')
-  t.equal(await page.$('[hx-get]'), null)
-})
+test(
+  'a page refreshes itself unless that is switched off',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await go('/console/payments?loan=L-1001')
+    t.notMatch(await textOf(page, '#live'), /pay_later/)
+    const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
+    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+    await runBatch(url)
+    await page.waitForFunction('document.body.innerText.includes("pay_later")')
+    await go('/console/payments?loan=L-1001&refresh=off')
+    t.equal(await page.$('[hx-get]'), null)
+  },
+)
 
 test(
   'an uploaded file becomes a portfolio that is run',

@@ -30,7 +30,7 @@ const LOCKED = {
   'operation that something else has locked': 'loanops.operation',
 }
 for (const [what, rows] of Object.entries(LOCKED))
-  t.test(`one ${what} holds up no others`, async t => {
+  t.test(`one ${what} holds up no other row of a bulk decision`, async t => {
     const service = await withUntried(t)
     const path = await confirmed(service)
     // Our session, unlike a frozen worker's, keeps the row however long the worker takes to start.
@@ -58,7 +58,7 @@ t.test('a row is decided once although its worker freezes in the middle', async 
   t.same(await outcomes(service), { done: OPERATIONS, refused: 0, audited: OPERATIONS })
 })
 
-t.test('after a stop, nothing more is begun', async t => {
+t.test('a bulk decision that is stopped decides about no further row', async t => {
   const service = await withUntried(t)
   const path = await confirmed(service)
   const frozen = await frozenWorker(t, service)

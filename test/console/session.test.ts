@@ -226,36 +226,39 @@ t.test('a form that nobody can be said to have sent is mentioned once', async t 
   t.ok(isDropped(headers), 'whoever fills it in again is not told later that nothing was changed')
 })
 
-t.test('a reset password leads to its change, and from there on', async t => {
-  const credentials = { username: 'returner', password: 'a pass phrase to reset' }
-  await admin('/console/accounts', { ...credentials, role: 'viewer' })
-  const before = await loggedIn(url, credentials)
-  const list = await admin(LIST)
-  const [, path = ''] = /href="([^"]*returner\/reset)"/.exec(list.text) ?? []
-  t.match((await admin(path)).text, /<form[^>]*>.*Reset password<\/button>/s)
-  const done = await admin(path, {})
-  const [, password = ''] = /<code>([^<]+)<\/code>/.exec(done.text) ?? []
-  t.equal(done.headers.get('cache-control'), 'no-store')
-  t.equal((await before('/console')).headers.get('location'), '/console/login')
+t.test(
+  'a login with a reset password leads to no page but the one to change it, until it is changed',
+  async t => {
+    const credentials = { username: 'returner', password: 'a pass phrase to reset' }
+    await admin('/console/accounts', { ...credentials, role: 'viewer' })
+    const before = await loggedIn(url, credentials)
+    const list = await admin(LIST)
+    const [, path = ''] = /href="([^"]*returner\/reset)"/.exec(list.text) ?? []
+    t.match((await admin(path)).text, /<form[^>]*>.*Reset password<\/button>/s)
+    const done = await admin(path, {})
+    const [, password = ''] = /<code>([^<]+)<\/code>/.exec(done.text) ?? []
+    t.equal(done.headers.get('cache-control'), 'no-store')
+    t.equal((await before('/console')).headers.get('location'), '/console/login')
 
-  const browse = await loggedIn(url, { ...credentials, password })
-  for (const page of ['/console', '/console/payments'])
-    t.equal((await browse(page)).headers.get('location'), '/console/password')
-  const live = await browse('/console', undefined, { 'hx-request': 'true' })
-  t.equal(live.headers.get('hx-redirect'), '/console/password')
-  t.equal((await browse('/console/password/end-others', {})).status, 303)
-  t.match((await browse('/console/password')).text, /An administrator has reset your password/)
-  const change = { current_password: password, new_password: 'a pass phrase of my own' }
-  const refused = await browse('/console/password', { ...change, repeated_password: 'another' })
-  t.equal(refused.status, 400)
-  t.notMatch(refused.text, /a pass phrase of my own/)
-  const changed = await browse('/console/password', {
-    ...change,
-    repeated_password: change.new_password,
-  })
-  t.match((await browse(changed.headers.get('location') ?? '')).text, /password is changed/)
-  t.equal((await browse('/console')).status, 200)
-})
+    const browse = await loggedIn(url, { ...credentials, password })
+    for (const page of ['/console', '/console/payments'])
+      t.equal((await browse(page)).headers.get('location'), '/console/password')
+    const live = await browse('/console', undefined, { 'hx-request': 'true' })
+    t.equal(live.headers.get('hx-redirect'), '/console/password')
+    t.equal((await browse('/console/password/end-others', {})).status, 303)
+    t.match((await browse('/console/password')).text, /An administrator has reset your password/)
+    const change = { current_password: password, new_password: 'a pass phrase of my own' }
+    const refused = await browse('/console/password', { ...change, repeated_password: 'another' })
+    t.equal(refused.status, 400)
+    t.notMatch(refused.text, /a pass phrase of my own/)
+    const changed = await browse('/console/password', {
+      ...change,
+      repeated_password: change.new_password,
+    })
+    t.match((await browse(changed.headers.get('location') ?? '')).text, /password is changed/)
+    t.equal((await browse('/console')).status, 200)
+  },
+)
 
 t.test('a wrong current password is named beside its field', async t => {
   const password = 'a pass phrase of my own'

@@ -16,7 +16,7 @@ t.test('an id as the gateways issue them is no damaged one', t => {
   t.end()
 })
 
-t.test('what cannot be the id of a gateway’s payment says why', t => {
+t.test('a text that cannot be the id of a gateway’s payment says why', t => {
   const damaged: [what: RegExp, ...ids: string[]][] = [
     [
       /^has full-width characters or dashes/,

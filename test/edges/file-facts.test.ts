@@ -59,27 +59,33 @@ t.test('an upload keeps its name, its SHA-256 and the earlier one of the same by
   t.match(exported.text, facts.file_sha256)
 })
 
-t.test('a statement has them too, in the API and in the console', async t => {
-  const csv = `${STATEMENT_HEADER}\npay_1,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,\n`
-  const facts = { file_name: SHOWN_NAME, file_sha256: hash('sha256', csv) }
-  const path = 'gateway_a/statement?lender=LENDER_02'
-  const { body: first } = await uploadStatement(url, path, csv, ODD_NAME)
-  t.match(first, { ...facts, same_as: null })
-  const fields = { gateway: 'gateway_b', lender: 'LENDER_07' }
-  const sent = await sendFile(service, STATEMENTS, fields, new File([csv], 'again.csv'))
-  t.equal(sent.status, 303)
+t.test(
+  'a statement has its file’s name, hash and earlier copy, in the API, the audit and the console',
+  async t => {
+    const csv = `${STATEMENT_HEADER}\npay_1,7.00,INR,captured,2026-02-05T10:00:00Z,,,,,\n`
+    const facts = { file_name: SHOWN_NAME, file_sha256: hash('sha256', csv) }
+    const path = 'gateway_a/statement?lender=LENDER_02'
+    const { body: first } = await uploadStatement(url, path, csv, ODD_NAME)
+    t.match(first, { ...facts, same_as: null })
+    const fields = { gateway: 'gateway_b', lender: 'LENDER_07' }
+    const sent = await sendFile(service, STATEMENTS, fields, new File([csv], 'again.csv'))
+    t.equal(sent.status, 303)
 
-  const { statements } = (await call('GET', '/api/gateways/gateway_b/statements')).body
-  const again = { ...facts, file_name: 'again.csv', same_as: first.statement_id }
-  t.match(statements, [again])
-  const { statement_id: id } = statements[0]
-  t.match(await detailOf('gateway.statement', id), again)
-  const page = await viewer(`/console/books/statements/${id}`)
-  t.match(page.text, `<dd>${facts.file_sha256}`)
-  t.match(page.text, `<a href="/console/books/statements/${first.statement_id}">an earlier upload`)
-  t.match((await viewer('/console/books/statements.csv')).text, `,${first.statement_id},`)
-  t.match((await operator('/console/audit')).text, `<a href="/console/books/statements/${id}">`)
-})
+    const { statements } = (await call('GET', '/api/gateways/gateway_b/statements')).body
+    const again = { ...facts, file_name: 'again.csv', same_as: first.statement_id }
+    t.match(statements, [again])
+    const { statement_id: id } = statements[0]
+    t.match(await detailOf('gateway.statement', id), again)
+    const page = await viewer(`/console/books/statements/${id}`)
+    t.match(page.text, `<dd>${facts.file_sha256}`)
+    t.match(
+      page.text,
+      `<a href="/console/books/statements/${first.statement_id}">an earlier upload`,
+    )
+    t.match((await viewer('/console/books/statements.csv')).text, `,${first.statement_id},`)
+    t.match((await operator('/console/audit')).text, `<a href="/console/books/statements/${id}">`)
+  },
+)
 
 t.test('the search finds files by their ids and by their bytes', async t => {
   const csv = repaymentsCsv({ payment_reference: 'only-here' })

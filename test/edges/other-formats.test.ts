@@ -113,7 +113,7 @@ t.test('each upload says in one sentence what a file is that it cannot take', as
   }
 })
 
-t.test('the console shows the sentence once, in the form that was sent', async t => {
+t.test('the console says once why it cannot take a file, in the form that sent it', async t => {
   const sent: [
     typeof PORTFOLIO,
     Record<string, string>,

@@ -54,7 +54,7 @@ t.test('findings.csv has what each stage found, a line for each, before the row'
   t.same(await stagesOf(), [first, [...differs, 'p-9'], ['4', 'run', 'failed', 'p-9']])
 })
 
-t.test('findings.csv has every one, however many there are', async t => {
+t.test('findings.csv has all findings, however many, unlike the hundred of an answer', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const rows = Array.from({ length: 2_500 }, (_, n) => ({
     payment_reference: `p-${n}`,

@@ -55,7 +55,7 @@ t.test(
   },
 )
 
-t.test('a call that a second person rejects never has an effect', async t => {
+t.test('a call that a second person has rejected cannot be approved', async t => {
   const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
   const loan = await ledgerLoan(ledger, 'disbursed')
   const { commandId } = await atLedger(ledger, 'POST', repaid(loan), repayment)
@@ -65,7 +65,7 @@ t.test('a call that a second person rejects never has an effect', async t => {
   t.equal(codeIn(approved), 'error.msg.audit.id.invalid')
 })
 
-t.test('with lost-external-ids, a repayment is not found by its own', async t => {
+t.test('with lost-external-ids, a repayment is not found by its own external id', async t => {
   const ledger = await start(t, 'lost-external-ids')
   const loan = await ledgerLoan(ledger, 'disbursed')
   t.ok((await atLedger(ledger, 'POST', repaid(loan), repayment)).resourceId)
@@ -80,25 +80,28 @@ t.test('with office=branch, the user does not see a client of the head office', 
   t.equal(codeIn(found), 'error.msg.client.not.found.with.client.id')
 })
 
-t.test('a flag gives a product other terms, or takes away what LoanOps needs', async t => {
-  const ledger = await start(
-    t,
-    'charges=LENDER_02',
-    'recalculation=LENDER_04',
-    'no-product=LENDER_03',
-    'no-payment-type',
-    'no-permission=READ_CLIENT',
-  )
-  t.match(await atLedger(ledger, 'GET', '/loanproducts/2'), {
-    graceOnPrincipalPayment: 2,
-    charges: [{ amount: 500 }, { amount: 50 }],
-  })
-  t.match(await atLedger(ledger, 'GET', '/loanproducts/4'), {
-    isInterestRecalculationEnabled: true,
-  })
-  const names = async (path: string) =>
-    (await atLedger(ledger, 'GET', path)).map(({ name }: any) => name)
-  t.notOk((await names('/loanproducts')).includes('LENDER_03'))
-  t.notOk((await names('/paymenttypes')).includes('LoanOps'))
-  t.equal(codeIn(await atLedger(ledger, 'GET', '/clients')), 'error.msg.not.authorized')
-})
+t.test(
+  'flags give products other terms, or take away a product, payment type or permission',
+  async t => {
+    const ledger = await start(
+      t,
+      'charges=LENDER_02',
+      'recalculation=LENDER_04',
+      'no-product=LENDER_03',
+      'no-payment-type',
+      'no-permission=READ_CLIENT',
+    )
+    t.match(await atLedger(ledger, 'GET', '/loanproducts/2'), {
+      graceOnPrincipalPayment: 2,
+      charges: [{ amount: 500 }, { amount: 50 }],
+    })
+    t.match(await atLedger(ledger, 'GET', '/loanproducts/4'), {
+      isInterestRecalculationEnabled: true,
+    })
+    const names = async (path: string) =>
+      (await atLedger(ledger, 'GET', path)).map(({ name }: any) => name)
+    t.notOk((await names('/loanproducts')).includes('LENDER_03'))
+    t.notOk((await names('/paymenttypes')).includes('LoanOps'))
+    t.equal(codeIn(await atLedger(ledger, 'GET', '/clients')), 'error.msg.not.authorized')
+  },
+)

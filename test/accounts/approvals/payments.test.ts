@@ -79,7 +79,7 @@ t.test('only an amount above the rule’s needs a second person', async t => {
   t.equal((await asha.post(`${path('pay_3')}/resolve`, post(1_000.01))).status, 202)
 })
 
-t.test('posting a part of a payment counts as much as all of it', async t => {
+t.test('posting a part of a payment needs the approval that the whole amount needs', async t => {
   await held('pay_4', 100_001)
   t.equal((await asha.post(`${path('pay_4')}/resolve`, post(10))).status, 202)
 })
@@ -113,18 +113,27 @@ t.test('nobody approves what is their own, and no viewer decides', async t => {
   t.match(await ravi.approve(id), { status: 409, body: { code: 'CONFLICT' } })
 })
 
-t.test('one decision ends a proposal, and another act on it may then be proposed', async t => {
-  await held('pay_7')
-  const first = await asha.post(`${path('pay_7')}/assign`, LOAN)
-  const again = await ravi.post(`${path('pay_7')}/assign`, LOAN)
-  t.match(again, { status: 409, body: { code: 'CONFLICT', detail: /already proposed/ } })
-  const rejected = await ravi.post(`approvals/${first.body.approval_id}/reject`, { note: 'why?' })
-  t.match(rejected, { status: 200, body: { state: 'rejected', decision_note: 'why?' } })
-  t.match(await ravi.approve(first.body.approval_id), { status: 409 })
-  const second = await asha.post(`${path('pay_7')}/assign`, LOAN)
-  t.match(await ravi.approve(second.body.approval_id), { status: 200, body: { state: 'waiting' } })
-  t.match(await ravi.approve(second.body.approval_id), { status: 409, body: { code: 'CONFLICT' } })
-})
+t.test(
+  'a proposal ends with its first decision, and its payment may then be proposed again',
+  async t => {
+    await held('pay_7')
+    const first = await asha.post(`${path('pay_7')}/assign`, LOAN)
+    const again = await ravi.post(`${path('pay_7')}/assign`, LOAN)
+    t.match(again, { status: 409, body: { code: 'CONFLICT', detail: /already proposed/ } })
+    const rejected = await ravi.post(`approvals/${first.body.approval_id}/reject`, { note: 'why?' })
+    t.match(rejected, { status: 200, body: { state: 'rejected', decision_note: 'why?' } })
+    t.match(await ravi.approve(first.body.approval_id), { status: 409 })
+    const second = await asha.post(`${path('pay_7')}/assign`, LOAN)
+    t.match(await ravi.approve(second.body.approval_id), {
+      status: 200,
+      body: { state: 'waiting' },
+    })
+    t.match(await ravi.approve(second.body.approval_id), {
+      status: 409,
+      body: { code: 'CONFLICT' },
+    })
+  },
+)
 
 t.test(
   'an act on a payment and on a refund with its id are proposed beside each other',

@@ -193,7 +193,7 @@ t.test('a row that was inserted with a seal in the middle of the chain is named'
   t.match(await verifyAudit(db), follows(INSERTED))
 })
 
-t.test('rows in another order are named', async t => {
+t.test('sealed rows that were put in another order are named', async t => {
   const { db, ids } = await sealedRows(t)
   await asOwner(
     db,

@@ -43,12 +43,15 @@ t.test('a connection with long statements is given up once its server is dead', 
       },
     )
 
-  t.test('a transaction that waits for us is not cut off', async t => {
-    const client = await connected()
-    await client.query('begin')
-    const other = await connected()
-    await other.query(LONG_STATEMENT)
-    t.equal((await client.query('select 1 as one')).rows[0].one, 1)
-    await Promise.all([client.end(), other.end()])
-  })
+  t.test(
+    'an open transaction of ours is not cut off during another connection’s long statement',
+    async t => {
+      const client = await connected()
+      await client.query('begin')
+      const other = await connected()
+      await other.query(LONG_STATEMENT)
+      t.equal((await client.query('select 1 as one')).rows[0].one, 1)
+      await Promise.all([client.end(), other.end()])
+    },
+  )
 })

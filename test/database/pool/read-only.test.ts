@@ -45,7 +45,7 @@ t.test('a transaction ends with the refusal of its write, and the next one succe
   await write()
 })
 
-t.test('a session that works on a statement is given up only after it', async t => {
+t.test('a session on a standby is given up only after the statement that it works on', async t => {
   const { db } = await freshDatabase(t)
   await demote(db)
   const slow = sql<{ one: number }>`select 1 as one from pg_sleep(0.5)`.execute(db)

@@ -78,7 +78,7 @@ t.test('a write waits until its start is recorded', async t => {
   t.equal(await writesSent(service), SLOTS + 1)
 })
 
-t.test('a claim counts as started if its process records no starts', async t => {
+t.test('an attempt of a process that records no starts counts as started', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const client = newName('C')
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))

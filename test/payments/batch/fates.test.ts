@@ -560,28 +560,31 @@ for (const [what, transactionDate, transactionAmount] of [
     },
   )
 
-t.test('an equal repayment that is there already, from a migration, is taken as done', async t => {
-  const one = await ownLoan(service)
-  await service.ledgerCall(
-    'POST',
-    `/loans/external-id/${one.loan}/transactions?command=repayment`,
-    {
-      transactionDate: '2026-02-05',
-      transactionAmount: 1000,
-      externalId: `gateway_a-${one.id}`,
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-    },
-  )
-  const [there] = await service.repayments(one.loan)
-  t.match(await sent(service, [capturedA(one)], one.id), {
-    state: 'posted',
-    ledger_transaction_id: String(there?.id),
-  })
-  const other = { ...ownIds(), loan: one.loan }
-  t.match(await sent(service, [capturedA(other)], other.id), { state: 'posted' })
-  t.equal((await service.repayments(one.loan)).length, 2)
-})
+t.test(
+  'an equal repayment that the ledger has already, from a migration, is taken as done',
+  async t => {
+    const one = await ownLoan(service)
+    await service.ledgerCall(
+      'POST',
+      `/loans/external-id/${one.loan}/transactions?command=repayment`,
+      {
+        transactionDate: '2026-02-05',
+        transactionAmount: 1000,
+        externalId: `gateway_a-${one.id}`,
+        dateFormat: 'yyyy-MM-dd',
+        locale: 'en',
+      },
+    )
+    const [there] = await service.repayments(one.loan)
+    t.match(await sent(service, [capturedA(one)], one.id), {
+      state: 'posted',
+      ledger_transaction_id: String(there?.id),
+    })
+    const other = { ...ownIds(), loan: one.loan }
+    t.match(await sent(service, [capturedA(other)], other.id), { state: 'posted' })
+    t.equal((await service.repayments(one.loan)).length, 2)
+  },
+)
 
 t.test(
   'while the ledger is down a payment shows why and until when it waits, and is posted afterwards',

@@ -450,7 +450,7 @@ t.test('a repayment whose answer was lost is found by the decided amount and day
 })
 
 t.test(
-  'a repayment of the decided amount and day that is there already is taken as done',
+  'a repayment of the decided amount and day that the ledger has already is taken as done',
   async t => {
     const { id, loan, sent, post } = await ownPayment()
     const second = `${id}_2`

@@ -89,7 +89,7 @@ t.test('the references at the time of the batch count, not those of the webhook'
   ])
 })
 
-t.test('days are those of the ledger’s time zone', async t => {
+t.test('the days of a reference are those of the ledger’s time zone', async t => {
   const { save, put, batch, loans } = await withReferences(t)
   // The first and the last second of 5 February in India.
   const start = PAID_AT - 10 * 3600

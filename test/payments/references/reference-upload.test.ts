@@ -155,7 +155,7 @@ t.test('an uploaded reference releases what waits for it', async t => {
   t.match((await service.payment('pay_1')).payment, { state: 'posted', matched_by: 'order' })
 })
 
-t.test('an assignment remembers the payment’s own references for the next one', async t => {
+t.test('an assignment remembers the payment’s own references for its next payments', async t => {
   const service = await withUpload(t)
   const { call, stored, webhook, batch } = service
   for (const loan of ['L-1', 'L-2']) await service.loan(loan)

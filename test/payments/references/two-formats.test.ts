@@ -188,7 +188,7 @@ t.test('a transfer that an earlier version stored in the older format is posted 
   t.match(await service.batch(), { posted: 0, suspended: 2 }, 'the newer format is no older one')
 })
 
-t.test('transfers of other money, or without a UTR, are posted each', async t => {
+t.test('transfers with different amounts or UTRs, or without a UTR, are each posted', async t => {
   const service = await withAccount(t)
   const events = [
     collected(1),

@@ -99,18 +99,21 @@ t.test('a refund that gateway B makes by itself a second time waits for a person
   t.same(await service.shown(1, 'gateway_b'), ['posted', null, 'refund', null])
 })
 
-t.test('the remainder of more than a loan owed says so as long as it is more', async t => {
-  const service = await reversing(t)
-  await service.signed(capturedA({ loan: 'L-1', amount: 2_000_000 }))
-  await service.batch()
-  t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, null])
-  await service.signed(refund({ id: 'rfnd_1', paise: 100_000 }))
-  await service.batch()
-  t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, '1000'])
-  await service.signed(refund({ id: 'rfnd_2', paise: 1_500_000 }))
-  await service.batch()
-  t.same(await service.shown('pay_1'), ['posted', null, null, '16000'])
-})
+t.test(
+  'a payment of more than its loan owed is marked as overpaid until refunds take the excess',
+  async t => {
+    const service = await reversing(t)
+    await service.signed(capturedA({ loan: 'L-1', amount: 2_000_000 }))
+    await service.batch()
+    t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, null])
+    await service.signed(refund({ id: 'rfnd_1', paise: 100_000 }))
+    await service.batch()
+    t.same(await service.shown('pay_1'), ['posted', 'overpaid', null, '1000'])
+    await service.signed(refund({ id: 'rfnd_2', paise: 1_500_000 }))
+    await service.batch()
+    t.same(await service.shown('pay_1'), ['posted', null, null, '16000'])
+  },
+)
 
 t.test('a payment that failed, then was captured and refunded at once, is returned', async t => {
   const service = await reversing(t)

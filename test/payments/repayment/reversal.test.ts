@@ -132,7 +132,7 @@ t.test('nothing is undone if what is left could not be posted', async t => {
   t.equal((await service.standing()).length, 2)
 })
 
-t.test('a reversal that was done already is done again', async t => {
+t.test('two equal reversals of a payment both succeed, and the ledger has one', async t => {
   const service = await repaidLoan(t)
   const twice = { remainder: remainder('700') }
   for (const id of await service.reverseAll([twice, twice]))
