@@ -358,10 +358,26 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
     CALLBACK_ALLOW_HTTP: 'true',
   }
   const database = 'postgres://loanops@db.example/loanops'
-  matchEach(t, warnings({ DATABASE_URL: database }), [
-    /^DATABASE_URL names no sslmode: .*db\.example/,
+  for (const url of [
+    database,
+    `${database}?sslmode=disable`,
+    `${database}?sslmode=no-verify`,
+    'postgresql:///loanops?host=db.example',
   ])
-  t.same(warnings({ DATABASE_URL: `${database}?sslmode=verify-full` }), [])
+    matchEach(t, warnings({ DATABASE_URL: url }), [
+      /^DATABASE_URL does not have the server's certificate checked: .*db\.example/,
+    ])
+  for (const url of [
+    `${database}?sslmode=verify-full`,
+    `${database}?ssl=true`,
+    'postgresql://[::1]/loanops',
+    'postgresql:///loanops?host=/run/postgresql',
+    'postgresql:///loanops',
+  ])
+    t.same(warnings({ DATABASE_URL: url }), [], url)
+  process.env.PGSSLMODE = 'verify-full'
+  t.teardown(() => delete process.env.PGSSLMODE)
+  t.same(warnings({ DATABASE_URL: database }), [])
   matchEach(t, warnings(plain), [
     /^LEDGER_URL uses plain HTTP: whoever is between us and ledger\.example can read the credentials/,
     /^GATEWAY_A_API_URL uses plain HTTP/,

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import pg from 'pg'
 import { LOOPBACK } from './loopback.ts'
 import { secretsIn } from './secrets.ts'
 import type { Settings } from './settings/settings.ts'
@@ -55,12 +56,20 @@ function plainUrls({ properties }: Known, settings: Given): string[] {
 }
 
 function plainDatabase({ DATABASE_URL: url }: Given): string[] {
-  const { hostname, searchParams } = new URL(url)
-  // A URL without a host means a socket of this machine.
-  const isHere = hostname === '' || searchParams.has('host') || LOOPBACK.test(hostname)
-  return isHere || searchParams.has('sslmode')
+  const { host, isChecked } = connection(url)
+  // A path is that of a socket of this machine.
+  const isHere = host.startsWith('/') || host === '::1' || LOOPBACK.test(host)
+  return isHere || isChecked
     ? []
     : [
-        `DATABASE_URL names no sslmode: whoever is between us and ${hostname} can read and change everything; add ?sslmode=verify-full&sslrootcert=FILE`,
+        `DATABASE_URL does not have the server's certificate checked: whoever is between us and ${host} can read and change everything; add ?sslmode=verify-full&sslrootcert=FILE`,
       ]
+}
+
+/** As pg connects: it also takes the host from the query, and the use of TLS from `ssl` and from PGSSLMODE. */
+function connection(connectionString: string): { host: string; isChecked: boolean } {
+  const { host, ssl } = new pg.Client({ connectionString })
+  const options = ssl as boolean | { rejectUnauthorized?: boolean }
+  const isChecked = typeof options === 'object' ? options.rejectUnauthorized !== false : options
+  return { host, isChecked }
 }
