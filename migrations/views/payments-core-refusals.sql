@@ -7,7 +7,7 @@ $$;
 
 -- The reasons, for which the events were to blame, that new events judge again; those so marked in suspense-reasons.ts.
 create or replace function core.judged_again() returns text[] language sql immutable parallel safe as $$
-  select array['signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch', 'amount_invalid']
+  select array['signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch', 'amount_invalid', 'events_disagree']
 $$;
 
 -- The refusal that stays once a payment has new events. A refused repayment that is being retried is retried at once, and

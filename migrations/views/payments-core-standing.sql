@@ -4,7 +4,8 @@ create or replace function core.facts_to_choose_over(t core.transaction) returns
            'loans', array_remove(array_agg(distinct e.external_loan_id) || t.named_loan_id, null),
            'refs', coalesce(t.refs, core.references_of(t.gateway, array_agg(e.hints) filter (where e.hints is not null)), '{}'))
     from core.weigh_events(t.gateway, array[t.gateway_payment_id]) e
-   where e.kind = t.kind and e.status in ('captured', 'named') and e.ignored_for is null
+   where e.kind = t.kind and e.status in ('captured', 'named')
+     and (e.ignored_for is null or e.ignored_for = 'superseded' and t.hints -> 'unverified' ? 'loan')
 $$;
 
 -- The loans that this payment's events name: those of its link count where the payment itself names none.
@@ -17,22 +18,27 @@ create or replace function core.loans_named(t core.transaction) returns setof te
    where n.status = 'captured' or not n.is_named
 $$;
 
+-- Whether these references, other than those that this payment was assigned over, name another loan. Which loans the latter
+-- have is no part of an assignment. In PL/pgSQL, because few payments are assigned.
+create or replace function core.refer_elsewhere(t core.transaction, refs text[], paid_at timestamptz) returns boolean
+  language plpgsql stable as $$
+begin
+  return (select (m.disagrees or core.is_another_loan(t, m.loan)) is true
+            from core.match_references(t.gateway, array(
+              select unnest(refs) except select jsonb_array_elements_text(t.assigned_over -> 'refs')), paid_at) m);
+end
+$$;
+
 -- What the events disagree about: the assignment, if they state other money or another loan than it was made over, or bring a
--- reference of another. Which loans the other references have is no part of an assignment. `loan` may be one that unverified
--- events name beside the gateway's answer. In PL/pgSQL, because few payments are assigned.
+-- reference of another. What only lies beside the gateway's answer is judged before posting.
 create or replace function core.disagreement_with(t core.transaction, disagreement text, all_outside boolean,
-  amount numeric, currency text, loan text, matched_by text, refs text[], paid_at timestamptz) returns text language plpgsql stable as $$
-declare
-  since record;
+  amount numeric, currency text, loan text, refs text[], paid_at timestamptz) returns text language plpgsql stable as $$
 begin
   if t.assigned_over is null or disagreement = 'money' or all_outside then
     return disagreement;
   end if;
-  select m.loan, m.disagrees into since
-    from core.match_references(t.gateway, array(
-      select unnest(refs) except select jsonb_array_elements_text(t.assigned_over -> 'refs')), paid_at) m;
   if amount <> (t.assigned_over ->> 'amount')::numeric or currency <> t.assigned_over ->> 'currency'
-     or since.disagrees or core.is_another_loan(t, since.loan) or matched_by is null and core.is_another_loan(t, loan)
+     or core.is_another_loan(t, loan) or core.refer_elsewhere(t, refs, paid_at)
      or exists (select from core.loans_named(t) n (loan) where core.is_another_loan(t, n.loan)) then
     return 'assignment';
   end if;
@@ -46,5 +52,5 @@ create or replace function core.outdated_assignment(t core.transaction) returns 
            ' ' || (o ->> 'currency'), ', loan ' || nullif(array_to_string(array(select jsonb_array_elements_text(o -> 'loans')), ' or '), ''),
            case when not (o ->> 'is_verified')::boolean then ', and nothing proved them' end)
     from (select t.assigned_over) over_what (o)
-   where t.disagreement = 'assignment'
+   where t.disagreement = 'assignment' or t.refused_reason = 'events_disagree'
 $$;

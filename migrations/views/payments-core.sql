@@ -117,7 +117,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
   ), summary as materialized (
-    select s.*, l.lender as of_lender, u.unconfirmed, coalesce(b.refs, r.refs) as refs, coalesce(coalesce(s.hints, '{}') || b.hints, s.hints) as all_hints,
+    select s.*, l.lender as of_lender, u.unconfirmed, r.refs as own_refs, coalesce(b.refs, r.refs) as refs, coalesce(coalesce(s.hints, '{}') || b.hints, s.hints) as all_hints,
            coalesce(n.loan, m.loan) as loan, case when n.loan is null then m.matched_by end as matched_by,
            case when n.loan is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
            -- If events or references name two loans, the payment gets none: nobody guesses which one is right.
@@ -164,7 +164,7 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan, amount = s.amount, currency = s.currency, paid_at = s.paid_at,
            is_captured = s.is_captured, is_verified = s.is_verified, problem = s.problem, unconfirmed = s.unconfirmed, source = s.source, raw_id = s.raw_id,
            received_at = s.received_at, hints = s.all_hints, refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan,
-           disagreement = core.disagreement_with(t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.loan, s.matched_by, s.refs, s.paid_at)
+           disagreement = core.disagreement_with(t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.named_loan_id, s.own_refs, s.paid_at)
       from summary s
      where s.was_made and s.is_known
        and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind

@@ -32,7 +32,7 @@ export type PaymentStanding = {
 export const unreadKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
 
 /** Whether it was assigned over other facts than its events state now. */
-export const isOutdated = sql`(disagreement is not distinct from 'assignment')`
+export const isOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
   return new NotFound(`No ${kind ?? 'payment'} ${paymentId} of ${gateway}`)

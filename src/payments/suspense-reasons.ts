@@ -12,7 +12,7 @@ const TRAITS = {
   lender_mismatch: ['assignable', 'refusal', 'judged_again'],
   signature_not_verified: ['assignable', 'refusal', 'judged_again'],
   sender_not_allowed: ['refusal', 'retried', 'judged_again'],
-  events_disagree: [],
+  events_disagree: ['refusal', 'judged_again'],
   refund: ['reversible'],
   chargeback: ['reversible'],
   amount_invalid: ['refusal', 'judged_again'],

@@ -46,9 +46,8 @@ async function beside(t: Test, answer: Parameters<typeof oddGateway>[1], lenders
   }
 }
 
-const VALIDATING = {
-  LENDER_06: { gateway_b: { validateSignature: true, secretEnv: 'SIX' } },
-}
+const VALIDATING_B = { validateSignature: true, secretEnv: 'SIX' }
+const VALIDATING = { LENDER_06: { gateway_b: VALIDATING_B } }
 
 t.test('the loan of an unverified webhook counts beside an answer that names none', async t => {
   await t.test('by its virtual account, whichever comes first', async t => {
@@ -222,6 +221,52 @@ t.test(
     }
   },
 )
+
+/** Payment 1, which the gateway's answer reports, assigned to this loan before a webhook names another. */
+async function assignedTo(t: Test, loan: string, lenders: object, account: object) {
+  const service = await beside(t, listOfB(unnamedRow()), lenders)
+  await service.fetch('gateway_b', account)
+  await service.batch()
+  t.equal((await service.assign('1', loan, 'gateway_b')).status, 200)
+  return service
+}
+
+for (const [by, event] of [
+  ['tag', () => successB({ id: 1, loan: 'L-1' })],
+  ['reference', () => transferB('VA1')],
+] as const)
+  t.test(`an assignment stands against a ${by} whose signature its lender requires`, async t => {
+    const validating = { gateway_b: { ...OWN_ACCOUNT.LENDER_06.gateway_b, ...VALIDATING_B } }
+    const service = await assignedTo(t, 'L-6', { LENDER_06: validating }, SIX)
+    await service.webhook('gateway_b', event(), {})
+    await service.batch()
+    t.same(await service.fate(), ['posted', null, 'L-6', 'operator'])
+  })
+
+for (const [by, events] of [
+  ['tags', ['L-8', 'L-9'].map(loan => successB({ id: 1, loan }))],
+  ['a reference', [transferB('VA6')]],
+] as const)
+  t.test(`an assignment does not stand for what its lender accepts by ${by}`, async t => {
+    const service = await assignedTo(t, 'L-1', {}, {})
+    for (const event of events) await service.webhook('gateway_b', event, LENDER)
+    await service.batch()
+    t.same(await service.fate(), ['suspense', 'events_disagree', 'L-1', 'operator'])
+    const { payment } = await service.payment(1, 'gateway_b')
+    t.match(payment.detail, 'It was assigned to L-1 when its events said 1000 INR')
+    await service.batch()
+    t.same(await service.fate(), ['suspense', 'events_disagree', 'L-1', 'operator'])
+    t.equal((await service.assign('1', 'L-1', 'gateway_b')).status, 200)
+    await service.batch()
+    t.same(await service.fate(), ['posted', null, 'L-1', 'operator'])
+  })
+
+t.test('a webhook that names the assigned loan lets the assignment stand', async t => {
+  const service = await assignedTo(t, 'L-1', {}, {})
+  await service.webhook('gateway_b', transferB('VA1'), LENDER)
+  await service.batch()
+  t.same(await service.fate(), ['posted', null, 'L-1', 'operator'])
+})
 
 /** An order of 1,000 less an offer of 100, paid with a surcharge of 23.60; only the webhook states both. */
 async function surcharged(t: Test, loan: string, lender: object) {

@@ -18,7 +18,13 @@ export type Sender = {
  * `day`: when it was paid, as `dd MMMM yyyy` in the ledger's time zone; null if the event only names the loan of its
  * payment link.
  */
-type CapturedEvent = Sender & { namesLoan: boolean; statesFee: boolean; day: string | null }
+type CapturedEvent = Sender & {
+  namesLoan: boolean
+  /** Beside the gateway's answer, a loan over which the payment was not assigned to its own. */
+  namesOther: boolean
+  statesFee: boolean
+  day: string | null
+}
 
 /** The fee that the payer paid on top of the order's amount. */
 type PayerFee = {
@@ -118,6 +124,9 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
                                   when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (verified_by is null) then false
                                   else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
+                'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and verified_by is null and o.unknown_since is null
+                  then core.is_another_loan(t, external_loan_id) is true
+                       or core.refer_elsewhere(t, core.references_of(t.gateway, array[hints]), t.paid_at) else false end,
                 'statesFee', verified_by is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
                   order by t.is_verified and verified_by is null, paid_at, received_at, raw_id), '[]') as events

@@ -9,6 +9,7 @@ type Distrust = {
     | 'signature_not_verified'
     | 'sender_not_allowed'
     | 'lender_mismatch'
+    | 'events_disagree'
     | 'awaiting_review'
     | 'unconfirmed'
   message: string
@@ -19,6 +20,7 @@ const MESSAGES = {
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
   lender_mismatch: 'The event named a different lender from the one whose product the loan has',
+  events_disagree: 'An event that the loan’s lender accepts names another loan than was assigned',
   unconfirmed: 'The gateway has not confirmed any event of the payment yet',
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
@@ -41,8 +43,10 @@ export function checkTrust(
   const codes = [UNKNOWN, ...holders.map(({ code }) => code)]
   const checked = events.map(event => {
     const reasons = [...reasonsToDistrust(trust, event, !codes.includes(event.lender))]
-    return { ...event, reason: reasons.find(reason => !overruled.includes(reason)) }
+    const isOpposed = event.namesOther && reasons.length === 0
+    return { ...event, isOpposed, reason: reasons.find(reason => !overruled.includes(reason)) }
   })
+  if (checked.some(({ isOpposed }) => isOpposed)) return distrust('events_disagree')
   const trusted = checked.filter(({ reason }) => reason === undefined)
   const day = trusted.find(one => one.day !== null && (one.verifiedBy !== null || !isVerified))?.day
   if (day && trusted.some(({ namesLoan }) => namesLoan)) {
