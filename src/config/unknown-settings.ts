@@ -4,7 +4,7 @@ import { isAlmost } from './almost.ts'
 /** No other program's settings begin so, or with a gateway's name. */
 const OUR_BEGINNINGS = ['LEDGER', 'CALLBACK', 'OIDC']
 /** Kubernetes and Docker set these for a service that is named like the beginning of ours. */
-const OF_SERVICES = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP)(_\w+)?)?|NAME|ENV_\w+)$/
+const SERVICE_ENDINGS = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP)(_\w+)?)?|NAME|ENV_\w+)$/
 /** A name this short may be anything. */
 const SHORT_NAME = 6
 
@@ -22,7 +22,7 @@ export function unknownSettings(
   const ofGateways = gateways.map(({ name }) => name.toUpperCase())
   const beginning = new RegExp(`^(${[...OUR_BEGINNINGS, ...ofGateways].join('|')})_`)
   return Object.keys(env)
-    .filter(name => !names.includes(name) && !named.has(name) && !OF_SERVICES.test(name))
+    .filter(name => !names.includes(name) && !named.has(name) && !SERVICE_ENDINGS.test(name))
     .flatMap(name => {
       const isLong = name.length >= SHORT_NAME
       const meant = names.find(

@@ -22,7 +22,7 @@ const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€
  * Letters of MS-DOS or of an old Mac that were read as Windows-1252, such as `Jos‚` and `DÕSouza`: no word has such
  * characters there.
  */
-const OF_OTHER_MACHINES = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
+const OTHER_MACHINES_LETTERS = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
 /** The characters in place of letters that the file's encoding does not have. */
 const LOST = /\ufffd|\?\?/
 /** Hardly any cell is suspect, and one look at each is faster. */
@@ -55,7 +55,7 @@ export function madeUp(cell: string): string | undefined {
     return `is ${cell}, which a program writes where it has no value: enter the value`
   if (TEXT_FORMULA.test(cell))
     return 'is a formula: enter the text in it, without the sign and the quotes'
-  if ([LOST, GARBLED, OF_OTHER_MACHINES].some(one => one.test(cell)))
+  if ([LOST, GARBLED, OTHER_MACHINES_LETTERS].some(one => one.test(cell)))
     return 'has lost letters: save the file as CSV UTF-8, or enter the value again'
   return undefined
 }

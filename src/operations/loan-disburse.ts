@@ -50,7 +50,8 @@ export const loanDisburse = operation({
       (attempt.mayStillRun ? await besideOwnCall(attempt, data) : undefined) ??
       (await beforeTheWrite(attempt, data))
     if (before !== undefined) return before
-    const receipt = utr_payment_id === undefined ? {} : await receiptOf(attempt, utr_payment_id)
+    const receipt =
+      utr_payment_id === undefined ? {} : await receiptWithType(attempt, utr_payment_id)
     return disburseLoan(attempt, external_loan_id, attempt.id, {
       actualDisbursementDate,
       // Without the amount, Fineract disburses the whole approved principal.
@@ -185,7 +186,7 @@ async function beforeTheWrite(
 }
 
 /** Fineract silently drops a receipt number that has no payment type. */
-async function receiptOf(attempt: Attempt, receiptNumber: string) {
+async function receiptWithType(attempt: Attempt, receiptNumber: string) {
   const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
   return { paymentTypeId, receiptNumber }
 }

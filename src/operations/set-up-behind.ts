@@ -8,7 +8,7 @@ import { NOT_EXACT } from './rounding-refusal.ts'
 
 const AFTER_CLOSE =
   'error.msg.loan.application.submitted.on.date.cannot.be.after.the.loan.product.close.date'
-const IN_THE_FUTURE = /\.in\.the\.future$|\.be\.a\.future\.date$/
+const FUTURE_DAY_CODES = /\.in\.the\.future$|\.be\.a\.future\.date$/
 
 /**
  * Finds the fault in the ledger's set-up that explains a refusal: with the right set-up, the ledger would accept the
@@ -29,7 +29,7 @@ export function openSetUpBehind(db: Database, timeZone: string): SetUpBehind {
     if (code === NOT_EXACT) return 'currency'
     // Only an application says whose product it is for.
     if (code === AFTER_CLOSE) return data.lenderConfig === undefined ? undefined : 'product'
-    if (!IN_THE_FUTURE.test(code)) return undefined
+    if (!FUTURE_DAY_CODES.test(code)) return undefined
     const days = Object.values(data).filter(value => typeof value === 'string' && sortable(value))
     return days.every(day => isPast(String(day), timeZone)) ? 'time_zone' : undefined
   }

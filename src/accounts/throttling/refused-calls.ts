@@ -5,7 +5,7 @@ import { addressOf } from '../address.ts'
 import { slowFailures } from './slow-failures.ts'
 
 /** Webhooks count and log wrong signatures themselves. */
-const OF_WEBHOOKS = '/api/webhooks/'
+const WEBHOOK_PATH = '/api/webhooks/'
 const REASONS: Record<number, string> = { 401: 'unauthorized', 403: 'forbidden', 429: 'throttled' }
 /** One line for all further refusals of an address in this time: a flood must not fill the log. */
 const QUIET_MS = 60_000
@@ -40,7 +40,7 @@ export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
   const note: NoteAnswer = async (request, statusCode) => {
     const reason = REASONS[statusCode]
     const route = request.routeOptions.url ?? 'none'
-    const isEvent = request.method === 'POST' && route.startsWith(OF_WEBHOOKS)
+    const isEvent = request.method === 'POST' && route.startsWith(WEBHOOK_PATH)
     if (reason === undefined || isEvent) return
     refused.inc({ reason })
     const address = addressOf(request)

@@ -17,7 +17,7 @@ import {
 export const MAX_HITS_PER_KIND = 20
 const SHA256 = /^[0-9a-f]{64}$/i
 /** The external id of a payment's repayment at the ledger, perhaps of one that was posted again. */
-const OF_REPAYMENT = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
+const REPAYMENT_ID = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
 
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
@@ -72,7 +72,7 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   const found = (condition: RawBuilder<unknown>) =>
     sql`(select gateway, gateway_payment_id, kind from core.transaction where ${condition} limit ${MAX_HITS_PER_KIND})`
   const keys = keysOf(q)
-  const [, gateway = null, id = null] = OF_REPAYMENT.exec(q) ?? []
+  const [, gateway = null, id = null] = REPAYMENT_ID.exec(q) ?? []
   const loans = sql`array(select external_loan_id from core.reference where key = any(${keys}))`
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}

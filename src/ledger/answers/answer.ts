@@ -175,10 +175,10 @@ export function explained(received: Received, { outcome }: AnswerKind): string {
 export const IN_FRONT = 'something in front of the ledger refuses this write'
 
 /** These statuses say nothing about this write: it was too slow, or in conflict with another, or is still running. */
-const OF_THE_MOMENT = [408, 409, TOO_EARLY]
+const PASSING_STATUSES = [408, 409, TOO_EARLY]
 
 function isRefusedInFront(status: number, body: unknown): boolean {
-  const isRefusal = status >= 400 && status < 500 && !OF_THE_MOMENT.includes(status)
+  const isRefusal = status >= 400 && status < 500 && !PASSING_STATUSES.includes(status)
   return isRefusal && !isOfLedgerShape(body)
 }
 
@@ -206,25 +206,25 @@ const isResult = (body: unknown) =>
 const IDS_OF_RESULTS = ['commandId', 'resourceId', 'officeId', 'clientId', 'loanId']
 
 /** The settings that name what the ledger does not have, by the code with which it refuses a request. */
-const OF_OUR_SETTINGS: Record<string, string> = {
+const SETTINGS_BY_CODE: Record<string, string> = {
   'error.msg.office.id.invalid': 'LEDGER_OFFICE_ID',
   'error.msg.payment.type.invalid': 'LEDGER_PAYMENT_TYPE',
   'error.msg.loanproduct.id.invalid': 'the lender’s product (LENDERS_FILE)',
 }
 
-const OF_CHARGES = ['error.msg.charge.', 'error.msg.loanCharge.']
-const OF_PRODUCT = 'a charge of the product'
+const CHARGE_CODES = ['error.msg.charge.', 'error.msg.loanCharge.']
+const PRODUCT_CHARGE = 'a charge of the product'
 
 /** No caller sends a charge. An application's charges are the product's; any other call contradicts the loan's own. */
 function isOfSetting(body: unknown, isApplication: boolean): boolean {
   const setting = wrongSetting(body)
-  return setting !== undefined && (isApplication || setting !== OF_PRODUCT)
+  return setting !== undefined && (isApplication || setting !== PRODUCT_CHARGE)
 }
 
 function wrongSetting(body: unknown): string | undefined {
   const code = codeOf(body) ?? ''
-  const isOfCharge = OF_CHARGES.some(beginning => code.startsWith(beginning))
-  return isOfCharge ? OF_PRODUCT : OF_OUR_SETTINGS[code]
+  const isOfCharge = CHARGE_CODES.some(beginning => code.startsWith(beginning))
+  return isOfCharge ? PRODUCT_CHARGE : SETTINGS_BY_CODE[code]
 }
 
 /** The answer to a call that the ledger refused because of a setting of ours: no operation's fault. */
@@ -239,12 +239,12 @@ const settingIsWrong = (setting: string, why: string) => `${setting} is wrong: $
  * These codes are about a number that we never sent: the ledger found the external id, but its loan or client belongs
  * to an office that our user does not see. The codes for what does not exist are others.
  */
-const OF_HIDDEN = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.with.client.id']
+const HIDDEN_CODES = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.with.client.id']
 
-const isHidden = (body: unknown) => OF_HIDDEN.includes(codeOf(body) ?? '')
+const isHidden = (body: unknown) => HIDDEN_CODES.includes(codeOf(body) ?? '')
 
 /** Fineract's codes for a missing permission, an outdated password, and a command that was lost with the query. */
-const OF_OUR_SET_UP = [
+const SET_UP_CODES = [
   'error.msg.not.authorized',
   'error.msg.password.outdated',
   'error.msg.query.parameter.value.unsupported',
@@ -256,7 +256,7 @@ const OF_OUR_SET_UP = [
  */
 function isMisconfiguration(status: number, body: unknown, isApplication = false): boolean {
   if (status === 401 || status === 405) return true
-  if ([400, 403].includes(status) && OF_OUR_SET_UP.includes(codeOf(body) ?? '')) return true
+  if ([400, 403].includes(status) && SET_UP_CODES.includes(codeOf(body) ?? '')) return true
   if ([403, 404].includes(status) && isOfSetting(body, isApplication)) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)

@@ -29,7 +29,7 @@ export type Promised = {
 }
 
 /** What one command alone sends, and its result repeats among `changes`. */
-const OF_ONE_COMMAND = ['approvedOnDate', 'actualDisbursementDate', 'transactionDate']
+const FIELDS_OF_ONE_COMMAND = ['approvedOnDate', 'actualDisbursementDate', 'transactionDate']
 
 /** Whether the result is about another record, or of another command, than the write. */
 export function isResultOfAnother(
@@ -49,7 +49,7 @@ export function isResultOfAnother(
   const changes = (result.changes ?? {}) as Record<string, unknown>
   if (sent === undefined) return Object.keys(changes).length > 0
   return (
-    OF_ONE_COMMAND.some(name => !isRepeated(sent[name], changes[name])) ||
+    FIELDS_OF_ONE_COMMAND.some(name => !isRepeated(sent[name], changes[name])) ||
     changed.some(name => changes[name] === undefined) ||
     Object.keys(changes).some(
       name => sent[name] !== undefined && !isRepeated(sent[name], changes[name]),
@@ -65,14 +65,14 @@ function isRepeated(sent: unknown, answered: unknown): boolean {
 }
 
 /** The codes for what does not exist, by what it is. */
-const OF_ABSENT = {
+const ABSENCE_CODES = {
   loans: /^error\.msg\.loan\.(external\.)?id\.invalid$/,
   clients: /^error\.msg\.client\.(external\.)?id\.invalid$/,
   transactions: /^error\.msg\.loan\.transaction\.(external\.)?id\.invalid$/,
 }
 
 /** The codes with which the ledger refuses these calls, and no others. */
-const OF_CALLS: [calls: string[], codes: RegExp][] = [
+const CODES_OF_CALLS: [calls: string[], codes: RegExp][] = [
   [['approve'], /^error\.msg\.loan\.approv(e|al)\.|^validation\.msg\.loanapplication\.approv/],
   [['disburse'], /^error\.msg\.loan\.disburs(al|e|ement)\.|^validation\.msg\.loan\.disbursement\./],
   [
@@ -89,11 +89,11 @@ export function isRefusalOfAnother({ method, path, status, body }: Refused): boo
   const code = codeOf(body) ?? ''
   const call = callOf(method, path)
   if (status === 404) {
-    const absent = Object.entries(OF_ABSENT).find(([, codes]) => codes.test(code))
+    const absent = Object.entries(ABSENCE_CODES).find(([, codes]) => codes.test(code))
     if (absent !== undefined) return isAbsenceOfAnother(call, absent[0], body)
     if (method === 'GET' && ['loans', 'clients'].includes(call.kind)) return true
   }
-  return OF_CALLS.some(([calls, codes]) => codes.test(code) && !calls.includes(call.name))
+  return CODES_OF_CALLS.some(([calls, codes]) => codes.test(code) && !calls.includes(call.name))
 }
 
 type Refused = { method: string; path: string; status: number | null; body: unknown }

@@ -9,7 +9,7 @@ export type Cause = {
 
 export const inOneSentence = ({ found, remedy }: Omit<Cause, 'check'>) => `${found}: ${remedy}`
 
-const OF_USER: Record<string, Cause> = {
+const USER_CAUSES: Record<string, Cause> = {
   'error.msg.not.authorized': {
     check: 'permissions',
     found: 'the ledger’s user (LEDGER_USERNAME) lacks a permission',
@@ -23,7 +23,7 @@ const OF_USER: Record<string, Cause> = {
   },
 }
 
-export const isOfUser = (code: string | null): boolean => code !== null && code in OF_USER
+export const isOfUser = (code: string | null): boolean => code !== null && code in USER_CAUSES
 
 /** The cause for which the ledger, or whatever is at LEDGER_URL, refuses all that we send. */
 export function causeOfRefusal(status: number, body: unknown): Cause {
@@ -34,7 +34,7 @@ export function causeOfRefusal(status: number, body: unknown): Cause {
       remedy:
         'correct LEDGER_USERNAME or LEDGER_PASSWORD; the user may be locked or disabled at the ledger, or lack BYPASS_TWOFACTOR, or the ledger may accept OAuth2 alone, which LoanOps does not use',
     }
-  const ofUser = OF_USER[codeOf(body) ?? '']
+  const ofUser = USER_CAUSES[codeOf(body) ?? '']
   if (ofUser !== undefined) return ofUser
   if (status >= 300 && status < 400)
     return {
@@ -73,7 +73,7 @@ function isOfContainer(body: unknown): boolean {
   return typeof (body as { timestamp?: unknown } | null)?.timestamp !== 'undefined'
 }
 
-const OF_CONNECTION: [codes: RegExp, found: string, remedy: string][] = [
+const CONNECTION_CAUSES: [codes: RegExp, found: string, remedy: string][] = [
   [/^(ENOTFOUND|EAI_)/, 'the ledger’s host cannot be found', 'correct the host in LEDGER_URL'],
   [
     /^ECONNREFUSED$/,
@@ -109,7 +109,7 @@ const OF_CONNECTION: [codes: RegExp, found: string, remedy: string][] = [
 
 /** @param code of the error with which no connection was made */
 export function causeOfConnection(code: string): Cause | undefined {
-  const known = OF_CONNECTION.find(([codes]) => codes.test(code))
+  const known = CONNECTION_CAUSES.find(([codes]) => codes.test(code))
   return known && { check: 'reachable', found: known[1], remedy: known[2] }
 }
 

@@ -142,12 +142,12 @@ function guarding(
 
 function reading<Body>(answer: Answer): Reading<Body> {
   if (answer.outcome === 'refused' && isRefusalOfAnother(answer))
-    throw new LedgerTrouble({ ...answer, outcome: 'not_arrived', message: OF_ANOTHER })
+    throw new LedgerTrouble({ ...answer, outcome: 'not_arrived', message: ANOTHER_CALLS_ANSWER })
   if (answer.outcome !== 'done' && answer.outcome !== 'refused') throw new LedgerTrouble(answer)
   return answer as Reading<Body>
 }
 
-const OF_ANOTHER = 'the answer is about another call than this one'
+const ANOTHER_CALLS_ANSWER = 'the answer is about another call than this one'
 
 async function answersOnNewConnection(settings: LedgerSettings): Promise<boolean> {
   const limits = { LEDGER_TIMEOUT_MS: NEW_CONNECTION_ANSWERS_WITHIN_MS, LEDGER_CONCURRENCY: 1 }

@@ -3,7 +3,7 @@ import type { Log } from '../../log/log.ts'
 import type { Ledger } from './client.ts'
 
 /** A loan or client that is asked for by its external id, and not a part of it. */
-const BY_EXTERNAL_ID = /^\/(?:loans|clients)\/external-id\/([^/?]+)(?:\?|$)/
+const ASKED_BY_EXTERNAL_ID = /^\/(?:loans|clients)\/external-id\/([^/?]+)(?:\?|$)/
 
 /**
  * To us, ids that differ only in case are different loans, so their writes may overlap. A ledger whose database ignores
@@ -17,7 +17,7 @@ export function watchCase(registry: Registry, ledger: Ledger, log: Pick<Log, 'wa
   })
   let isKnown = false
   ledger.onAnswer(({ method, path, outcome, body }) => {
-    const [, asked] = (method === 'GET' && BY_EXTERNAL_ID.exec(path)) || []
+    const [, asked] = (method === 'GET' && ASKED_BY_EXTERNAL_ID.exec(path)) || []
     if (isKnown || asked === undefined || outcome !== 'done') return
     const { externalId } = body as { externalId?: unknown }
     if (typeof externalId !== 'string' || !isSameButForCase(externalId, asked)) return

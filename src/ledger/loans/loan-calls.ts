@@ -109,7 +109,7 @@ export function findTransaction<T extends LedgerTransaction = LedgerTransaction>
 }
 
 /** The ledger refuses with this code to show a transaction as one of a loan that is not its own. */
-const OF_ANOTHER_LOAN = 'error.msg.loan.transaction.id.invalid'
+const TRANSACTION_OF_ANOTHER_LOAN = 'error.msg.loan.transaction.id.invalid'
 
 /** @param loan undefined if the loan is not there yet: any other one tells as well */
 export async function isTransactionOfAnotherLoan(
@@ -121,7 +121,7 @@ export async function isTransactionOfAnotherLoan(
   if (asked === undefined) return false
   const path = ledgerPath(['loans', asked.id, 'transactions', 'external-id', externalId])
   const { code, outcome } = await ledger.read(path)
-  return code === OF_ANOTHER_LOAN || (loan === undefined && outcome === 'done')
+  return code === TRANSACTION_OF_ANOTHER_LOAN || (loan === undefined && outcome === 'done')
 }
 
 async function anyLoan(ledger: Reader): Promise<Option | undefined> {

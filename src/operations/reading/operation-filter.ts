@@ -5,7 +5,7 @@ import type { Origin } from '../../engine/origin.ts'
 export const WAITING_REASONS = ['predecessor', 'client', 'paused', ...WAITING_FOR] as const
 
 /** The only operation types payments produce. */
-const OF_PAYMENTS = ['REPAYMENT', 'REPAYMENT_REVERSAL']
+const PAYMENT_OPERATIONS = ['REPAYMENT', 'REPAYMENT_REVERSAL']
 
 export type OperationFilter = {
   origin?: Origin
@@ -61,7 +61,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
     )
   // This is known before any row is read.
   if (operation_type !== undefined && origin !== undefined)
-    where.push(sql.lit(OF_PAYMENTS.includes(operation_type) === (origin === 'payment')))
+    where.push(sql.lit(PAYMENT_OPERATIONS.includes(operation_type) === (origin === 'payment')))
   if (waiting_for !== undefined)
     where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
       select v.waiting_for from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)

@@ -3,7 +3,7 @@ import { REMEDY } from '../../csv/damaged-ids.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import type { Rule } from './kind.ts'
 
-const OF = {
+const SUBJECTS = {
   loan: { name: 'loan_external_id', column: sql`loan_external_id`, subject: loanSubject('') },
   client: {
     name: 'client_external_id',
@@ -17,9 +17,9 @@ const OF = {
  * zeros, and what exists would be created once more. An id that we know as it is remains valid.
  */
 export const lostZeros =
-  (kind: keyof typeof OF): Rule =>
+  (kind: keyof typeof SUBJECTS): Rule =>
   id => {
-    const { name, column, subject } = OF[kind]
+    const { name, column, subject } = SUBJECTS[kind]
     const ourId = sql`${column} collate "default"`
     // The limit makes PostgreSQL look each id up by index. Without it, PostgreSQL overestimates the number of ids and reads
     // all operations.

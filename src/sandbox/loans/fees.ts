@@ -2,10 +2,10 @@ import { Exact, type Paise, paise, sum } from '../money.ts'
 import {
   AT_DISBURSEMENT,
   FLAT,
-  OF_AMOUNT_AND_INTEREST,
-  OF_INTEREST,
   ON_A_DAY,
   PER_INSTALMENT,
+  PERCENT_OF_AMOUNT_AND_INTEREST,
+  PERCENT_OF_INTEREST,
 } from '../reference/charge.ts'
 import type { Due } from './due.ts'
 import type { LoanCharge } from './loan.ts'
@@ -39,7 +39,9 @@ export function atDisbursement(charges: LoanCharge[], dues: Due[]): Paise {
 
 function shareOf({ calculation, amount }: LoanCharge, principal: Paise, interest: Paise): Paise {
   if (calculation === FLAT) return paise(new Exact(amount))
-  const ofPrincipal = calculation === OF_INTEREST ? 0 : principal
-  const ofInterest = [OF_INTEREST, OF_AMOUNT_AND_INTEREST].includes(calculation) ? interest : 0
+  const ofPrincipal = calculation === PERCENT_OF_INTEREST ? 0 : principal
+  const ofInterest = [PERCENT_OF_INTEREST, PERCENT_OF_AMOUNT_AND_INTEREST].includes(calculation)
+    ? interest
+    : 0
   return paise(new Exact(ofPrincipal + ofInterest).times(amount).dividedBy(10_000))
 }

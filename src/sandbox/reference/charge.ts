@@ -6,9 +6,9 @@ export const WHEN_OVERDUE = 9
 
 /** How its amount is worked out. */
 export const FLAT = 1
-const OF_AMOUNT = 2
-export const OF_AMOUNT_AND_INTEREST = 3
-export const OF_INTEREST = 4
+const PERCENT_OF_AMOUNT = 2
+export const PERCENT_OF_AMOUNT_AND_INTEREST = 3
+export const PERCENT_OF_INTEREST = 4
 
 export type Charge = {
   id: number
@@ -32,9 +32,9 @@ const TIMES: Record<number, [code: string, value: string]> = {
 }
 const CALCULATIONS: Record<number, [code: string, value: string]> = {
   [FLAT]: ['flat', 'Flat'],
-  [OF_AMOUNT]: ['percent.of.amount', '% Amount'],
-  [OF_AMOUNT_AND_INTEREST]: ['percent.of.amount.and.interest', '% Loan Amount + Interest'],
-  [OF_INTEREST]: ['percent.of.interest', '% Interest'],
+  [PERCENT_OF_AMOUNT]: ['percent.of.amount', '% Amount'],
+  [PERCENT_OF_AMOUNT_AND_INTEREST]: ['percent.of.amount.and.interest', '% Loan Amount + Interest'],
+  [PERCENT_OF_INTEREST]: ['percent.of.interest', '% Interest'],
 }
 
 export function isKnownTime(id: number | undefined): boolean {

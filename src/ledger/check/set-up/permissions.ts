@@ -2,13 +2,13 @@ import { ledgerPath } from '../../calls/path.ts'
 import type { Check, Found } from '../finding.ts'
 import { ifRead, PAYMENT_TYPES, type Reads, type Unread } from '../reads.ts'
 
-const OF_READS = ['READ_CLIENT', 'READ_LOAN', 'READ_LOANPRODUCT', 'READ_PAYMENTTYPE']
-const OF_PAYMENTS = ['REPAYMENT_LOAN', 'ADJUST_LOAN']
+const READ_PERMISSIONS = ['READ_CLIENT', 'READ_LOAN', 'READ_LOANPRODUCT', 'READ_PAYMENTTYPE']
+const PAYMENT_PERMISSIONS = ['REPAYMENT_LOAN', 'ADJUST_LOAN']
 
 /** These permissions suffice for every operation and every payment. */
 export function neededBy(operations: Iterable<{ permissions?: string[] }>): string[] {
   const ofOperations = [...operations].flatMap(({ permissions = [] }) => permissions)
-  return [...OF_READS, ...ofOperations, ...OF_PAYMENTS]
+  return [...READ_PERMISSIONS, ...ofOperations, ...PAYMENT_PERMISSIONS]
 }
 
 const ONE = { limit: '1' }

@@ -6,7 +6,7 @@ import { type Reads, Unread } from '../reads.ts'
 type Info = { git?: { build?: { version?: unknown } }; build?: { version?: unknown } }
 
 /** Every operation makes such calls. No loan has this external id. */
-const BY_EXTERNAL_ID = ledgerPath(['loans', 'external-id', 'loanops-check'])
+const ABSENT_LOAN = ledgerPath(['loans', 'external-id', 'loanops-check'])
 
 export const version: Check = {
   check: 'version',
@@ -31,6 +31,6 @@ export const version: Check = {
 }
 
 async function lacksExternalIds(reads: Reads): Promise<boolean> {
-  const answer = await reads.read(BY_EXTERNAL_ID).catch((error: unknown) => error)
+  const answer = await reads.read(ABSENT_LOAN).catch((error: unknown) => error)
   return answer instanceof Unread && answer.status === NOT_FOUND && answer.code === null
 }

@@ -33,14 +33,14 @@ const Row = Type.Object(
 )
 const compiled = TypeCompiler.Compile(Row)
 const LOAN = { externalIds: ['loan_external_id'] }
-const OF_GATEWAY = { ...LOAN, paymentIds: ['payment_reference'] }
-const OF_LENDER = { ...LOAN, ownIds: ['payment_reference'] }
+const GATEWAY_ROW = { ...LOAN, paymentIds: ['payment_reference'] }
+const LENDER_ROW = { ...LOAN, ownIds: ['payment_reference'] }
 
 export function checkRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
   const errors = [
     ...errorsOf(fields),
-    ...damagedIds(fields, fields.gateway === undefined ? OF_LENDER : OF_GATEWAY),
+    ...damagedIds(fields, fields.gateway === undefined ? LENDER_ROW : GATEWAY_ROW),
   ]
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {

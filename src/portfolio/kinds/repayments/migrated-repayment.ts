@@ -20,8 +20,8 @@ import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
 import { Bookings } from './bookings.ts'
 
-/** The external ids of payments that came through no gateway, so that no other loan can have them. */
-export const OF_NO_GATEWAY = 'migration-'
+/** The external ids of payments that came through no gateway begin so: no other loan can have them. */
+export const MIGRATED_PREFIX = 'migration-'
 
 export const migratedIntake = {
   name: 'MIGRATED_REPAYMENT',

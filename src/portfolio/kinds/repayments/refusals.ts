@@ -13,7 +13,7 @@ import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
 import { noPaymentType } from '../no-payment-type.ts'
 import { notExact } from '../not-exact.ts'
-import { OF_NO_GATEWAY } from './migrated-repayment.ts'
+import { MIGRATED_PREFIX } from './migrated-repayment.ts'
 
 /** Refusals of a repayment by the ledger, or by the run before its write, foreseen from reads. */
 export async function repaymentRefusals(
@@ -68,7 +68,7 @@ async function paidElsewhere(
   loan: LoanWithTransactions | undefined,
   externalId: string,
 ): Promise<string[]> {
-  if (externalId.startsWith(OF_NO_GATEWAY)) return []
+  if (externalId.startsWith(MIGRATED_PREFIX)) return []
   return (await isTransactionOfAnotherLoan(ledger, loan, externalId))
     ? ['payment_reference: this payment is a repayment of another loan']
     : []

@@ -7,7 +7,7 @@ import type { RowKind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { repaymentColumns } from './columns.ts'
 import { lookAtRepayments } from './look.ts'
-import { migratedIntake, migratedRepayment, OF_NO_GATEWAY } from './migrated-repayment.ts'
+import { MIGRATED_PREFIX, migratedIntake, migratedRepayment } from './migrated-repayment.ts'
 import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
@@ -32,7 +32,7 @@ function externalIdOf(fields: CsvFields): string {
   if (gateway) return repaymentExternalId(gateway, payment_reference as string)
   // Neither part can contain a line break, so no two payments share a key.
   const key = `${loan_external_id}\n${payment_reference}`
-  return `${OF_NO_GATEWAY}${hash('sha256', key).slice(0, HASH_DIGITS)}`
+  return `${MIGRATED_PREFIX}${hash('sha256', key).slice(0, HASH_DIGITS)}`
 }
 
 function dataOf(fields: CsvFields) {
