@@ -66,7 +66,7 @@ function plainDatabase({ DATABASE_URL: url }: Given): string[] {
       ]
 }
 
-/** As pg connects: it also takes the host from the query, and the use of TLS from `ssl` and from PGSSLMODE. */
+/** Asks pg itself, which also takes the host from the query, and the use of TLS from `ssl` and from PGSSLMODE. */
 function connection(connectionString: string): { host: string; isChecked: boolean } {
   const { host, ssl } = new pg.Client({ connectionString })
   const options = ssl as boolean | { rejectUnauthorized?: boolean }

@@ -13,6 +13,7 @@ import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
 import { statementFile } from './statement-file.ts'
 
+type Invalid = { line: number; reason: string }
 type Count = { rows: number; valid: number }
 /** A row of payments; one that does not fit its columns has no fields. */
 type Placed = {
@@ -37,7 +38,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   const repeats = repeatFinder()
   const roundedIn = roundedIds<Placed>(statementFile.ids)
   const refused: Refused = { times: new Set(), isUndated: false }
-  const errors: { line: number; reason: string }[] = []
+  const errors: Invalid[] = []
   const { ignored } = layout
   const result = { rows: 0, valid: 0, days: new Set<string>(), refused, errors, ignored }
 
@@ -52,7 +53,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
       const valid = (await withStatuses(batch)).flatMap(row => validRow(row))
       result.valid += valid.length
       if (valid.length === 0) return
-      const payouts = layout.takePayouts().flatMap(payoutRow)
+      const payouts = validPayouts(layout, result)
       const rows = withLastPayouts([...payouts, ...valid])
       for (const day of await save(rows, result)) result.days.add(day)
     },
@@ -68,15 +69,6 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
     return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
 
-  /** An invalid one is counted as a row, and belongs to no day. */
-  function payoutRow({ row, line }: { row: ReadRow; line: number }): ReadRow[] {
-    const reasons = errorsOf(row, {}, [])
-    if (reasons.length === 0) return [row]
-    result.rows++
-    list(errors, line, reasons.map(layout.labelled))
-    return []
-  }
-
   function validRow(placed: WithStatus<Judged>): ReadRow[] {
     const { line, file, misfit, fields, status, rounded } = placed
     if (misfit !== null) return refuse(result, line, [misfit])
@@ -88,8 +80,22 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   }
 }
 
-function list(errors: { line: number; reason: string }[], line: number, reasons: string[]): void {
+function list(errors: Invalid[], line: number, reasons: string[]): void {
   if (errors.length < MAX_LISTED) errors.push({ line, reason: reasons.join('; ') })
+}
+
+/** The payouts of the section before the payments. An invalid one is counted as a row, and belongs to no day. */
+function validPayouts(
+  layout: ReturnType<typeof rowLayout>,
+  result: { rows: number; errors: Invalid[] },
+): ReadRow[] {
+  return layout.takePayouts().flatMap(({ row, line }) => {
+    const reasons = errorsOf(row, {}, [])
+    if (reasons.length === 0) return [row]
+    result.rows++
+    list(result.errors, line, reasons.map(layout.labelled))
+    return []
+  })
 }
 
 /** A settlement that failed and was paid out again is listed twice, as is one that both sections name. */
@@ -101,7 +107,7 @@ function withLastPayouts(rows: ReadRow[]): ReadRow[] {
 }
 
 function refuse(
-  { errors, refused }: { errors: { line: number; reason: string }[]; refused: Refused },
+  { errors, refused }: { errors: Invalid[]; refused: Refused },
   line: number,
   reasons: string[],
   time?: string,
