@@ -151,8 +151,10 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
 
-export const isOfGateway = (externalId = '') =>
-  GATEWAYS.some(gateway => externalId.startsWith(`${gateway}-`))
+export const gatewayOf = (externalId = '') =>
+  GATEWAYS.find(gateway => externalId.startsWith(`${gateway}-`))
+
+export const isOfGateway = (externalId = '') => gatewayOf(externalId) !== undefined
 
 /** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
 export function isOfAnotherPayment(externalId = '', ours: string): boolean {

@@ -2,6 +2,7 @@ import type { Database } from '../../../database/database.ts'
 import { findLoan, type LoanWithTransactions } from '../../../ledger/loans/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/loans/repayment.ts'
 import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
+import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
 import {
   type DryRunFinding,
   type Looker,
@@ -53,11 +54,13 @@ async function lookAtRow(
   const different =
     effect.state === 'differs' ? effect : await bookedUnderOtherName(looker.db, booked, repayment)
   if (different !== undefined) return { finding: 'differs', reason: different.how }
+  const notDue = await whyNotDue(looker.db, repayment)
   const isComing = comingLoan !== null && !comingLoan.isRefused
   const reasons = isComing
     ? await comingLoanRefusals(looker, comingLoan, repayment)
     : await repaymentRefusals(looker, loan, repayment, comingLoan)
-  return reasons.length > 0 ? refused(reasons) : { finding: 'new', reason: null }
+  const all = [...reasons, ...(notDue === undefined ? [] : [notDue])]
+  return all.length > 0 ? refused(all) : { finding: 'new', reason: null }
 }
 
 /** What the rows before will have booked on the loan: their receipt numbers differ, but perhaps in their spelling only. */

@@ -17,6 +17,7 @@ import {
 } from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
+import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
 import { Bookings } from './bookings.ts'
 
@@ -90,6 +91,8 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
   }
   const other = await bookedUnderOtherName(db, known.bookings, repayment)
   if (other !== undefined) return differs(other.how)
+  const notDue = await whyNotDue(db, repayment)
+  if (notDue !== undefined) return refusal('409', 'loanops.payment.not.due', notDue)
   const rounded = roundingRefusal(known.currency, repayment.amount)
   if (rounded !== undefined) return rounded
   const paymentTypeId = await run.keep('paymentTypeId', run.reference.paymentTypeId)

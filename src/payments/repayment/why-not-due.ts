@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import type { Database } from '../../database/database.ts'
+import { prepared } from '../../database/pool/prepared.ts'
+import { sortable } from '../../ledger/day-format.ts'
+import type { LedgerRepayment } from '../../ledger/loans/repayment.ts'
+import { gatewayOf } from './due-payment.ts'
+
+type NotDue = {
+  name: string
+  /** Or the reason of its suspense. */
+  state: keyof typeof WHY
+  transaction: string | null
+}
+
+/** Numbers of transfers of UPI and IMPS, before which spreadsheets drop zeros. */
+const RRN_DIGITS = 12
+const LEAVE_OUT = 'leave the row out'
+
+const WHY = {
+  handled: `is handled, because its money was booked by hand: ${LEAVE_OUT}, or reopen the payment`,
+  dismissed: `is dismissed, so that nothing is to be booked: ${LEAVE_OUT}, or reopen the payment`,
+  returned: `is returned, because all of it went back: ${LEAVE_OUT}`,
+  refund: `is in suspense, because of a refund: ${LEAVE_OUT}, or decide on the payment first`,
+  chargeback: `is in suspense, because of a chargeback: ${LEAVE_OUT}, or decide on the payment first`,
+}
+
+/**
+ * Why the payment that a file asks to be booked is not to be booked, as LoanOps knows its state; undefined if it may be.
+ * Without a gateway, it may be named by the bank's reference, too; these come again, as those of test modes do, so that it must
+ * be of the same day and amount, and of no other loan.
+ */
+export async function whyNotDue(
+  db: Database,
+  { externalId, receiptNumber, loanExternalId, day, amount }: LedgerRepayment,
+): Promise<string | undefined> {
+  const gateway = gatewayOf(externalId) ?? null
+  const spellings = spellingsOf(receiptNumber)
+  const references = gateway === null && /[1-9]/.test(receiptNumber) ? spellings : []
+  const { rows } = await sql<NotDue>`${prepared('why_not_due')}
+    select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
+           case t.state when 'suspense' then t.reason else t.state end as state,
+           t.ledger_transaction_id::text as transaction
+      from (select p.*, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
+             union all
+            select p.*, true from core.transaction p
+             where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])
+               and ${amount}::numeric in (p.amount, core.posted_amount(p)) and core.day_of(p.paid_at) = ${sortable(day)}::date
+               and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId}) t
+     where t.kind = 'payment' and (t.gateway = ${gateway}::text or ${gateway}::text is null)
+       and (t.state in ('handled', 'dismissed', 'returned') or t.state = 'suspense' and t.reason in ('refund', 'chargeback'))
+     limit 1`.execute(db)
+  const [found] = rows
+  if (found === undefined) return undefined
+  const booked = found.transaction === null ? '' : ` (transaction ${found.transaction} there)`
+  return `${found.name} ${WHY[found.state].replace(':', `${booked}:`)}`
+}
+
+/** Gateways and banks write an id in one way; files may have it in capitals, with more zeros before its digits or without them. */
+function spellingsOf(id: string): string[] {
+  const all = [id, id.toLowerCase(), id.toUpperCase()]
+  if (!/^\d+$/.test(id)) return all
+  const digits = id.replace(/^0+/, '')
+  return [...all, digits, digits.padStart(RRN_DIGITS, '0')]
+}

@@ -1,0 +1,148 @@
+import t, { type Test } from 'tap'
+import { matchEach } from '../support/match-each.ts'
+import { capturedA, PAID_AT_ISO, refundA } from '../support/payments/gateway-events.ts'
+import { allSaved } from '../support/payments/payments.ts'
+import { MANUAL, reversing } from '../support/payments/reversals.ts'
+import { ended, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../support/portfolio/rows.ts'
+
+const DAY = PAID_AT_ISO.slice(0, 10)
+const NOTE = { note: 'seen' }
+const DISMISS = { outcome: 'dismiss', ...NOTE }
+
+const row = (loan: string, id: string, changes: Record<string, string> = {}) =>
+  repaymentsCsv({
+    loan_external_id: loan,
+    payment_reference: id,
+    gateway: 'gateway_a',
+    amount: '1000.00',
+    transaction_date: DAY,
+    ...changes,
+  })
+
+t.test('a payment that is not to be booked is not booked by a file', async t => {
+  const service = await withFiles(t)
+
+  await t.test('one that was booked by hand is named with its transaction', async t => {
+    const { id, loan } = await service.own('hand')
+    const rrn = await service.pay(id)
+    const ledger_transaction_id = await service.byHand(loan)
+    const handled = { outcome: 'handled', external_loan_id: loan, ledger_transaction_id, ...NOTE }
+    t.equal((await service.resolve(id, handled)).status, 200)
+    const said = `is handled, because its money was booked by hand \\(transaction ${ledger_transaction_id} there\\): leave the row out, or reopen the payment$`
+    await service.refuses(t, row(loan, id), loan, new RegExp(`${id} of gateway_a ${said}`))
+    await service.refuses(t, row(loan, id.toUpperCase(), { gateway: '' }), loan, new RegExp(said))
+    const byBank = new RegExp(`${id} of gateway_a, whose bank reference this is, ${said}`)
+    await service.refuses(t, row(loan, rrn, { gateway: '' }), loan, byBank)
+  })
+
+  await t.test('one that was dismissed is booked once it is reopened', async t => {
+    const { id, loan } = await service.own('forged')
+    await service.pay(id)
+    t.equal((await service.resolve(id, DISMISS)).status, 200)
+    const said =
+      /is dismissed, so that nothing is to be booked: leave the row out, or reopen the payment$/
+    await service.refuses(t, row(loan, id), loan, said)
+    t.equal((await service.resolve(id, { outcome: 'reopen', ...NOTE })).status, 200)
+    t.match(await service.migrate(row(loan, id)), { done: 1 })
+    t.equal(await service.repaid(loan), 1)
+  })
+
+  await t.test('one that went back, or perhaps did, is not booked', async t => {
+    const { id, loan } = await service.own('doubtful')
+    await service.pay(id)
+    await service.giveBack(id)
+    t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'refund' })
+    await service.refuses(
+      t,
+      row(loan, id),
+      loan,
+      /is in suspense, because of a refund: leave the row out/,
+    )
+    const back = await service.own('back')
+    await service.pay(back.id, service.nextRrn(), back.loan)
+    await service.giveBack(back.id)
+    t.equal((await service.decide(`rfnd_${back.id}`, 'reverse')).status, 200)
+    await service.batch()
+    t.match((await service.payment(back.id)).payment, { state: 'returned' })
+    const said = /is returned, because all of it went back: leave the row out$/
+    await service.refuses(t, row(back.loan, back.id, { gateway: '' }), back.loan, said)
+  })
+
+  await t.test('the same bank reference with another loan, day or amount is no reason', async t => {
+    const { id, loan } = await service.own('other')
+    const rrn = await service.pay(id, service.nextRrn(), 'L-OTHER')
+    const unnamed = await service.own('unnamed')
+    const ofNoLoan = await service.pay(unnamed.id)
+    for (const one of [id, unnamed.id]) t.equal((await service.resolve(one, DISMISS)).status, 200)
+    const rows = [
+      row(loan, rrn, { gateway: '' }),
+      row(loan, ofNoLoan, { gateway: '', amount: '999.00' }),
+      row(unnamed.loan, ofNoLoan, { gateway: '', transaction_date: '2026-02-04' }),
+      row(loan, unnamed.id, { gateway: 'gateway_b' }),
+    ]
+    for (const one of rows) t.match(await service.migrate(one), { done: 1, failed: 0 })
+  })
+
+  await t.test('a row that booked it before remains done', async t => {
+    const { id, loan } = await service.own('booked')
+    t.match(await service.migrate(row(loan, id)), { done: 1 })
+    await service.pay(id)
+    t.equal((await service.resolve(id, DISMISS)).status, 200)
+    t.match(await service.migrate(row(loan, id)), { done: 1, failed: 0 })
+    t.equal(await service.repaid(loan), 1)
+  })
+})
+
+async function withFiles(t: Test) {
+  const service = await reversing(t, MANUAL)
+  let last = 777_711_223_344
+  /** A loan, and the id of its payment. */
+  const own = async (name: string) => {
+    await service.loan(`L-${name}`)
+    return { loan: `L-${name}`, id: `pay_${name}` }
+  }
+  const nextRrn = () => String(last++)
+  /** A payment that names no loan, so that it waits in suspense. */
+  const pay = async (id: string, rrn = nextRrn(), loan?: string) => {
+    const facts = { id, ...(loan && { loan }), payment: { acquirer_data: { rrn } } }
+    await service.signed(capturedA(facts))
+    await allSaved(service.db)
+    await service.batch()
+    return rrn
+  }
+  const giveBack = async (id: string) => {
+    await service.signed(refundA({ id: `rfnd_${id}`, of: id }))
+    await allSaved(service.db)
+    await service.batch()
+  }
+  const migrate = (csv: string) => migrateCsv(service, 'repayments', csv)
+  const repaid = async (loan: string) =>
+    (await service.books()).transactions.filter(
+      one => one.loanExternalId === loan && one.type === 'repayment' && !one.reversed,
+    ).length
+  /** The dry run and the run of the row say this, and nothing is booked. */
+  const refuses = async (t: Test, csv: string, loan: string, said: RegExp) => {
+    const before = await repaid(loan)
+    const dry = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry.dry_run, { would_change: 0, refused: 1 })
+    const { migration_id } = dry
+    await service.call('POST', '/api/migration/run', { migration_id })
+    t.match(await ended(service, migration_id), { done: 0, failed: 1 })
+    const rows = await rowsOf(service, migration_id)
+    matchEach(t, rows, [{ finding: 'refused', finding_reason: said, reason: said }])
+    t.equal(await repaid(loan), before)
+  }
+  const byHand = async (loan: string) => {
+    const path = `/loans/external-id/${loan}/transactions?command=repayment`
+    const { body } = await service.ledgerCall('POST', path, {
+      transactionDate: DAY,
+      dateFormat: 'yyyy-MM-dd',
+      locale: 'en',
+      transactionAmount: 1000,
+      paymentTypeId: 1,
+    })
+    return String((body as any).resourceId)
+  }
+  return { ...service, own, nextRrn, pay, giveBack, migrate, repaid, refuses, byHand }
+}
