@@ -37,9 +37,14 @@ create or replace function core.loans_to_read_back(since timestamptz, until time
     from page
 $$;
 
--- How much of the payment stands at its loan, or will once it is posted.
+-- How much of the payment stands at its loan, or will once it is posted; below 0 if some of the payer's fee went back too.
 create or replace function core.posted_amount(t core.transaction) returns numeric language sql immutable parallel safe as $$
   select coalesce(t.decided_amount, t.amount - coalesce(t.payer_fee, 0)) - coalesce(t.returned_amount, 0)
+$$;
+
+-- How much of the payment may still go back: what stands, and the payer's fee, which goes back last.
+create or replace function core.returnable_amount(t core.transaction) returns numeric language sql immutable parallel safe as $$
+  select core.posted_amount(t) + case when t.decided_amount is null then coalesce(t.payer_fee, 0) else 0 end
 $$;
 
 -- What was posted to these loans in this period, and what went back as a whole, with an amount of 0. An operator's amount and day take precedence over the payment's;
@@ -49,7 +54,7 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
     posting_number integer, amount numeric, days date[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id, t.ledger_transaction_id, t.posting_number,
-         core.posted_amount(t::core.transaction),
+         greatest(core.posted_amount(t::core.transaction), 0),
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union

@@ -7,7 +7,7 @@ $$;
 
 -- Whether an operator may have this refund or chargeback taken out of its payment as it stands.
 create or replace function core.can_reverse(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
-  select (r.amount > 0 and r.amount <= core.posted_amount(p) and core.is_in_currency_of(r, p)) is true
+  select (r.amount > 0 and r.amount <= core.returnable_amount(p) and core.is_in_currency_of(r, p)) is true
 $$;
 
 -- Whether the settings of the loan's lender let this refund or chargeback be booked, and each event of it that counts is proved
@@ -130,7 +130,7 @@ begin
        set returned_amount = coalesce(p.returned_amount, 0) + due.amount,
            refused_reason = case when core.posted_amount(p) > due.amount then p.refused_reason end,
            next_try_at = case when core.posted_amount(p) > due.amount then p.next_try_at end
-     where p.id = due.payment and core.posted_amount(p) >= due.amount;
+     where p.id = due.payment and core.returnable_amount(p) >= due.amount;
     if found then
       update core.transaction set state = 'returned', returned_amount = due.amount, decision = null where id = due.id;
       has_any := true;

@@ -36,10 +36,10 @@ $$;
 
 -- Why a refund or chargeback is more than what stands of its posted payment; null if it is not, or if nothing is posted.
 create or replace function core.exceeds(t core.transaction) returns text language sql stable as $$
-  select format('%s %s is more than the %s that stands of the payment', trim_scale(t.amount), t.currency, trim_scale(core.posted_amount(p)))
+  select format('%s %s is more than the %s that stands of the payment', trim_scale(t.amount), t.currency, trim_scale(greatest(core.posted_amount(p), 0)))
     from core.transaction p
    where p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment'
-     and p.state in ('posted', 'returned') and t.amount > core.posted_amount(p)
+     and p.state in ('posted', 'returned') and t.amount > case p.state when 'posted' then core.returnable_amount(p) else core.posted_amount(p) end
 $$;
 
 -- The view has two branches, so that an index finds a state: one branch took 226 instead of 14 ms for the suspense of 300,000 payments.

@@ -47,7 +47,7 @@ export async function startReversals(
   const { rows } = await sql<Standing>`
     select r.id, p.external_loan_id as loan, p.gateway, coalesce(p.booked_as, p.gateway_payment_id) as "paymentId",
            p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.posted_amount(p))::text as stands,
-           trim_scale(nullif(core.posted_amount(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0))::text as left
+           trim_scale(nullif(greatest(core.posted_amount(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0), 0))::text as left
       from core.transaction r
       join core.transaction p
         on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
