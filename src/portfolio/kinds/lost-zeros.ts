@@ -23,7 +23,7 @@ export const lostZeros =
     const ourId = sql`${column} collate "default"`
     // The limit makes PostgreSQL look each id up by index. Without it, PostgreSQL overestimates the number of ids and reads
     // all operations.
-    const known = (id: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
+    const existing = (id: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
       (select ${id} as id from loanops.operation o
         where ${which} and o.subject = ${subject}::text || o.external_id and o.status <> 'failed' limit 1)`
     const withZeros = sql`ltrim(o.external_id, '0') = number and o.external_id ~ '^0[0-9]*$' and o.external_id <> mine.id`
@@ -36,12 +36,12 @@ export const lostZeros =
           ), several as materialized (
             select * from mine where number in (select number from mine group by 1 having count(*) > 1)
           )
-          select distinct on (of) * from (
-            select mine.id as of, known.id, null::integer as line
-              from mine cross join lateral (${known(sql`o.external_id`, withZeros)} union all ${known(sql`o.external_id`, withoutZeros)}) known
+          select distinct on (wanted_id) * from (
+            select mine.id as wanted_id, found.id, null::integer as line
+              from mine cross join lateral (${existing(sql`o.external_id`, withZeros)} union all ${existing(sql`o.external_id`, withoutZeros)}) found
             union all
-            select m.id, o.id, o.line from several m join several o on o.number = m.number and o.id <> m.id) found
-           where ${known(sql`true`, sql`o.external_id = of`)} is null
-           order by of, line nulls first) other
-    join loanops.migration_row r on r.migration_id = ${id} and ${sql.ref(`r.${name}`)} collate "default" = other.of`
+            select m.id, o.id, o.line from several m join several o on o.number = m.number and o.id <> m.id) others
+           where ${existing(sql`true`, sql`o.external_id = wanted_id`)} is null
+           order by wanted_id, line nulls first) other
+    join loanops.migration_row r on r.migration_id = ${id} and ${sql.ref(`r.${name}`)} collate "default" = other.wanted_id`
   }
