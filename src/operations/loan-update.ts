@@ -61,7 +61,7 @@ export const loanUpdate = operation({
       return refusal('409', 'loanops.term.not.kept', message)
     }
     await refuseLagging<Changes>(attempt, UPDATE, found, last =>
-      has(found.body, takenChanges(found.body, last)),
+      alreadyHas(found.body, takenChanges(found.body, last)),
     )
     const taken = takenChanges(found.body, changes)
     const body = mergeChanges(found.body, taken)
@@ -72,7 +72,7 @@ export const loanUpdate = operation({
     if (changes.interestRatePerPeriod !== undefined)
       await attempt.keep(RATE_PERIOD, async () => ratePeriodOf(found.body))
     const changed = Object.entries(taken).filter(
-      ([name, value]) => !has(found.body, { [name]: value }),
+      ([name, value]) => !alreadyHas(found.body, { [name]: value }),
     )
     return updateLoan(
       attempt,
@@ -86,7 +86,7 @@ export const loanUpdate = operation({
     const loan = await findLoan(ledger, externalId, 'charges')
     if (loan === undefined) return absent
     const taken = takenChanges(loan, changes)
-    if (!has(loan, taken)) return absent
+    if (!alreadyHas(loan, taken)) return absent
     const body = { ...loanAnswer(loan), changes: asChanges(loan, taken) }
     return foundIn(SUBMITTED, loan, body)
   },
@@ -211,7 +211,7 @@ function chargeInAnswer(charge: LedgerCharge) {
   }
 }
 
-function has(loan: LedgerLoan, changes: Changes): boolean {
+function alreadyHas(loan: LedgerLoan, changes: Changes): boolean {
   const { principal, submittedOnDate, loanTermFrequencyType } = changes
   const frequency = loanTermFrequencyType && FREQUENCIES[loanTermFrequencyType]
   const isSame = <T>(wanted: T | undefined, is: T) => wanted === undefined || wanted === is

@@ -64,11 +64,11 @@ export async function remember(
     const reference = { gateway, kind, value, external_loan_id: loan }
     const { before } = await putReference(trx, reference, asker)
     // Thrown, this takes the change back.
-    if (before) throw new Conflict(hasDays(reference, before))
+    if (before) throw new Conflict(onlyOnDays(reference, before))
   }
 }
 
-function hasDays({ kind, external_loan_id }: NewReference, { valid_from, valid_until }: Days) {
+function onlyOnDays({ kind, external_loan_id }: NewReference, { valid_from, valid_until }: Days) {
   const days = [valid_from && `from ${valid_from}`, valid_until && `until ${valid_until}`]
   return `The loan ${external_loan_id} has this ${kind} only ${days.filter(Boolean).join(' ')}: change these days at the reference, or do not remember it`
 }

@@ -44,7 +44,7 @@ const LEFT_OUT =
 
 const RESTORABLE = ['posted', 'returned', 'waiting', 'suspense']
 
-type PaymentOfIt = {
+type ReversedPayment = {
   id: string
   state: string
   excess: string | null
@@ -58,8 +58,8 @@ type PaymentOfIt = {
  * The payment of this refund, which is locked.
  * @throws Conflict if there is none, or another reversal of it is under way
  */
-async function paymentOf(trx: Trx, id: string): Promise<PaymentOfIt> {
-  const { rows } = await sql<PaymentOfIt & { isUnderWay: boolean }>`
+async function paymentOf(trx: Trx, id: string): Promise<ReversedPayment> {
+  const { rows } = await sql<ReversedPayment & { isUnderWay: boolean }>`
     select p.id, p.state, core.exceeds(r) as excess, core.can_reverse(r, p) as "isFit",
            core.is_in_currency_of(r, p) as "isInCurrency", core.is_being_reversed(p) as "isUnderWay",
            coalesce(p.decision = 'post' and core.has_cleared(p, r)
