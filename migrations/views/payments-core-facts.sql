@@ -210,6 +210,11 @@ create or replace function core.twins_of(t core.transaction) returns setof core.
    where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id
 $$;
 
+-- Whether an operator has said that this is other money than its twins'.
+create or replace function core.is_of_own_money(t core.transaction) returns boolean language sql immutable parallel safe as $$
+  select t.decision is not null or 'ledger_refused' = any(t.overruled)
+$$;
+
 -- A twin that was booked or is being booked, even if some of the money went back; and for a payment that is being posted, also
 -- one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
 create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
@@ -220,5 +225,20 @@ begin
       or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
       or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback')
    limit 1);
+end
+$$;
+
+-- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
+-- back by the other. Who goes first is the older one, and what an operator has said is other money, which waits for none.
+create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
+begin
+  if t.gateway <> 'gateway_b' or core.is_of_own_money(t) then
+    return false;
+  end if;
+  return exists (
+    select from core.twins_of(t) o
+     where o.state = 'posting'
+        or o.state = 'waiting' and o.unconfirmed is null
+           and (core.is_of_own_money(o.*) or (o.received_at, o.id) < (t.received_at, t.id)));
 end
 $$;

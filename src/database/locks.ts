@@ -8,4 +8,5 @@ export const LOCKS = {
   reconciling: 7_405_321,
   /** This number is also the class of the locks by value. */
   references: 7_405_322,
+  postings: 7_405_324,
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
+import { LOCKS } from '../../database/locks.ts'
 import { newOperation } from '../../engine/accept.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { repaymentIntake } from '../repayment/repayment-intake.ts'
@@ -15,15 +16,26 @@ const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
 export async function post(batch: Batch): Promise<void> {
-  let reversed: number
+  let started: number
   let hasWaited: boolean
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  // A payment has one reversal at a time, so the end of one can make the next one due.
+  // A payment has one reversal at a time, and one payment of the same money is on its way at a time, so the end of one can
+  // make the next one due.
   do {
-    while ((await postChunk(batch)) === PAYMENTS_AT_ONCE) batch.check()
-    reversed = await reverseDue(batch)
+    started = await postAll(batch)
+    started += await reverseDue(batch)
     hasWaited = await untilEnded(batch)
-  } while (reversed > 0 || hasWaited)
+  } while (started > 0 || hasWaited)
+}
+
+async function postAll(batch: Batch): Promise<number> {
+  let all = 0
+  for (;;) {
+    const posted = await postChunk(batch)
+    all += posted
+    if (posted < PAYMENTS_AT_ONCE) return all
+    batch.check()
+  }
 }
 
 /** @returns whether anything was under way */
@@ -45,9 +57,12 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
 /** Posts payments in order of payment, because the operations of a loan run in the order in which they are inserted. */
 async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
+    // A worker that has lost its run may still be here, with the twin of a payment.
+    await sql`select pg_advisory_xact_lock(${LOCKS.postings})`.execute(trx)
     const { rows } = await sql<{ id: string; loan: string }>`
-      select id, external_loan_id as loan from core.transaction
+      select id, external_loan_id as loan from core.transaction t
        where state = 'waiting' and unconfirmed is null and kind = 'payment' and batch_id is distinct from ${claim.id}
+         and not core.awaits_twin(t)
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
     const operations = rows.map(({ id, loan }) =>

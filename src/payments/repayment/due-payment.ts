@@ -86,7 +86,7 @@ export async function duePayment(
              'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events, t.is_verified as "isVerified",
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
-           case when o.unknown_since is null and t.decision is null and 'ledger_refused' <> all(t.overruled) then core.twin_of(t) end as twin,
+           case when o.unknown_since is null and not core.is_of_own_money(t) then core.twin_of(t) end as twin,
            o.unknown_since is null and core.is_matched_elsewhere(t) as "isOfAnotherLoan"
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id

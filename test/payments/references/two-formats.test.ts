@@ -5,12 +5,16 @@ import type { Database } from '../../../src/database/database.ts'
 import { PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
+import { until } from '../../support/until.ts'
 
 const ACCOUNT = { vaccount_id: 'ACC1', utr: 'SBIN226036000001' }
 
 /** A transfer into a virtual account in the format of today, with tags that name its loan. */
-function credit(id: number, { amount = 1500, ...transfer }: Record<string, any> = {}) {
-  const event: any = successB({ id, amount, loan: 'L-1' })
+function credit(
+  id: number,
+  { amount = 1500, loan = 'L-1', ...transfer }: Record<string, any> = {},
+) {
+  const event: any = successB({ id, amount, loan })
   event.data.payment.payment_group = 'vba_transfer'
   event.data.payment.payment_method = { vba_transfer: { ...ACCOUNT, ...transfer } }
   return event
@@ -216,4 +220,58 @@ t.test('a credit by UPI in the older format names the account’s UPI id', async
     matched_by: 'virtual_account',
     paid_at: new Date(PAID_AT_ISO).toISOString(),
   })
+})
+
+t.test('of a transfer that is reported for two loans at once, the older is posted', async t => {
+  const service = await withAccount(t)
+  const pairs = Array.from({ length: 8 }, (_, i) => i)
+  for (const i of pairs) {
+    for (const loan of [`A-${i}`, `B-${i}`]) await service.loan(loan)
+    await service.call('PUT', `/api/references/gateway_b/virtual_account/A-${i}`, {
+      external_loan_id: `A-${i}`,
+    })
+    const older = collected(100 + i, { vAccountId: `A-${i}`, utr: `SBIN${i}9` })
+    const newer = credit(200 + i, { utr: `sbin${i}9`, loan: `B-${i}`, vaccount_id: 'OTHER' })
+    for (const event of i % 2 === 0 ? [older, newer] : [newer, older]) await service.send(event)
+  }
+  t.match(await service.batch(), { posted: pairs.length, suspended: pairs.length })
+  t.same(
+    (await service.repayments()).map(one => one.externalId).sort(),
+    pairs.map(i => `gateway_b-${(i % 2 === 0 ? 100 : 200) + i}`).sort(),
+  )
+})
+
+t.test('of a transfer in two formats, one is posted if the other is refused', async t => {
+  const service = await withAccount(t)
+  const older = credit(51, { loan: 'unknown', vaccount_id: 'OTHER' })
+  for (const event of [older, collected(1)]) await service.send(event)
+  t.match(await service.batch(), { posted: 1, suspended: 1 })
+  t.match((await service.payment('51', 'gateway_b')).payment, { reason: 'loan_unknown' })
+  t.match((await service.payment('1', 'gateway_b')).payment, { state: 'posted' })
+})
+
+t.test('a transfer waits while the outcome of its other format is unknown', async t => {
+  const service = await withAccount(t)
+  await service.loan('L-2')
+  const newer = credit(51, { loan: 'L-2', vaccount_id: 'OTHER' })
+  for (const event of [collected(1), newer]) await service.send(event)
+  await service.loseAnswer()
+  for (const _batch of [1, 2]) {
+    t.match(await service.batch(), { posted: 0, suspended: 0 })
+    t.match((await service.payment('51', 'gateway_b')).payment, {
+      state: 'waiting',
+      waiting_for: 'batch',
+    })
+  }
+  await service.faults([])
+  await until(
+    async () => (await service.payment('1', 'gateway_b')).payment.state === 'posted',
+    'it is posted',
+  )
+  t.match(await service.batch(), { posted: 0, suspended: 1 })
+  t.match((await service.payment('51', 'gateway_b')).payment, {
+    reason: 'ledger_refused',
+    detail: /same money as payment 1 of loan L-1,/,
+  })
+  t.equal((await service.repayments()).length, 1)
 })
