@@ -9,6 +9,8 @@ import { signedHeaders } from '../sign.ts'
 
 /** Enough bytes of a response to show the cause of a failure. */
 const MAX_ANSWER_BYTES = 4_096
+/** A receiver that took the callback may leave its answer open, and must not hold the next callback up. */
+const READ_OF_SUCCESS_MS = 250
 const GONE = 410
 
 export type SentCallback = {
@@ -87,7 +89,7 @@ async function answerIn({ statusCode: status, headers, body }: Dispatcher.Respon
     outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
     status,
     error: isDelivered ? null : `The receiver answered ${status}`,
-    answer: await beginningOf(body),
+    answer: await beginningOf(body, isDelivered ? READ_OF_SUCCESS_MS : undefined),
     retryAfterMs: retryAfterMs(headers),
   }
 }
@@ -98,16 +100,23 @@ const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('f
  * The beginning of a response's body. The status has already decided the outcome: of a body that breaks off or never
  * ends, the part that arrived is kept.
  */
-async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function beginningOf(
+  body: Dispatcher.ResponseData['body'],
+  withinMs?: number,
+): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
+  const late = withinMs === undefined ? undefined : setTimeout(() => body.destroy(), withinMs)
   try {
     for await (const chunk of body) {
       chunks.push(chunk)
       bytes += chunk.length
       if (bytes >= MAX_ANSWER_BYTES) break
     }
-  } catch {}
+  } catch {
+  } finally {
+    clearTimeout(late)
+  }
   return storableText(Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString())
 }
 
