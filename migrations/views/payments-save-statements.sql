@@ -144,7 +144,14 @@ $$;
 create or replace function core.save_settlement_rows(wanted_gateway text, wanted_lender text, wanted_file uuid, said jsonb) returns void
   language sql volatile as $$
   select core.name_settlements(wanted_gateway, said);
-  -- Earlier versions stored these parts under other ids: none may count twice.
+  -- Earlier versions stored the payout itself and its balance as parts.
+  delete from core.lost_part l
+   using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, is_of_payout boolean)
+   where n.is_of_payout and l.gateway = wanted_gateway and l.settlement_id = n.settlement_id and l.kind = n.kind and l.id = n.id;
+  delete from core.settlement_row r
+   using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, is_of_payout boolean)
+   where n.is_of_payout and r.gateway = wanted_gateway and r.settlement_id = n.settlement_id and r.kind = n.kind and r.id = n.id;
+  -- They stored these parts under other ids: none may count twice.
   delete from core.settlement_row r
    using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, formerly text, paid_out numeric)
    where n.formerly is not null and r.gateway = wanted_gateway and r.settlement_id = n.settlement_id and r.kind = n.kind and r.id <> n.id
@@ -157,7 +164,8 @@ create or replace function core.save_settlement_rows(wanted_gateway text, wanted
   select wanted_gateway, n.settlement_id, n.kind, n.id, coalesce(n.payment_id, case n.kind when 'payment' then n.id end),
          wanted_lender, n.settled_at, n.utr, n.amount, coalesce(n.fee, 0), coalesce(n.tax, 0), n.paid_out, wanted_file
     from jsonb_to_recordset(said) as n (kind text, id text, payment_id text, settlement_id text, settled_at timestamptz, utr text,
-      amount numeric, fee numeric, tax numeric, paid_out numeric)
+      amount numeric, fee numeric, tax numeric, paid_out numeric, is_of_payout boolean)
+   where n.is_of_payout is not true
    order by n.settlement_id, n.kind, n.id
   on conflict (settlement_id, gateway, kind, id) do update
      set payment_id = coalesce(excluded.payment_id, r.payment_id), lender = excluded.lender,

@@ -13,7 +13,10 @@ export async function saveSettlements(
   // A row may be listed twice: only the last copy of each is saved.
   const said = [
     ...new Map(
-      settlements.map(one => [JSON.stringify([one.settlement_id, one.kind, one.id]), one]),
+      settlements.map(one => [
+        JSON.stringify([one.settlement_id, one.kind, one.id, one.is_of_payout]),
+        one,
+      ]),
     ).values(),
   ]
   if (said.length === 0 && unreadable.length === 0) return

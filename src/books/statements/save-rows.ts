@@ -31,7 +31,10 @@ export async function saveRows(
 ): Promise<string[]> {
   const { id, gateway, lender, fileName, asker } = file
   const said = JSON.stringify(saidIn(rows).map(row => ({ ...row, lender })))
-  const settled = rows.flatMap(({ settled }) => settled ?? [])
+  const settled = rows.flatMap(({ settled, ofPayout }) => [
+    ...(settled === null ? [] : [settled]),
+    ...(ofPayout === undefined ? [] : [{ ...ofPayout, is_of_payout: true }]),
+  ])
   const days = await inTransaction(db, async trx => {
     await requireUploader(trx, asker)
     await useLedgerZone(trx)

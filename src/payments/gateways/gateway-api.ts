@@ -45,6 +45,8 @@ export type ApiSettlement = {
   id: string
   /** The id under which earlier versions stored the part, or its beginning; null or absent where that was the same. */
   formerly?: string | null
+  /** Not to be saved: it is the payout itself, or its balance, which earlier versions stored as a part. */
+  is_of_payout?: boolean
   payment_id: string | null
   settlement_id: string
   settled_at: Date | null

@@ -23,6 +23,8 @@ export type Settled = {
 export type ReadRow = {
   said: Said | null
   settled: Settled | null
+  /** The same as `is_of_payout` in `ApiSettlement`. */
+  ofPayout?: { kind: SettledKind; id: string | undefined; settlement_id: string | undefined }
   /** Whether several parts of the settlement may have the id of this one. */
   isShared?: boolean
 }

@@ -74,7 +74,9 @@ async function* settledIn(call: CallGateway, window: Window) {
   const numbered = partNumbers()
   const partsIn = (row: unknown) =>
     settlementOf(row).map(one =>
-      one.kind === 'other' ? { ...one, id: numbered(one.settlement_id, one.id) } : one,
+      one.kind === 'other' && !one.is_of_payout
+        ? { ...one, id: numbered(one.settlement_id, one.id) }
+        : one,
     )
   for await (const rows of recon(call, '/settlement/recon', window)) {
     const { read, unreadable } = readEach(rows, partsIn, describeRowOfB('settlement', window))
@@ -190,7 +192,9 @@ function settlementOf(row: unknown): ApiSettlement[] {
         })
   if (type === 'SETTLEMENT') return payoutIn(row)
   // A part without a settlement is not settled yet.
-  if (settlementId === null || isOfPayout(shape.maybe(event, 'adjustment_remarks'))) return []
+  if (settlementId === null) return []
+  const is_of_payout = isOfPayout(shape.maybe(event, 'adjustment_remarks'))
+  if (id === null && is_of_payout) return []
   if (id === null) throw new UnreadableItem('its id is missing')
   const { fee, tax } = feesOf(row)
   return [
@@ -198,6 +202,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
       kind,
       id,
       formerly,
+      is_of_payout,
       payment_id: paymentId,
       ...settlementIn(details, settlementId),
       amount: shape.given(event, 'event_amount', shape.amount) ?? '0',

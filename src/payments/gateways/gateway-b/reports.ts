@@ -86,7 +86,6 @@ function readEvent(
   const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
   const event_type = row.event_type?.toUpperCase() ?? ''
   if (event_type === 'SETTLEMENT') return readPayout(row)
-  if (isOfPayout(row.remarks)) return { said: null, settled: null }
   const kind = kindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
   const status = known ?? 'captured'
@@ -94,6 +93,10 @@ function readEvent(
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
   const paid_out = stated === undefined ? undefined : signed(stated, row.sale_type)
+  if (isOfPayout(row.remarks)) {
+    const { id } = partIn(kind, row, paid_out)
+    return { said: null, settled: null, ofPayout: { kind, id, settlement_id } }
+  }
   const said = filled({
     gateway_payment_id: row.gateway_payment_id,
     amount,
