@@ -216,6 +216,13 @@ create or replace function base.unreadable(hints jsonb) returns base.fact langua
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;
 
+-- The id of a payment in a body that cannot be read, of whichever gateway.
+create or replace function base.payment_id_in_broken(body bytea) returns text language plpgsql immutable parallel safe as $$
+begin
+  return coalesce(base.gateway_a_id(body), base.gateway_b_id(body));
+end
+$$;
+
 -- The facts in a body that raised this error, which is caused by the body: those of the body that can be stored in its place.
 create or replace function base.facts_in_broken(gateway text, body bytea, error text) returns base.fact[]
   language plpgsql stable parallel safe as $$

@@ -113,7 +113,7 @@ begin
       return;
     end if;
   end if;
-  execute format('select base.id_in(body) from raw.%I where id = $1', wanted_source) using row_id into named;
+  execute format('select base.payment_id_in_broken(body) from raw.%I where id = $1', wanted_source) using row_id into named;
   insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, problem, lender, received_at, hints)
   select name, row_id, gateway, 'payment', row_id::text, 'captured', 'unreadable', lender, now(),
          jsonb_strip_nulls(jsonb_build_object('error', error, 'payment_id', named))

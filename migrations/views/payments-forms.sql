@@ -9,13 +9,6 @@ begin
 end
 $$;
 
--- The id of a payment in a body that cannot be read, of whichever gateway.
-create or replace function base.id_in(body bytea) returns text language plpgsql immutable parallel safe as $$
-begin
-  return coalesce(base.gateway_a_id(body), base.gateway_b_id(body));
-end
-$$;
-
 -- Types that say that money moved, of all gateways. Another type may contain the name of one of them.
 create or replace function base.money_types() returns text[] language plpgsql immutable parallel safe as $$
 begin
@@ -213,7 +206,7 @@ begin
   end if;
   if facts is null and not is_known then
     -- The event as text would have 131,000 digits for each 1e131071.
-    select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.id_in(convert_to(whole, 'UTF8')))))]
+    select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.payment_id_in_broken(convert_to(whole, 'UTF8')))))]
       into facts
       from (select replace(string_agg(part::text, ','), '\', '')
               from unnest(texts) part) t (whole)
