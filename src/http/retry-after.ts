@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** After a 503 whose error asks for no wait of its own. */
+/** The wait after a 503 whose error asks for none of its own. */
 const DEFAULT_SECONDS = 1
 /** Thirty years: no caller waits that long, and a time so far away still fits a date. */
 const MAX_SECONDS = 1_000_000_000

@@ -10,7 +10,7 @@ import type { Loan } from './send-operations.ts'
 
 export const SECRETS = { a: 'webhook-secret-of-a', b: 'webhook-secret-of-b' }
 
-/** So little that even thousands of payments do not overpay a loan. */
+/** Even thousands of payments of so little do not overpay a loan. */
 const MAX_PAISE = 10_000
 /** The share of each kind of payment; the rest is captured by gateway A, in three events. */
 const OF_GATEWAY_B = 0.2

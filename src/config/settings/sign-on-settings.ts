@@ -53,7 +53,7 @@ export type SignOnSettings = {
   proxy: OutboundProxy
   clientId: string
   clientSecret: string
-  /** Separated by blanks. */
+  /** The scopes, separated by blanks. */
   scope: string
   roleClaim: string
   usernameClaim: string

@@ -3,7 +3,10 @@ import { type Answer, notSent } from '../answers/answer.ts'
 import { isOfLedgerShape } from '../answers/error-body.ts'
 import type { Request } from './send.ts'
 
-/** Between two tests of the login. The first one is at once, because what is in front of the ledger may refuse one call alone. */
+/**
+ * The pause between two tests of the login. The first one is at once, because what is in front of the ledger may refuse
+ * one call alone.
+ */
 const PAUSE_MS = 60_000
 /** People who correct the password see that it is taken. */
 const PAUSE_FOR_PEOPLE_MS = 10_000

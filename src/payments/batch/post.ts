@@ -11,7 +11,7 @@ import type { Batch } from './batch.ts'
 
 /** The payments of one transaction, which delays the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
-/** About the time of one repayment. The pause doubles, because with ten thousand in flight the query is expensive. */
+/** One repayment takes about as long. The pause doubles, because with ten thousand in flight the query is expensive. */
 const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 

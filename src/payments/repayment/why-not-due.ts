@@ -7,7 +7,7 @@ import { gatewayOf } from './due-payment.ts'
 
 type NotDue = {
   name: string
-  /** Or the reason of its suspense. */
+  /** The payment's state, or the reason of its suspense. */
   state: keyof typeof WHY
   transaction: string | null
 }

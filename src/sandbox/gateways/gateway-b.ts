@@ -165,7 +165,7 @@ function refundText(refund: GatewayRefund): string {
   return `{"cf_refund_id":${JSON.stringify(refund.id)},"refund_id":${JSON.stringify(refund.id)},"cf_payment_id":${JSON.stringify(refund.paymentId)},"refund_amount":${rupees(refund.amount)},"refund_currency":"INR","refund_status":"${status}","refund_type":"MERCHANT_INITIATED","processed_at":"${indian(refund.createdAt)}"}`
 }
 
-/** Nothing is only closed here. */
+/** Gateway B has no dispute that is closed and neither won nor lost. */
 const DISPUTE_STATUSES: Record<GatewayDispute['status'], string> = {
   open: 'DISPUTE_CREATED',
   under_review: 'DISPUTE_UNDER_REVIEW',

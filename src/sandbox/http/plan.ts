@@ -4,7 +4,7 @@ import type { Ledger } from '../storage/ledger.ts'
 
 export type Request = {
   method: string
-  // Below /api/v1, decoded.
+  // The steps of the path below /api/v1, decoded.
   path: string[]
   query: URLSearchParams
   caller: Caller

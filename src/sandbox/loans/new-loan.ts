@@ -20,7 +20,7 @@ import { SUBMITTED } from './status.ts'
 import { refuseStrategy } from './strategy.ts'
 import { refuseSubmission } from './submission.ts'
 
-/** Does not save it. */
+/** Makes a loan, but does not save it. */
 export function newLoan(ledger: Ledger, body: Body): Loan {
   refuseUnknownKeys(body, CREATE_KEYS)
   const productId = idOf(body, 'productId')
