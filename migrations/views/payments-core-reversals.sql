@@ -92,7 +92,9 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
      cross join lateral (select core.was_captured(p)) c (is_payment_captured)
      cross join lateral core.refund_outcome(r, c.is_payment_captured) e
      cross join lateral (
-       select case when e.all_outside then r.named_loan_id else coalesce(r.named_loan_id, p.external_loan_id) end) n (loan)
+       select case when e.all_outside then r.named_loan_id
+                   -- Whatever loan its event names, the loan that an operator chose for its payment has the money.
+                   else coalesce(p.assigned_loan_id, r.named_loan_id, p.external_loan_id) end) n (loan)
      -- Of several objections, the last in the alphabet, taken_back, is the one with a remedy.
      cross join lateral (select max(a.objection) from core.facts_against_booked(r) a) o (objection)
      cross join lateral core.standing_decision(r) d (decision)
