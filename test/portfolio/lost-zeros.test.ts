@@ -8,7 +8,8 @@ import { buffersOf } from '../support/database/buffers.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { clientData } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
-import { migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
+import { withLedger } from '../support/payments/payments.ts'
+import { ended, migrateCsv, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
 
@@ -38,18 +39,44 @@ t.test('ids that differ from known ones in zeros before them are errors', async 
     { line: 3, reason: `loan_external_id: the loan exists as 7001: ${REMEDY}` },
     { line: 4, reason: `client_external_id: the client exists as 0042: ${REMEDY}` },
   ])
-  const paid = repaymentsCsv(
-    { loan_external_id: '59157' },
-    { loan_external_id: '00059157' },
-    { loan_external_id: '7001' },
-    { loan_external_id: '801' },
-  )
-  matchEach(t, await errorsOf('repayments', paid), [
-    { line: 2, reason: `loan_external_id: the loan exists as 00059157: ${REMEDY}` },
-  ])
   const sound = loansCsv(loan('L-7', 'C-7'), loan('0059157x', 'c-007'), loan('801', '7001'))
   t.same(await errorsOf('loans', sound), [], 'other ids, and one number of a client and a loan')
   t.match(await migrateCsv(service, 'loans', known), { done: 3 }, 'the same file again')
+})
+
+t.test('a repayment is booked on the loan that it names, whatever other ids there are', async t => {
+  const service = withLedger(await startTestService(t))
+  const known = loansCsv(loan('00059157', 'C-1'), loan('0077', 'C-2'))
+  t.match(await migrateCsv(service, 'loans', known), { done: 2 })
+  // Somebody made this one at the ledger.
+  await service.loan('77')
+  const paid = ['00059157', '0077', '77'].map(loan_external_id => ({ loan_external_id }))
+  t.match(await migrateCsv(service, 'repayments', repaymentsCsv(...paid)), { done: 3, failed: 0 })
+  const damaged = repaymentsCsv({ loan_external_id: '59157' }, { loan_external_id: '8' })
+  const { migration_id } = await migrateCsv(service, 'repayments', damaged, { dry_run: true })
+  await service.call('POST', '/api/migration/run', { migration_id })
+  t.match(await ended(service, migration_id), { done: 0, failed: 2 })
+  const said = `LoanOps knows the loan 00059157: ${REMEDY}`
+  const rows = await rowsOf(service, migration_id)
+  matchEach(t, rows, [
+    {
+      finding_reason: `the ledger has no such loan, but ${said}`,
+      reason: new RegExp(`The ledger has no loan 59157, but ${said}$`),
+    },
+    { finding_reason: 'the ledger has no such loan' },
+  ])
+})
+
+t.test('a loan that was deleted makes no other id wrong, until it is made again', async t => {
+  const { db } = await freshDatabase(t)
+  await known(db, ['0077', 'success'])
+  t.same(await invalid(db, ['77']), ['77'])
+  await known(db, ['0077', 'failed', 'LOAN_DELETE'])
+  t.same(await invalid(db, ['77']), ['77'])
+  await known(db, ['0077', 'success', 'LOAN_DELETE'])
+  t.same(await invalid(db, ['77']), [])
+  await known(db, ['0077', 'success'])
+  t.same(await invalid(db, ['77']), ['77'])
 })
 
 t.test('two ids of a file that differ in zeros before them are errors', async t => {
@@ -60,8 +87,6 @@ t.test('two ids of a file that differ in zeros before them are errors', async t 
     { line: 3, reason: /^client_external_id: line 2 has 5: .*loan_external_id: line 2 has 0012: / },
     { line: 4, reason: `client_external_id: line 3 has 05: ${REMEDY}` },
   ])
-  const paid = repaymentsCsv({ loan_external_id: '0012' }, { loan_external_id: '12' })
-  t.match((await uploadCsv(service, 'repayments', paid)).body, { invalid_rows: 2 })
 })
 
 t.test(
@@ -89,11 +114,11 @@ t.test('ids are looked up by index among any number of operations', async t => {
   t.ok((touched?.rows as number) < OPERATIONS, `the busiest step handles ${touched?.rows} rows`)
 })
 
-async function known(db: Database, ...loans: [id: string, status: string][]) {
-  for (const [id, status] of loans)
+async function known(db: Database, ...loans: [id: string, status: string, type?: string][]) {
+  for (const [id, status, type = 'LOAN_CREATE'] of loans)
     await sql`
       insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
-      values (gen_random_uuid(), 'LOAN_CREATE', 'api', ${`loan:${id}`}, ${id}, '{}', ${status},
+      values (gen_random_uuid(), ${type}, 'api', ${`loan:${id}`}, ${id}, '{}', ${status},
               case when ${status} <> 'processing' then now() end)`.execute(db)
 }
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { REMEDY } from '../../csv/damaged-ids.ts'
+import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import type { Rule } from './kind.ts'
 
@@ -11,6 +12,12 @@ const SUBJECTS = {
     subject: clientSubject(''),
   },
 }
+
+/** Whether the operation `o` leaves its loan or client there: it did not fail, and no later one of ours has deleted it. */
+const leavesIt = sql`(o.status <> 'failed' and not (o.operation_type = 'LOAN_DELETE' and o.status = 'success')
+  and not exists (select from loanops.operation d
+                   where d.external_id = o.external_id and d.subject = o.subject and d.seq > o.seq
+                     and d.operation_type = 'LOAN_DELETE' and d.status = 'success'))`
 
 /**
  * Finds ids of digits that exist, here or in the file, with another number of leading zeros: a spreadsheet drops these
@@ -25,7 +32,7 @@ export const lostZeros =
     // all operations.
     const existing = (id: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
       (select ${id} as id from loanops.operation o
-        where ${which} and o.subject = ${subject}::text || o.external_id and o.status <> 'failed' limit 1)`
+        where ${which} and o.subject = ${subject}::text || o.external_id and ${leavesIt} limit 1)`
     const withZeros = sql`ltrim(o.external_id, '0') = number and o.external_id ~ '^0[0-9]*$' and o.external_id <> mine.id`
     const withoutZeros = sql`o.external_id = number and number <> mine.id`
     return sql`
@@ -45,3 +52,16 @@ export const lostZeros =
            order by wanted_id, line nulls first) other
     join loanops.migration_row r on r.migration_id = ${id} and ${sql.ref(`r.${name}`)} collate "default" = other.wanted_id`
   }
+
+/** What to do about a loan that the ledger does not have, if we know one whose id differs in zeros before it. */
+export async function loanWithOtherZeros(db: Database, id: string): Promise<string | undefined> {
+  if (!/^0*[1-9][0-9]*$/.test(id)) return undefined
+  const number = id.replace(/^0+/, '')
+  const known = (which: RawBuilder<unknown>) => sql`
+    (select o.external_id as id from loanops.operation o
+      where ${which} and o.external_id <> ${id} and o.subject = ${loanSubject('')}::text || o.external_id and o.status = 'success' and ${leavesIt} limit 1)`
+  const withZeros = sql`ltrim(o.external_id, '0') = ${number} and o.external_id ~ '^0[0-9]*$'`
+  const { rows } = await sql<{ id: string }>`
+    ${known(withZeros)} union all ${known(sql`o.external_id = ${number}`)}`.execute(db)
+  return rows[0] && `LoanOps knows the loan ${rows[0].id}: ${REMEDY}`
+}

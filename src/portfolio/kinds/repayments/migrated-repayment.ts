@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../../database/database.ts'
 import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
-import { refusal } from '../../../engine/refusal.ts'
+import { type Refusal, refusal } from '../../../engine/refusal.ts'
 import { Day } from '../../../http/fields/day-fields.ts'
 import { closed } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
+import { type Answer, NOT_FOUND } from '../../../ledger/answers/answer.ts'
 import { absent } from '../../../ledger/effect.ts'
 import type { LedgerCurrency } from '../../../ledger/loans/loan.ts'
 import { readLoan } from '../../../ledger/loans/loan-calls.ts'
@@ -18,6 +19,7 @@ import {
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
 import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
+import { loanWithOtherZeros } from '../lost-zeros.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
 import { Bookings } from './bookings.ts'
 
@@ -81,7 +83,7 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
   let known = run.passedOn as Known | undefined
   if (known === undefined || known.bookings.ofReceipt(repayment).length > 0) {
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
-    if (loan.outcome === 'refused') return loan
+    if (loan.outcome === 'refused') return (await differentZeros(db, loan, repayment)) ?? loan
     const { transactions = [], currency } = loan.body
     const effect = repaymentAmong(transactions, repayment, isOfGateway)
     if (effect.state === 'there')
@@ -100,6 +102,16 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
   known.bookings.addComing(repayment)
   if (answer.outcome === 'done') run.passOn(known)
   return answer
+}
+
+async function differentZeros(
+  db: Database,
+  { status }: Answer,
+  { loanExternalId }: LedgerRepayment,
+): Promise<Refusal | undefined> {
+  const known = status === NOT_FOUND ? await loanWithOtherZeros(db, loanExternalId) : undefined
+  const message = `The ledger has no loan ${loanExternalId}, but ${known}`
+  return known === undefined ? undefined : refusal('404', 'loanops.loan_unknown', message)
 }
 
 const differs = (how: string) => refusal('409', 'loanops.differs.at.ledger', how)

@@ -11,20 +11,24 @@ import type { LedgerRepayment } from '../../../ledger/loans/repayment.ts'
 import { isNotReversed } from '../../../ledger/loans/transaction.ts'
 import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
+import { loanWithOtherZeros } from '../lost-zeros.ts'
 import { noPaymentType } from '../no-payment-type.ts'
 import { notExact } from '../not-exact.ts'
 import { MIGRATED_PREFIX } from './migrated-repayment.ts'
 
 /** Refusals of a repayment by the ledger, or by the run before its write, foreseen from reads. */
 export async function repaymentRefusals(
-  { ledger, reference }: Looker,
+  { db, ledger, reference }: Looker,
   loan: LoanWithTransactions | undefined,
   repayment: LedgerRepayment,
   refusedLoan: ComingLoan | null,
 ): Promise<string[]> {
   const behind =
     refusedLoan === null ? '' : `, and line ${refusedLoan.line} of its loans file would be refused`
-  if (loan === undefined) return [`the ledger has no such loan${behind}`]
+  if (loan === undefined) {
+    const other = await loanWithOtherZeros(db, repayment.loanExternalId)
+    return [`the ledger has no such loan${behind}${other === undefined ? '' : `, but ${other}`}`]
+  }
   const client = await clientNumbered(ledger, loan.clientId)
   const { status, timeline } = loan
   const { day, amount, externalId } = repayment

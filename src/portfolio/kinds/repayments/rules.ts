@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Rule } from '../kind.ts'
-import { lostZeros } from '../lost-zeros.ts'
 import { twice } from '../twice.ts'
 
 const THIS_PAYMENT = 'payment_reference: this payment'
@@ -36,5 +35,4 @@ export const repaymentRules: Rule[] = [
   paymentTwice,
   tooManyOfLoan,
   beforeDisbursement,
-  lostZeros('loan'),
 ]
