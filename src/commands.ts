@@ -40,7 +40,7 @@ export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise
     const running = runRole(embedded.env, flags.role, embedded.close)
     // Only now does the role have a handler of its own.
     grace.uninstall()
-    process.stdout.write(welcome(embedded, await running))
+    process.stdout.write(welcome(embedded, await running, configOf(embedded.env, flags.role)))
   } catch (error) {
     await embedded.close()
     if (!stopping.signal.aborted) throw error
@@ -88,7 +88,7 @@ export async function runRole(
   role?: string,
   afterwards = async () => {},
 ): Promise<string> {
-  const config = readConfig(role ? { ...env, ROLE: role } : env)
+  const config = configOf(env, role)
   const log = logger(config.LOG_LEVEL)
   const stopping = new AbortController()
   // A role is imported only here: the other commands need little of what it loads.
@@ -115,6 +115,9 @@ export async function runRole(
     throw error
   }
 }
+
+const configOf = (env: NodeJS.ProcessEnv, role?: string) =>
+  readConfig(role ? { ...env, ROLE: role } : env)
 
 /** An error that nothing caught, where no log has it yet. */
 function say(error: Error | undefined): void {

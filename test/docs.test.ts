@@ -74,7 +74,7 @@ t.test('every example in the docs ends as its page says', async t => {
         'npm run migrate-portfolio --',
         `node ${resolve(ROOT, 'src/main.ts')} migrate-portfolio`,
       )
-  const printed = welcome({ env: { INTERNAL_TOKEN: TOKEN }, folder: '', controls: {} }, service.url)
+  const printed = welcome({ env: {}, folder: '', controls: {} }, service.url, service.config)
   for (const [command] of printed.matchAll(/^ {2}curl .*?}'$/gms)) await shell(command, '')
   const examples = inReadingOrder().flatMap(({ page, text }) =>
     [...text.matchAll(EXAMPLE)].map(([, block = '', promise]) => ({ page, block, promise })),

@@ -8,6 +8,7 @@ import { startSandboxGateways } from '../sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../sandbox/gateways/gateway-settings.ts'
 import { startSandbox } from '../sandbox/server.ts'
 import { type DataFolder, dataFolder } from './data-folder.ts'
+import { tokenForExamples } from './example-token.ts'
 import { freePort } from './free-port.ts'
 import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
@@ -107,7 +108,7 @@ async function startGateways(port: number): Promise<Part> {
 
 /** The docs' examples read the secrets from these files. */
 function saveForExamples({ folder }: DataFolder, settings: NodeJS.ProcessEnv): void {
-  const token = internalTokens(settings.INTERNAL_TOKEN)[0]?.token ?? ''
+  const token = tokenForExamples(internalTokens(settings.INTERNAL_TOKEN))?.token ?? ''
   writeFileSync(resolve(folder, 'internal-token'), token, { mode: PRIVATE_FILE })
   writeFileSync(resolve(folder, 'database-url'), settings.DATABASE_URL ?? '', {
     mode: PRIVATE_FILE,
