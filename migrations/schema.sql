@@ -509,6 +509,7 @@ CREATE INDEX transaction_reason ON core.transaction USING btree (reason, id) WHE
 CREATE INDEX transaction_received ON core.transaction USING brin (received_at);
 CREATE INDEX transaction_refs ON core.transaction USING gin (refs) WITH (fastupdate=off) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_retry ON core.transaction USING btree (next_try_at) WHERE ((state = 'suspense'::text) AND (reason = refused_reason) AND (next_try_at IS NOT NULL));
+CREATE INDEX transaction_spelt_id ON core.transaction USING btree (ltrim(lower("left"(gateway_payment_id, 50)), '+0'::text)) WHERE (kind = 'payment'::text);
 CREATE INDEX transaction_state ON core.transaction USING btree (state, id);
 CREATE INDEX transaction_suspense ON core.transaction USING btree (reason) WHERE (state = 'suspense'::text);
 CREATE INDEX transaction_transfer ON core.transaction USING btree (lower(COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text))), ((hints ? 'reported_by'::text)), amount, state, id) WHERE ((gateway = 'gateway_b'::text) AND (kind = 'payment'::text) AND (COALESCE((hints ->> 'utr'::text), (hints ->> 'bank_reference'::text)) ~ '[1-9]'::text));

@@ -120,3 +120,48 @@ t.test('a payment is booked once, under its bank reference or its gateway’s id
       t.equal((await standing(loan)).length, 1)
     })
 })
+
+const LONG = 'x'.repeat(50)
+
+t.test('a payment is booked once, however its file spells its id or names its gateway', async t => {
+  const service = await paymentService(t)
+  const names = [
+    (id: string) => ({ payment_reference: id.toUpperCase(), gateway: 'gateway_a' }),
+    (id: string) => ({ payment_reference: id }),
+    (id: string) => ({ payment_reference: id.toUpperCase() }),
+    (id: string) => ({ payment_reference: id.replace('pay', LONG) }),
+  ]
+  const cases = names.flatMap((name, index) =>
+    [{}, { gateway: 'gateway_a' }].flatMap(gateway =>
+      [true, false].map(isIdFirst => ({ name, isLong: index === 3, gateway, isIdFirst })),
+    ),
+  )
+  for (const [index, { name, isLong, gateway, isIdFirst }] of cases.entries()) {
+    const [loan, rrn] = [`L-${index}`, `40179595${index}`]
+    const id = `${isLong ? LONG : 'pay'}_Aa${index}`
+    await service.loan(loan)
+    const event = capturedA({ id, payment: { acquirer_data: { rrn } } })
+    await service.webhook('gateway_a', event, LENDER)
+    await allSaved(service.db)
+    await service.batch()
+    const money = { loan_external_id: loan, amount: '1000.00', transaction_date: DAY }
+    const rows = [
+      { ...money, ...name(`pay_Aa${index}`) },
+      { ...money, payment_reference: rrn, ...gateway },
+    ]
+    const done = []
+    for (const row of isIdFirst ? rows : rows.toReversed()) {
+      const migrated = await migrateCsv(service, 'repayments', repaymentsCsv(row))
+      done.push(migrated.done)
+      if (done.length === 2)
+        matchEach(t, await rowsOf(service, migrated.migration_id), [
+          {
+            reason: isIdFirst
+              ? RegExp(`it is payment ${id} of gateway_a there`)
+              : /the bank’s reference of this payment: leave the row out$/,
+          },
+        ])
+    }
+    t.same(done, [1, 0], JSON.stringify(rows))
+  }
+})

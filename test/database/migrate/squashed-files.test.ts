@@ -22,6 +22,7 @@ const WITHOUT_LATER = sql`
   drop index core.transaction_decided_unreadable;
   drop index loanops.operation_zeros_before_id;
   drop index core.transaction_transfer;
+  drop index core.transaction_spelt_id;
   drop index core.transaction_debit;
   drop table core.lost_part cascade;
   alter table core.settlement_row drop column earlier_files cascade;

@@ -1,7 +1,6 @@
 import type { Database } from '../../../database/database.ts'
 import { compared } from '../../../ledger/effect.ts'
 import { type LedgerRepayment, receiptOfRepayment } from '../../../ledger/loans/repayment.ts'
-import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
 import { findUnderOtherName } from '../../../payments/repayment/under-other-name.ts'
 import type { Bookings } from './bookings.ts'
 
@@ -13,9 +12,9 @@ export async function bookedUnderOtherName(
 ): Promise<{ id: number; how: string } | undefined> {
   const found = await findUnderOtherName(db, bookings.ofMoney(repayment), repayment)
   if (found === undefined) return undefined
-  const { booked, gateway, paymentId } = found
+  const { booked, gateway, paymentId, isByReference } = found
   const effect = compared({}, [
-    isOfGateway(repayment.externalId)
+    isByReference
       ? `receipt number is ${receiptOfRepayment(booked)} there, the bank’s reference of this payment: leave the row out`
       : `it is payment ${paymentId} of ${gateway} there, whose bank reference this is: enter ${paymentId} as payment_reference and ${gateway} as gateway`,
   ])
