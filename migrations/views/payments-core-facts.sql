@@ -242,3 +242,22 @@ begin
            and (core.is_of_own_money(o.*) or (o.received_at, o.id) < (t.received_at, t.id)));
 end
 $$;
+
+-- The other ids of the money of a posted payment, under which it is not booked.
+create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
+begin
+  return case when p.state = 'posted'
+    then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end;
+end
+$$;
+
+-- The payment under whose id the money of this refund's payment is booked, if that is another one.
+create or replace function core.booked_instead(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (
+    select core.twin_of(p)
+      from core.transaction p
+     where p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+       and p.state in ('waiting', 'suspense', 'dismissed'));
+end
+$$;

@@ -159,7 +159,8 @@ create or replace function core.fact_of_refund(r core.transaction, p core.transa
      and (s.is_verified or not p.is_verified)
 $$;
 
--- The refunds and chargebacks that take this payment back, each with the fact behind it.
+-- The refunds and chargebacks that take this payment back, each with the fact behind it: its own, and those of its money's other
+-- ids.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -171,7 +172,7 @@ begin
    where r.id = any(array(
            select o.id
              from core.transaction o
-            where o.of_payment_id = p.gateway_payment_id and o.gateway = p.gateway and o.kind <> 'payment'
+            where o.of_payment_id = any(p.gateway_payment_id || core.other_ids_of(p)) and o.gateway = p.gateway and o.kind <> 'payment'
               and o.returned_amount is null and o.state <> 'posting'
             order by (o.state = 'failed' or o.reason = 'sender_not_allowed') is true, not o.is_verified, o.received_at, o.id
             limit core.most_refunds()));

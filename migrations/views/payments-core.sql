@@ -173,9 +173,19 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
 
-create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language sql stable as $$
-  select array_agg(distinct r.of_payment_id) from core.transaction r
-   where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
+-- The payments among these with refunds, and the posted ones that have the money of those.
+create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language plpgsql stable as $$
+declare
+  refunded text[] := array(
+    select distinct r.of_payment_id from core.transaction r
+     where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment');
+begin
+  return refunded || array(
+    select o.gateway_payment_id
+      from core.transaction p
+     cross join lateral core.twins_of(p) o
+     where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment' and o.state = 'posted');
+end
 $$;
 
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$

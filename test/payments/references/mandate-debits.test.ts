@@ -31,6 +31,29 @@ for (const [first, second, held, booked] of [
     t.match(await service.batch(), { posted: 1 }, 'an operator may say that it is other money')
   })
 
+for (const [booked, other, of] of [
+  [payment, debit, DEBIT],
+  [debit, payment, PAYMENT],
+] as const)
+  t.test(`a payment objects to a refund of its money’s other id: ${of}`, async t => {
+    const service = await reversing(t)
+    await service.signed(booked)
+    await service.batch()
+    await service.signed(other)
+    await service.batch()
+    await service.signed(refundOfB(399, { id: 901, of: Number(of) }))
+    await service.batch()
+    const id = of === DEBIT ? PAYMENT : DEBIT
+    t.same(await service.shown(id, 'gateway_b'), ['posted', null, 'refund', null])
+    const { payment: refund } = await service.payment(901, 'gateway_b')
+    t.match(refund, { state: 'suspense', reason: 'refund', detail: RegExp(`payment ${id}`) })
+    await service.call('POST', '/api/payments/gateway_b/901/resolve', {
+      outcome: 'handled',
+      note: 'corrected at the ledger',
+    })
+    t.same(await service.shown(id, 'gateway_b'), ['posted', null, null, null])
+  })
+
 t.test('a mandate debit is not posted because the money of its payment went back', async t => {
   const service = await reversing(t)
   await service.signed(payment)
