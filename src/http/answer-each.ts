@@ -20,16 +20,25 @@ type How = {
   isWhole: boolean
 }
 
+/** What was seen for an item before the list is worked on; a failure is that item's alone. */
+type Seen<Item, Looked> = { item: Item; seen: PromiseSettledResult<Looked> | undefined }
+
 /** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */
-export async function answerEach<Item>(
-  items: Item[],
+export async function answerEach<Item, Looked>(
+  items: Seen<Item, Looked>[],
   how: How,
-  call: (item: Item) => Promise<unknown>,
+  call: (item: Item, looked: Looked) => Promise<unknown>,
 ): Promise<ItemAnswer[]> {
   const answers: ItemAnswer[] = []
-  for (const item of items) {
-    const last = answers.at(-1)
-    answers.push(last?.status === 503 ? last : await answerOne(how, () => call(item)))
+  let down: ItemAnswer | undefined
+  for (const { item, seen } of items) {
+    if (seen?.status === 'rejected') {
+      answers.push(await answerOne(how, () => Promise.reject(seen.reason)))
+      continue
+    }
+    const answer = down ?? (await answerOne(how, () => call(item, seen?.value as Looked)))
+    if (answer.status === 503) down = answer
+    answers.push(answer)
   }
   return answers
 }

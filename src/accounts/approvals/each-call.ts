@@ -28,7 +28,7 @@ export function eachCall<Request extends object, Item extends object, Looked>({
   status,
   namesOf,
   log,
-}: Each<Request, Item, Looked>): ActCall<Request, Looked[], ItemAnswer[]> {
+}: Each<Request, Item, Looked>): ActCall<Request, PromiseSettledResult<Looked>[], ItemAnswer[]> {
   const { acts, actsOf, look } = call
   return {
     name,
@@ -37,7 +37,7 @@ export function eachCall<Request extends object, Item extends object, Looked>({
     factsOf: (trx, request) => listFacts(trx, subjectOf(request), itemsOf(request), call),
     ...(look && {
       look: (request, asker, signal) =>
-        Promise.all(itemsOf(request).map(item => look(item, asker, signal))),
+        Promise.allSettled(itemsOf(request).map(item => look(item, asker, signal))),
     }),
     act: (db, asker, request, looked) => actEach(db, asker, request, { looked, isWhole: false }),
     async actAsWhole(trx, asker, request, looked) {
@@ -56,11 +56,11 @@ export function eachCall<Request extends object, Item extends object, Looked>({
     db: Database,
     asker: Asker,
     request: Request,
-    { looked, isWhole }: { looked: Looked[] | undefined; isWhole: boolean },
+    { looked, isWhole }: { looked: PromiseSettledResult<Looked>[] | undefined; isWhole: boolean },
   ) {
     const how = { log, requestId: asker.requestId, status, isWhole }
-    const items = itemsOf(request).map((item, i) => ({ item, seen: looked?.[i] as Looked }))
-    return answerEach(items, how, ({ item, seen }) =>
+    const items = itemsOf(request).map((item, i) => ({ item, seen: looked?.[i] }))
+    return answerEach(items, how, (item, seen: Looked) =>
       inSavepoint(db, () => call.act(db, asker, item, seen)),
     )
   }

@@ -61,6 +61,16 @@ t.test('a reference is not remembered for a loan that the ledger does not have',
   t.match(await remember(id, 'L-none'), { status: 409, body: { detail } })
   await service.faults([{ kind: 'error', status: 502, match: { on: 'reads' } }])
   t.match(await remember(id, 'L-of-2'), { status: 503 })
+  const other = await paid('token_other', {})
+  const each = { gateway: 'gateway_a', external_loan_id: 'L-of-2' }
+  const list = await service.call('POST', '/api/payments/assign', {
+    assignments: [
+      { ...each, gateway_payment_id: id, remember: ['mandate'] },
+      { ...each, gateway_payment_id: other },
+    ],
+  })
+  const codes = list.body.results.map(({ status }: any) => status)
+  t.same(codes, [503, 200], 'an item of a list fails alone')
   await service.faults([])
   t.match(await remember(id, 'L-of-2'), { status: 200 })
 })
