@@ -215,3 +215,32 @@ begin
   return base.with_one_unreadable(facts, unread + case when left_out is not null and base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
 end
 $$;
+
+-- Makes a gateway known, with base.<gateway>, which reads the facts in the body of a webhook. No body makes that function raise
+-- an error. base.<gateway>_facts gives the facts of an event, or null if the gateway sends none like it. Each gateway has a
+-- function, because one for all would have to plan the call of base.<gateway>_facts for each body.
+create or replace function base.add_gateway(gateway text, types text[]) returns void language plpgsql as $$
+begin
+  insert into core.gateway (name, known_types) values (gateway, types)
+  on conflict (name) do update set known_types = excluded.known_types;
+  execute format($sql$
+    create or replace function base.%1$I(body bytea) returns setof base.fact language plpgsql stable parallel safe as $base$
+    declare
+      event jsonb;
+      facts base.fact[];
+    begin
+      begin
+        event := base.event_in(body);
+        facts := coalesce(base.%2$I(event), base.strays(%1$L, event));
+      exception
+        when insufficient_resources then
+          -- The error is not caused by the body, which is read again later.
+          raise;
+        when others then
+          facts := base.facts_in_broken(%1$L, body, sqlstate);
+      end;
+      return query select * from unnest(facts) said where said.kind is not null;
+    end
+    $base$ $sql$, gateway, gateway || '_facts');
+end
+$$;

@@ -8,7 +8,7 @@ create or replace function base.gateway_a_refund_types() returns text[] language
   select array['refund.created', 'refund.processed', 'refund.failed', 'refund.speed_changed', 'refund.arn_updated']
 $$;
 
--- The event types in gateway A's documentation. Those from which base.gateway_a below takes nothing are ignored.
+-- The event types in gateway A's documentation. Those from which base.gateway_a_facts below takes nothing are ignored.
 create or replace function base.gateway_a_types() returns text[] language sql immutable parallel safe as $$
   select base.gateway_a_paid_types() || base.gateway_a_refund_types() || array[
     'payment.authorized', 'payment.failed', 'payment.pending', 'payment.dispute.created', 'payment.dispute.under_review',
@@ -21,8 +21,7 @@ create or replace function base.gateway_a_types() returns text[] language sql im
     'token.*', 'order.notification.*', 'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill', 'loanops.unreadable']
 $$;
 
-insert into core.gateway (name, known_types) values ('gateway_a', base.gateway_a_types())
-on conflict (name) do update set known_types = excluded.known_types;
+select base.add_gateway('gateway_a', base.gateway_a_types());
 
 -- The loan that the event names. An entity's notes are [], an object, null or a string.
 create or replace function base.gateway_a_loan(event jsonb, payment jsonb) returns text language sql stable parallel safe as $$
@@ -231,7 +230,7 @@ create or replace function base.gateway_a_id(body bytea) returns text language s
   select base.found_at(body, '{"\"pay_"}', '"(pay_[A-Za-z0-9_]{1,60})"')
 $$;
 
--- The facts of an event by its type.
+-- The facts of an event by its type; null if the type is not listed and the event says nothing.
 create or replace function base.gateway_a_facts(event jsonb) returns base.fact[] language plpgsql stable parallel safe as $$
 declare
   name text := coalesce(base.text_of(event -> 'event'), '');
@@ -250,29 +249,6 @@ begin
   elsif name like 'payment.dispute.%' and name = any(base.gateway_a_types()) then
     facts := facts || base.gateway_a_dispute(name, event, event #> '{payload,dispute,entity}', payment, loan);
   end if;
-  return facts;
-end
-$$;
-
--- The facts in the body of a webhook. No body makes this function raise an error.
-create or replace function base.gateway_a(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
-declare
-  event jsonb;
-  facts base.fact[];
-begin
-  begin
-    event := base.event_in(body);
-    facts := base.gateway_a_facts(event);
-    if (facts[1]).kind is null and not base.is_listed(coalesce(base.text_of(event -> 'event'), ''), base.gateway_a_types()) then
-      facts := base.strays('gateway_a', event);
-    end if;
-  exception
-    when insufficient_resources then
-      -- The error is not caused by the body, which is read again later.
-      raise;
-    when others then
-      facts := base.facts_in_broken('gateway_a', body, sqlstate);
-  end;
-  return query select * from unnest(facts) said where said.kind is not null;
+  return case when (facts[1]).kind is not null or base.is_listed(name, base.gateway_a_types()) then facts end;
 end
 $$;

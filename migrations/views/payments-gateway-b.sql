@@ -1,4 +1,4 @@
--- The event types in gateway B's documentation. Those for which base.gateway_b below has no case are ignored.
+-- The event types in gateway B's documentation. Those for which base.gateway_b_fact below has no case are ignored.
 create or replace function base.gateway_b_types() returns text[] language sql immutable parallel safe as $$
   select array[
     'PAYMENT_SUCCESS_WEBHOOK', 'PAYMENT_FAILED_WEBHOOK', 'PAYMENT_USER_DROPPED_WEBHOOK', 'PAYMENT_CHARGES_WEBHOOK',
@@ -14,8 +14,7 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'loanops.backfill', 'loanops.unreadable']
 $$;
 
-insert into core.gateway (name, known_types) values ('gateway_b', base.gateway_b_types())
-on conflict (name) do update set known_types = excluded.known_types;
+select base.add_gateway('gateway_b', base.gateway_b_types());
 
 -- The captured amount, which may be a part of the reserved one.
 create or replace function base.gateway_b_amount(payment jsonb) returns numeric language sql immutable parallel safe as $$
@@ -269,27 +268,13 @@ begin
 end
 $$;
 
--- The facts in the body of a webhook. No body makes this function raise an error.
-create or replace function base.gateway_b(body bytea) returns setof base.fact language plpgsql stable parallel safe as $$
+-- The fact as a list; null if the event's type is not listed and it says nothing.
+create or replace function base.gateway_b_facts(event jsonb) returns base.fact[] language plpgsql stable parallel safe as $$
 declare
-  event jsonb;
-  facts base.fact[];
+  said base.fact := base.gateway_b_fact(event);
 begin
-  begin
-    event := base.event_in(body);
-    facts := array[base.gateway_b_fact(event)];
-    -- `WEBHOOK`, which is listed, may also be what a relay calls any event.
-    if (facts[1]).kind is null
-       and (not base.is_listed(base.gateway_b_type(event), base.gateway_b_types()) or base.form_of(event -> 'data') is not null) then
-      facts := base.strays('gateway_b', event);
-    end if;
-  exception
-    when insufficient_resources then
-      -- The error is not caused by the body, which is read again later.
-      raise;
-    when others then
-      facts := base.facts_in_broken('gateway_b', body, sqlstate);
-  end;
-  return query select * from unnest(facts) said where said.kind is not null;
+  -- `WEBHOOK`, which is listed, may also be what a relay calls any event.
+  return case when said.kind is not null or base.is_listed(base.gateway_b_type(event), base.gateway_b_types()) and base.form_of(event -> 'data') is null
+              then array[said] end;
 end
 $$;

@@ -6,8 +6,8 @@ import type { Format } from './report-format.ts'
 
 export type Gateway = {
   /**
-   * The name in paths, tables and settings. The SQL function `base.<name>` reads the gateway's events,
-   * `base.<name>_status` what its items and reports say about the money.
+   * The name in paths, tables and settings. The SQL function `base.<name>_facts` reads the gateway's
+   * events, `base.<name>_status` what its items and reports say about the money.
    */
   name: string
   title: string

@@ -84,16 +84,15 @@ async function paymentsC(call: CallGateway): Promise<ApiPayment[]> {
 
 async function addGatewayC(db: Database): Promise<void> {
   await sql`
-    create function base.gateway_c(body bytea) returns setof base.fact language sql stable as $$
-      select (base.captured(e ->> 'id', (e ->> 'amount')::numeric, 'INR', base.iso_time_of(e -> 'at'),
-                base.loan_of(e -> 'notes'), null)).*
-        from (select convert_from(body, 'UTF8')::jsonb) event (e)
+    create function base.gateway_c_facts(e jsonb) returns base.fact[] language sql stable as $$
+      select array[base.captured(e ->> 'id', (e ->> 'amount')::numeric, 'INR', base.iso_time_of(e -> 'at'),
+                     base.loan_of(e -> 'notes'), null)]
     $$`.execute(db)
   await sql`
     create function base.gateway_c_status(fields jsonb) returns text language sql stable as $$
       select case fields ->> 'state' when 'paid' then 'captured' when 'failed' then 'failed' end
     $$`.execute(db)
-  await sql`insert into core.gateway (name) values ('gateway_c')`.execute(db)
+  await sql`select base.add_gateway('gateway_c', '{}')`.execute(db)
 }
 
 const paid = (id: string, more: object = {}) => ({
@@ -105,40 +104,37 @@ const paid = (id: string, more: object = {}) => ({
   ...more,
 })
 
-t.test(
-  'a gateway takes an object, two SQL functions and a row, and its payments are posted',
-  async t => {
-    const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
-    const service = await paymentService(
-      t,
-      { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
-      { gateways: [...gateways, gatewayC], prepare: addGatewayC },
-    )
-    await service.loan('L-1')
-    const send = async (event: object, headers: Record<string, string>) =>
-      (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
-    t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
-    t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
-    // An operator may make a raw table by hand.
-    await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
-      service.db,
-    )
-    t.match(await service.batch(), { discovered: 2, posted: 1 })
-    t.match((await service.payment('c1', 'gateway_c')).payment, {
-      state: 'posted',
-      lender: 'LENDER_02',
-      verified: true,
-      raw_table: 'raw.lender_02_gateway_c',
-    })
-    matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
-    const { rows } =
-      await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
-    t.same(rows, [
-      { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
-      { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
-    ])
-  },
-)
+t.test('a gateway takes an object and two SQL functions, and its payments are posted', async t => {
+  const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
+  const service = await paymentService(
+    t,
+    { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
+    { gateways: [...gateways, gatewayC], prepare: addGatewayC },
+  )
+  await service.loan('L-1')
+  const send = async (event: object, headers: Record<string, string>) =>
+    (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
+  t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
+  t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
+  // An operator may make a raw table by hand.
+  await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
+    service.db,
+  )
+  t.match(await service.batch(), { discovered: 2, posted: 1 })
+  t.match((await service.payment('c1', 'gateway_c')).payment, {
+    state: 'posted',
+    lender: 'LENDER_02',
+    verified: true,
+    raw_table: 'raw.lender_02_gateway_c',
+  })
+  matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
+  const { rows } =
+    await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
+  t.same(rows, [
+    { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
+    { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
+  ])
+})
 
 /** The service with gateway C, whose API has these payments. */
 async function withApiOfC(t: Test, payments: object[], lenders: object = {}) {
