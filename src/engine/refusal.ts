@@ -31,6 +31,9 @@ export function refusal(
   return { outcome: 'refused', status: null, body, ...(reason && { reason }) }
 }
 
+export const DIFFERS = 'loanops.differs.at.ledger'
+export const differsAtLedger = (how: string): Refusal => refusal('409', DIFFERS, how)
+
 export function failureResponse(answer: Answer | Refusal): object {
   const { body, status } = answer
   if (!isOfLedgerShape(body)) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
-import { type Refusal, refusal } from '../engine/refusal.ts'
+import { differsAtLedger, type Refusal } from '../engine/refusal.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { Amount } from '../http/fields/number-fields.ts'
 import { closed, optional, optionalText } from '../http/fields/schemas.ts'
@@ -181,7 +181,7 @@ async function beforeTheWrite(
   // The ledger would disburse another tranche of the same loan.
   const effect = takesEqualAsDone ? disbursementEffect(found.body, wanted) : absent
   if (effect.state === 'there') return { ...found, body: effect.body }
-  if (effect.state === 'differs') return refusal('409', 'loanops.differs.at.ledger', effect.how)
+  if (effect.state === 'differs') return differsAtLedger(effect.how)
   return roundingRefusal(found.body.currency, transactionAmount)
 }
 

@@ -24,7 +24,7 @@ import {
 import type { Ended } from '../finish/finish.ts'
 import type { Operation } from '../operation.ts'
 import { LedgerPaused } from '../pause.ts'
-import { type Refusal, refusal } from '../refusal.ts'
+import { differsAtLedger, type Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
 import { type AttemptContext, beginAttempt, type RunningAttempt } from './running-attempt.ts'
 import { traceAttempt } from './trace-attempt.ts'
@@ -107,7 +107,7 @@ async function afterARefusal(
     const effect = await attempt.findEqual()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
     if (effect.state === 'differs' && !isUndecided)
-      return refuse(attempt, refusal('409', 'loanops.differs.at.ledger', effect.how), answer)
+      return refuse(attempt, differsAtLedger(effect.how), answer)
   }
   if (isUndecided) return attempt.end(stillUnknown(claim, answer), attempt.lastRead())
   if (await attempt.lacksOwn(answer)) throw lagging(attempt.lastRead()?.path ?? '')

@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
 import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
 import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
@@ -16,7 +16,7 @@ export function adjustedByHand(
     const others = mayReplace(undone, transactions)
     if (others.length === 0) continue
     const message = `The payment’s ${undoneInWords(undone)}; ${replacementsInWords(others)}`
-    return refusal('409', 'loanops.differs.at.ledger', message)
+    return differsAtLedger(message)
   }
   return undefined
 }

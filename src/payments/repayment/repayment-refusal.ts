@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { DIFFERS, type Refusal, refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { codeOf } from '../../ledger/answers/error-body.ts'
 import { OWN_REFUSALS } from '../suspense-reasons.ts'
@@ -33,14 +33,14 @@ function codeFor(reason: RefusalReason) {
 
 /** Which of these codes the ledger uses depends on its database. */
 const DUPLICATE = /value\.must\.be\.unique|duplicate\.externalId|unknown\.data\.integrity\.issue/
-const OTHER_AT_LEDGER = /differs\.at\.ledger|reversal_refused/
+const OTHER_AT_LEDGER = [DIFFERS, codeFor('reversal_refused')]
 
 export const isDuplicate = (code: string | null): boolean => DUPLICATE.test(code ?? '')
 
 /** Whether the ledger may have the money already, booked by hand or under an external id that it keeps reserved. */
 export function mayBeBooked(response: object): boolean {
   const code = codeOf(response)
-  return isDuplicate(code) || OTHER_AT_LEDGER.test(code ?? '')
+  return isDuplicate(code) || OTHER_AT_LEDGER.includes(code ?? '')
 }
 
 export function withReason(answer: Answer): Answer & { reason?: string } {

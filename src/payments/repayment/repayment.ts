@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
-import { type Refusal, refusal } from '../../engine/refusal.ts'
+import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
 import { NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
@@ -177,7 +177,7 @@ function believedDay(
   }
   if (payment.twin !== null) {
     const message = `The payment is the same money as payment ${payment.twin}, which has been or is being booked`
-    return refusal('409', 'loanops.differs.at.ledger', message)
+    return differsAtLedger(message)
   }
   if (payment.feeToSee) {
     const message = `The payment includes a fee of ${payment.payerFee?.fee} that its payer paid`
@@ -206,9 +206,7 @@ function bookedOn(
   )
   if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
   const effect = repaymentAmong(candidates, wanted, isOfGateway)
-  return effect.state === 'differs'
-    ? refusal('409', 'loanops.differs.at.ledger', effect.how)
-    : undefined
+  return effect.state === 'differs' ? differsAtLedger(effect.how) : undefined
 }
 
 /** A file or a person may have booked it under the bank's reference. An operator who assigned it knew of that refusal. */
@@ -228,7 +226,7 @@ async function bookedOtherwise(
   if (found === undefined) return undefined
   const { id, externalId = 'without an external id' } = found.booked
   const message = `The loan has a repayment of this day and amount under the payment’s bank reference ${found.bankReference}: transaction ${id}, ${externalId}`
-  return refusal('409', 'loanops.differs.at.ledger', message)
+  return differsAtLedger(message)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../../database/database.ts'
 import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
-import { type Refusal, refusal } from '../../../engine/refusal.ts'
+import { differsAtLedger, type Refusal, refusal } from '../../../engine/refusal.ts'
 import { Day } from '../../../http/fields/day-fields.ts'
 import { closed } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
@@ -88,11 +88,11 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
     const effect = repaymentAmong(transactions, repayment, isOfGateway)
     if (effect.state === 'there')
       return (await ownCallBeside(effect.body, run, repayment)) ?? { ...loan, body: effect.body }
-    if (effect.state === 'differs') return differs(effect.how)
+    if (effect.state === 'differs') return differsAtLedger(effect.how)
     known = { currency, bookings: new Bookings(transactions) }
   }
   const other = await bookedUnderOtherName(db, known.bookings, repayment)
-  if (other !== undefined) return differs(other.how)
+  if (other !== undefined) return differsAtLedger(other.how)
   const notDue = await whyNotDue(db, repayment)
   if (notDue !== undefined) return refusal('409', 'loanops.payment.not.due', notDue)
   const rounded = roundingRefusal(known.currency, repayment.amount)
@@ -113,5 +113,3 @@ async function differentZeros(
   const message = `The ledger has no loan ${loanExternalId}, but ${known}`
   return known === undefined ? undefined : refusal('404', 'loanops.loan_unknown', message)
 }
-
-const differs = (how: string) => refusal('409', 'loanops.differs.at.ledger', how)
