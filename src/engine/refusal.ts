@@ -9,6 +9,10 @@ export type Refusal = {
   reason?: string
 }
 
+/** Whether it is an answer to a call. A refusal of our own is not. */
+export const isAnswer = (given: Answer | Refusal | null): given is Answer =>
+  given !== null && 'method' in given
+
 export function refusal(
   httpStatusCode: string,
   code: `loanops.${string}`,

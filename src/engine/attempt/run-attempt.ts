@@ -24,7 +24,7 @@ import {
 import type { Ended } from '../finish/finish.ts'
 import type { Operation } from '../operation.ts'
 import { LedgerPaused } from '../pause.ts'
-import { differsAtLedger, type Refusal } from '../refusal.ts'
+import { differsAtLedger, isAnswer, type Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
 import { type AttemptContext, beginAttempt, type RunningAttempt } from './running-attempt.ts'
 import { traceAttempt } from './trace-attempt.ts'
@@ -96,7 +96,7 @@ async function afterARefusal(
     // What the ledger answers to a write outranks a read, which may come from a replica that lags.
     if (saysGone(answer))
       return attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
-  } else if (attempt.written() !== null && 'method' in answer) {
+  } else if (attempt.written() !== null && isAnswer(answer)) {
     const ended = await lookBehindRefusal(attempt, answer)
     if (ended !== undefined) return ended
   }
@@ -119,7 +119,7 @@ async function afterARefusal(
 }
 
 const saysGone = (answer: Answer | Refusal): answer is Answer =>
-  'method' in answer && answer.method === 'DELETE' && answer.status === NOT_FOUND
+  isAnswer(answer) && answer.method === 'DELETE' && answer.status === NOT_FOUND
 
 /** A proxy that mixes up its connections may have passed on the refusal of another call. */
 async function lookBehindRefusal(

@@ -14,7 +14,7 @@ import { type Decision, decide } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { Attempt, Kept, LastDone, Operation } from '../operation.ts'
 import type { Pauses } from '../pause.ts'
-import type { Refusal } from '../refusal.ts'
+import { isAnswer, type Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
 import { type WatchedLedger, watchLedger } from './watched-ledger.ts'
 
@@ -114,7 +114,7 @@ async function lacksOwn(
   { subject, data }: Claim,
   refused: Answer | Refusal,
 ): Promise<boolean> {
-  const isRead = !('method' in refused) || refused.method === 'GET'
+  const isRead = !isAnswer(refused) || refused.method === 'GET'
   const { httpStatusCode } = refused.body as { httpStatusCode?: string }
   if (!isRead || httpStatusCode !== String(NOT_FOUND)) return false
   const isOfClient = codeOf(refused.body)?.startsWith('error.msg.client.')

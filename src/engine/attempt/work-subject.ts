@@ -11,6 +11,7 @@ import type { RecordResult } from '../finish/record-result.ts'
 import type { Catalogue, Kept } from '../operation.ts'
 import { laneOf } from '../origin.ts'
 import { LedgerPaused } from '../pause.ts'
+import { isAnswer } from '../refusal.ts'
 import { openPassedOn, type PassedOn } from './passed-on.ts'
 import { runAttempt } from './run-attempt.ts'
 import type { AttemptContext } from './running-attempt.ts'
@@ -94,7 +95,6 @@ async function attempt(
     return work.leases.covers(claim)
   }
   const ended = await runAttempt({ ...work, mayWrite }, operation, claim, passedOn)
-  if (ended.answer !== null && 'method' in ended.answer)
-    work.ledger.breaker.note(claim.subject, ended.answer)
+  if (isAnswer(ended.answer)) work.ledger.breaker.note(claim.subject, ended.answer)
   return ended
 }

@@ -4,7 +4,7 @@ import type { Finding } from '../../ledger/check/finding.ts'
 import { publicReason } from '../../log/public-error.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WaitingFor } from '../operation.ts'
-import { failureMessage, failureResponse, type Refusal, refusal } from '../refusal.ts'
+import { failureMessage, failureResponse, isAnswer, type Refusal, refusal } from '../refusal.ts'
 import { isGivenUp, isOnlyCallRecorded, isUseless } from './new-key.ts'
 
 export type Decision =
@@ -55,7 +55,7 @@ const halfDone: Decision = {
 }
 
 export function decide(claim: Claim, key: string, answer: Answer | Refusal): Decision {
-  if (isRefusal(answer)) return decideRefusal(answer)
+  if (isRefused(answer)) return decideRefusal(answer)
   switch (answer.outcome) {
     case 'refused':
       throw new Error('refusals are decided above')
@@ -121,7 +121,7 @@ export function decideRefusal(
  * stored a failure under it.
  */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
-  if (decision.status !== 'processing' || isRefusal(answer)) return decision
+  if (decision.status !== 'processing' || isRefused(answer)) return decision
   // A "still processing" counts as stored too.
   const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
   const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
@@ -200,7 +200,7 @@ export function waitingForSetUp(
     waitingFor: 'ledger_credentials',
     nextTryMs: ASK_AGAIN_MS,
     // Under this key, the ledger would repeat its refusal even once the set-up is right.
-    wantsNewKey: 'method' in refused && isRefusedUnderKey(refused),
+    wantsNewKey: isAnswer(refused) && isRefusedUnderKey(refused),
   }
 }
 
@@ -282,7 +282,7 @@ function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {
   return mayStillRun && !leftNothing
 }
 
-function isRefusal(
+function isRefused(
   answer: Answer | Refusal,
 ): answer is Refusal | (Answer & { outcome: 'refused' }) {
   return answer.outcome === 'refused'

@@ -11,7 +11,7 @@ import { isUnfinished, released } from '../claim/heads.ts'
 import type { Kept } from '../operation.ts'
 import type { Origin } from '../origin.ts'
 import { bulkQueue, liveQueue, queueOf, wakesOf } from '../queue.ts'
-import type { Refusal } from '../refusal.ts'
+import { isAnswer, type Refusal } from '../refusal.ts'
 import { type Decision, recordedOutcome } from './decide.ts'
 import { leavesCall } from './new-key.ts'
 
@@ -157,7 +157,7 @@ const recordingAttempts = sql`
 
 function row({ claim, key, answer, kept, mayStillRun = claim.mayStillRun, decision }: Ended) {
   const isOpen = decision.status === 'processing'
-  const isCall = answer !== null && 'method' in answer
+  const isCall = isAnswer(answer)
   return {
     id: claim.id,
     number: claim.number,

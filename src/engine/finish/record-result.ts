@@ -9,6 +9,7 @@ import type { Lane, Slots } from '../../ledger/slots/slots.ts'
 import type { Log } from '../../log/log.ts'
 import { publicReason } from '../../log/public-error.ts'
 import { laneOf } from '../origin.ts'
+import { isAnswer } from '../refusal.ts'
 import { brokenOff, brokenOffInDoubt } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 
@@ -68,7 +69,7 @@ const isOutage = (error: unknown) => isTransient(error) || error instanceof Unav
 /** A result that cannot be recorded as it is: the operation shows why, and is tried again. */
 function asBrokenOff(ended: Ended, cause: Error): Ended {
   const { claim, answer, decision } = ended
-  const isWrite = answer !== null && 'method' in answer && answer.method !== 'GET'
+  const isWrite = isAnswer(answer) && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
   const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, {
