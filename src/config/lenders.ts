@@ -66,6 +66,10 @@ export type Lender = {
   terms: { copied: boolean; toPortfolio: boolean }
 } & Record<GatewayName, GatewayTrust>
 
+/** An event that names none of the lenders may be any lender's. */
+export const lendersNamed = (lenders: ReadonlyMap<string, Lender>, code: string): Lender[] =>
+  [lenders.get(code) ?? [...lenders.values()]].flat()
+
 const STANDARD_CODES = Array.from({ length: 9 }, (_, i) => `LENDER_0${i + 1}`)
 
 export type SecretReader = {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Asker } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
+import { lendersNamed } from '../../config/lenders.ts'
 import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import type { Trx } from '../../database/database.ts'
 import { isExternalId } from '../../http/fields/text-fields.ts'
@@ -79,8 +80,7 @@ type Shown = { gateway: string; lender: string; verified: boolean }
 export function isWorthRemembering({ lenders }: Lenders, payment: Shown): boolean {
   const { lender, verified } = payment
   const gateway = payment.gateway as GatewayName
-  const named = lenders.get(lender)
-  const concerned = named === undefined ? [...lenders.values()] : [named]
+  const concerned = lendersNamed(lenders, lender)
   return verified || !concerned.some(one => one[gateway].validateSignature || one[gateway].confirm)
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Lender } from '../../config/lenders.ts'
+import { type Lender, lendersNamed } from '../../config/lenders.ts'
 import type { GatewayRules } from '../gateways/gateway.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { secretsKey } from '../secrets-key.ts'
@@ -12,8 +12,7 @@ export function checkSignature(
   gateway: Pick<GatewayRules, 'isSigned'> & { name: GatewayName },
   { lender: code, body, headers }: Sent,
 ): SignatureCheck {
-  const lender = lenders.get(code)
-  const asked = lender === undefined ? [...lenders.values()] : [lender]
+  const asked = lendersNamed(lenders, code)
   const tried = new Map<string, boolean>()
   const fitting = asked.filter(one => one[gateway.name].secrets.map(isFitting).includes(true))
   return {

@@ -1,6 +1,7 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { TooManyAttempts } from '../../accounts/throttling/too-many-attempts.ts'
 import type { Config } from '../../config/config.ts'
+import { lendersNamed } from '../../config/lenders.ts'
 import { addressKey } from '../../http/connections/address-key.ts'
 import { inNetworks } from '../../http/connections/networks.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
@@ -22,10 +23,7 @@ export function limitEvents({ WEBHOOKS_PER_MINUTE: points, lenders }: Config) {
     })
   }
 
-  /** An event that names no lender may be any lender's. */
   function isAllowed(address: string, gateway: GatewayName, lender: string): boolean {
-    const named = lenders.get(lender)
-    const asked = named === undefined ? [...lenders.values()] : [named]
-    return asked.some(one => inNetworks(one[gateway].allowedCidrs)(address))
+    return lendersNamed(lenders, lender).some(one => inNetworks(one[gateway].allowedCidrs)(address))
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Lender } from '../../config/lenders.ts'
+import { type Lender, lendersNamed } from '../../config/lenders.ts'
 import type { GatewayRules } from '../gateways/gateway.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 
@@ -20,10 +20,9 @@ export function whyUnsigned(
   const malformed = signedBy.find(({ header, form }) => !form.test(String(given(header))))
   if (malformed !== undefined)
     return `The header ${malformed.header} does not hold ${malformed.holds}`
-  const lender = lenders.get(code)
-  const asked = lender === undefined ? [...lenders.values()] : [lender]
+  const asked = lendersNamed(lenders, code)
   const settings = new Set(asked.flatMap(one => one[gateway].secretSetting ?? []))
-  const whose = lender === undefined ? 'any lender' : code
+  const whose = lenders.has(code) ? code : 'any lender'
   return `The signature does not match the secret of ${whose} (${some([...settings])}): compare it with the one at the gateway, and check that no proxy changes the body`
 
   function others(): string {
