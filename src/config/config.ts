@@ -52,6 +52,8 @@ export type Config = Omit<
   shown: Record<string, unknown>
 }
 
+export type PaymentSettings = Pick<Config, 'gateways' | 'lenders'>
+
 export type OpenGateway = Pick<Gateway, 'title' | 'client' | 'reports'> &
   SharedSecrets &
   GatewayRules

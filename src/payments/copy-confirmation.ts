@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
-import type { Config } from '../config/config.ts'
+import type { PaymentSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { proofsOf } from './proofs.ts'
 
 /** Copies to the database which lenders' events are to be confirmed, and whose refunds are booked automatically. */
-export async function copyConfirmation(
-  db: Database,
-  config: Pick<Config, 'gateways' | 'lenders'>,
-): Promise<void> {
+export async function copyConfirmation(db: Database, config: PaymentSettings): Promise<void> {
   const confirming = proofsOf(config, trust => trust.confirm)
   await sql`select core.copy_confirming(${JSON.stringify(confirming)}::jsonb)`.execute(db)
   const reversing = proofsOf(config, trust => trust.reversals === 'automatic')

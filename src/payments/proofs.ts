@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { PaymentSettings } from '../config/config.ts'
 import type { GatewayTrust } from '../config/lenders.ts'
 import type { GatewayName } from './gateways/gateways.ts'
 import { secretsKey } from './secrets-key.ts'
@@ -15,7 +15,7 @@ export type Proof = {
 }
 
 export function proofsOf(
-  { gateways, lenders }: Pick<Config, 'gateways' | 'lenders'>,
+  { gateways, lenders }: PaymentSettings,
   isWanted: (trust: GatewayTrust) => boolean = () => true,
 ): Proof[] {
   return gateways.flatMap(({ name: gateway }) => {

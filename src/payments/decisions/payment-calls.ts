@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss'
 import type { ActCall } from '../../accounts/approvals/act-call.ts'
 import { eachCall } from '../../accounts/approvals/each-call.ts'
 import type { Act } from '../../config/acts.ts'
+import type { PaymentSettings } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { ExternalId, isExternalId } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -13,7 +14,7 @@ import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
 import { paymentFacts } from './payment-facts.ts'
-import { type Lenders, productToRemember } from './remember.ts'
+import { productToRemember } from './remember.ts'
 import { actOf, type PaymentResolution, RESOLUTION_ACTS } from './resolution.ts'
 import { resolveAsSeen, seenFor } from './resolve.ts'
 
@@ -34,7 +35,7 @@ type Context = ForCaller & {
   db: Database
   boss: PgBoss
   log: Pick<Log, 'error'>
-  config: Lenders
+  config: PaymentSettings
 }
 type AssignCall = ActCall<AssignRequest, string | undefined, void>
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Asker } from '../../accounts/audit.ts'
-import type { Config } from '../../config/config.ts'
+import type { PaymentSettings } from '../../config/config.ts'
 import { lendersNamed } from '../../config/lenders.ts'
 import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import type { Trx } from '../../database/database.ts'
@@ -16,12 +16,11 @@ import type { Days } from '../references/save-references.ts'
 import { type Sender, senderFor } from '../repayment/due-payment.ts'
 import { isBelieved, trustFor } from '../repayment/trust.ts'
 
-export type Lenders = Pick<Config, 'lenders' | 'gateways'>
 export type Remembered = {
   kinds: ReferenceKind[]
   /** The loan's product at the ledger; undefined if it has no such loan. */
   product: string | undefined
-  config: Lenders
+  config: PaymentSettings
 }
 
 /** The product of the loan, whose lender decides what proves a reference; undefined if none is to be remembered. */
@@ -77,7 +76,7 @@ function onlyOnDays({ kind, external_loan_id }: NewReference, { valid_from, vali
 type Shown = { gateway: string; lender: string; verified: boolean }
 
 /** Whether its references could be remembered for some loan of the lender that it names, or of every lender if it names none. */
-export function isWorthRemembering({ lenders }: Lenders, payment: Shown): boolean {
+export function isWorthRemembering({ lenders }: PaymentSettings, payment: Shown): boolean {
   const { lender, verified } = payment
   const gateway = payment.gateway as GatewayName
   const concerned = lendersNamed(lenders, lender)

@@ -1,15 +1,13 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Config } from '../../config/config.ts'
+import type { Config, PaymentSettings } from '../../config/config.ts'
 import { unprovenPairs } from '../../config/webhook-trust.ts'
 import type { Ask } from '../../ops/health.ts'
-
-type Known = Pick<Config, 'gateways' | 'lenders'>
 
 /** Shows, in a line of the log and a gauge, which lenders and gateways have webhook events that nothing proves. */
 export function showUnproven(
   log: { warn(message: string): void },
   registry: Registry,
-  config: Known,
+  config: PaymentSettings,
 ): void {
   const gauge = new Gauge({
     name: 'loanops_webhooks_unproven',
@@ -30,7 +28,7 @@ export function showUnproven(
 }
 
 /** Lenders are named on OPS_PORT alone: without it anybody may ask, and would learn whose events to forge. */
-export async function webhookReport(_ask: Ask, config: Known & Pick<Config, 'OPS_PORT'>) {
+export async function webhookReport(_ask: Ask, config: PaymentSettings & Pick<Config, 'OPS_PORT'>) {
   const isPublic = config.OPS_PORT === undefined
   const unproven = unprovenPairs(config).map(({ lender, gateway }) =>
     isPublic ? gateway : `${lender}/${gateway}`,

@@ -1,6 +1,6 @@
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
-import type { Config } from '../../config/config.ts'
+import type { PaymentSettings } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { DuePayment } from './due-payment.ts'
@@ -9,11 +9,7 @@ import { checkTrust } from './trust.ts'
 type Taken = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
 
 /** The payment as its loan's lender wants it posted. `feeToSee`: an operator has to see it first. */
-export function lessPayerFee(
-  config: Pick<Config, 'lenders' | 'gateways'>,
-  payment: DuePayment,
-  product: string,
-): Taken {
+export function lessPayerFee(config: PaymentSettings, payment: DuePayment, product: string): Taken {
   const { payerFee: found, gateway, overruled } = payment
   if (found === null) return { ...payment, feeToSee: false, feeToKeep: null }
   // Lenders that share a product have the same setting.
@@ -28,11 +24,7 @@ export function lessPayerFee(
 }
 
 /** Whether the loan's lender would accept one of the events that state the fee, if there was no other. */
-function isFeeTrusted(
-  config: Pick<Config, 'lenders' | 'gateways'>,
-  payment: DuePayment,
-  product: string,
-): boolean {
+function isFeeTrusted(config: PaymentSettings, payment: DuePayment, product: string): boolean {
   const events = payment.events
     .filter(({ statesFee }) => statesFee)
     .map(event => ({ ...event, namesLoan: true }))

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts'
+import type { PaymentSettings } from '../../config/config.ts'
 import { type GatewayTrust, unconfiguredLender } from '../../config/lenders.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
@@ -30,7 +30,7 @@ const MESSAGES = {
  * the loan of a verified payment do not make it another lender's.
  */
 export function checkTrust(
-  config: Lenders,
+  config: PaymentSettings,
   { gateway, events, isVerified, overruled }: DuePayment,
   product: string,
 ): { day: string } | Distrust {
@@ -60,10 +60,12 @@ export function checkTrust(
   return distrust(reason)
 }
 
-type Lenders = Pick<Config, 'lenders' | 'gateways'>
-
 /** The lenders of a product, and their settings, which are the same. */
-export function trustFor({ lenders, gateways }: Lenders, gateway: GatewayName, product: string) {
+export function trustFor(
+  { lenders, gateways }: PaymentSettings,
+  gateway: GatewayName,
+  product: string,
+) {
   const holders = [...lenders.values()].filter(({ products }) => products.includes(product))
   const { [gateway]: trust } = holders[0] ?? unconfiguredLender(gateways, product)
   return { holders, trust }
