@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import type { Config } from '../../config/config.ts'
 import { dayText } from '../../day.ts'
@@ -29,23 +28,11 @@ import {
 } from '../../ledger/loans/transaction.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { refusedFor } from './repayment-refusal.ts'
-import { type Reversal, reversalIntake } from './reversal-intake.ts'
+import { type Reversal, ReversalData, reversalIntake } from './reversal-intake.ts'
 
 export const REFUSED = 'reversal_refused'
 /** The ledger refused a write: what it refused to undo still stands. */
 export const LEDGER_REFUSED = 'ledger_refused'
-
-const named = { external_id: Type.String(), amount: Type.String() }
-const ReversalData = Type.Object({
-  transaction_id: Type.String(),
-  external_loan_id: Type.String(),
-  receipt_number: Type.String(),
-  repayment: Type.Object({
-    ...named,
-    ledger_transaction_id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-  }),
-  remainder: Type.Union([Type.Object(named), Type.Null()]),
-})
 
 /**
  * Undoes a repayment, and then posts what is left of it. Each of the two writes is an attempt of its own; the ledger shows

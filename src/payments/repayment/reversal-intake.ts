@@ -1,15 +1,21 @@
+import { type Static, Type } from '@sinclair/typebox'
 import { repaymentIntake } from './repayment-intake.ts'
 
-export type Reversal = {
+const named = { external_id: Type.String(), amount: Type.String() }
+export const ReversalData = Type.Object({
   /** The id of the refund or the chargeback in `core.transaction`. */
-  transaction_id: string
-  external_loan_id: string
+  transaction_id: Type.String(),
+  external_loan_id: Type.String(),
   /** The payment's id, which the remainder keeps. */
-  receipt_number: string
+  receipt_number: Type.String(),
   /** The repayment that stands. By its number, one is found that somebody else booked, or whose external id the ledger lost. */
-  repayment: { external_id: string; amount: string; ledger_transaction_id?: number | null }
+  repayment: Type.Object({
+    ...named,
+    ledger_transaction_id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  }),
   /** The remainder of the repayment, under the next suffix. */
-  remainder: { external_id: string; amount: string } | null
-}
+  remainder: Type.Union([Type.Object(named), Type.Null()]),
+})
+export type Reversal = Static<typeof ReversalData>
 
 export const reversalIntake = { ...repaymentIntake, name: 'REPAYMENT_REVERSAL' }

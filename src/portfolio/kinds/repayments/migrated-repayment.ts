@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Database } from '../../../database/database.ts'
 import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
 import { differsAtLedger, type Refusal, refusal } from '../../../engine/refusal.ts'
@@ -32,22 +32,25 @@ export const migratedIntake = {
   externalId: (data: Data) => String(data.external_loan_id),
 }
 
+const RepaymentData = Type.Object(
+  {
+    external_loan_id: ExternalId,
+    external_id: Type.String(),
+    date: Day,
+    amount: Type.String(),
+    reference: Text(255, 'pay_29QQoUBi66xm2f'),
+    note: Type.Optional(Type.String()),
+  },
+  closed,
+)
+export type MigratedRepayment = Static<typeof RepaymentData>
+
 /** Callers cannot request this operation, because only the runner's catalogue has it. */
 export const migratedRepayment = (db: Database) =>
   operation({
     ...migratedIntake,
     summary: 'Posts a repayment from an uploaded file',
-    schema: Type.Object(
-      {
-        external_loan_id: ExternalId,
-        external_id: Type.String(),
-        date: Day,
-        amount: Type.String(),
-        reference: Text(255, 'pay_29QQoUBi66xm2f'),
-        note: Type.Optional(Type.String()),
-      },
-      closed,
-    ),
+    schema: RepaymentData,
     run: (run, data) => postOnce(db, run, repaymentOf(data)),
     async find(run, data) {
       const effect = await repaymentEffect(run, repaymentOf(data))
@@ -55,15 +58,6 @@ export const migratedRepayment = (db: Database) =>
     },
     findEqual: (run, data) => repaymentEffect(run, repaymentOf(data)),
   })
-
-export type MigratedRepayment = {
-  external_loan_id: string
-  external_id: string
-  date: string
-  amount: string
-  reference: string
-  note?: string
-}
 
 export function repaymentOf(data: MigratedRepayment): LedgerRepayment {
   return {

@@ -7,7 +7,12 @@ import type { RowKind } from '../kind.ts'
 import { checkRow } from './check-row.ts'
 import { repaymentColumns } from './columns.ts'
 import { lookAtRepayments } from './look.ts'
-import { MIGRATED_PREFIX, migratedIntake, migratedRepayment } from './migrated-repayment.ts'
+import {
+  MIGRATED_PREFIX,
+  type MigratedRepayment,
+  migratedIntake,
+  migratedRepayment,
+} from './migrated-repayment.ts'
 import { repaymentRules } from './rules.ts'
 
 const HASH_DIGITS = 32
@@ -35,7 +40,7 @@ function externalIdOf(fields: CsvFields): string {
   return `${MIGRATED_PREFIX}${hash('sha256', key).slice(0, HASH_DIGITS)}`
 }
 
-function dataOf(fields: CsvFields) {
+function dataOf(fields: CsvFields): MigratedRepayment {
   const { loan_external_id, transaction_date, amount, payment_reference, note } = fields
   return {
     external_loan_id: loan_external_id as string,
