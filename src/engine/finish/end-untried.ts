@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import type { Trx } from '../../database/database.ts'
 import { insertJobs } from '../../queue/queue.ts'
-import { released } from '../claim/heads.ts'
 import { readyLoans } from '../claim/ready-loans.ts'
 import { IS_UNTRIED, isClientSubject } from '../operation.ts'
 import { liveQueue, queueOf, wakesOf } from '../queue.ts'
 import type { Refusal } from '../refusal.ts'
-import { decideRefusal } from './decide.ts'
 import type { Final, OnFinal } from './finish.ts'
+import { endAsRefused } from './take-back.ts'
 
 /**
  * Ends an operation that was never attempted. Either this or the start of its attempt locks the row first and goes
@@ -27,12 +26,7 @@ export async function endUntried(
   const [claim] = rows
   if (claim === undefined) return 'unknown'
   if (!(await isUntried(trx, id))) return 'tried'
-  const decision = decideRefusal(reason)
-  await sql`
-    update loanops.operation
-       set status = 'failed', response = ${JSON.stringify(decision.response)}::json, error_message = ${decision.errorMessage},
-           processed_at = clock_timestamp(), waiting_for = null, ${released}
-     where id = ${id}`.execute(trx)
+  const decision = await endAsRefused(trx, [id], reason)
   const final = [{ claim, decision }]
   const count = await onFinal.record(trx, final)
   const { subject, origin } = claim

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { released } from '../claim/heads.ts'
-import { cancelledRefusal, decideRefusal } from './decide.ts'
+import type { Refusal } from '../refusal.ts'
+import { cancelledRefusal, type Decision, decideRefusal } from './decide.ts'
 
 /**
  * Whether nothing of an unfinished operation is at the ledger, or can still come there once its row is ended: whatever was
@@ -25,10 +26,15 @@ export async function takeBackUnsent(trx: Trx, ids: RawBuilder<unknown>): Promis
        and not exists (select from loanops.operation_attempt where operation_id = o.id)`.execute(
     trx,
   )
-  const { response, errorMessage } = decideRefusal(cancelledRefusal)
+  await endAsRefused(trx, unsent, cancelledRefusal)
+}
+
+export async function endAsRefused(trx: Trx, ids: string[], reason: Refusal): Promise<Decision> {
+  const decision = decideRefusal(reason)
   await sql`
     update loanops.operation
-       set status = 'failed', response = ${JSON.stringify(response)}::json, error_message = ${errorMessage},
+       set status = 'failed', response = ${JSON.stringify(decision.response)}::json, error_message = ${decision.errorMessage},
            processed_at = clock_timestamp(), waiting_for = null, ${released}
-     where id = any(${unsent})`.execute(trx)
+     where id = any(${ids})`.execute(trx)
+  return decision
 }
