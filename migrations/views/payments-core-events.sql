@@ -42,8 +42,9 @@ create or replace function core.count_rows(wanted_source text, ids uuid[], weigh
 declare
   counts jsonb;
 begin
-  execute format('select jsonb_agg(jsonb_build_object(''event_type'', event_type, ''events'', 1, ''last_at'', received_at,
-                    ''weight'', $2)) from raw.%I where id = any($1)', wanted_source) using ids, weight into counts;
+  execute format($sql$
+    select jsonb_agg(jsonb_build_object('event_type', event_type, 'events', 1, 'last_at', received_at, 'weight', $2))
+      from raw.%I where id = any($1)$sql$, wanted_source) using ids, weight into counts;
   perform core.count_types(wanted_source, coalesce(counts, '[]'));
 end
 $$;

@@ -133,9 +133,10 @@ create or replace function core.denial_of(wanted_gateway text, wanted_kind text,
 declare
   said base.fact;
 begin
-  execute format('select * from base.%I($1) f
-                   where f.kind = $2 and $3 = any(core.stored_ids($4, $2, f.payment_id))
-                     and ($2 <> ''payment'' or f.status = ''captured'') limit 1',
+  execute format($sql$
+    select * from base.%I($1) f
+     where f.kind = $2 and $3 = any(core.stored_ids($4, $2, f.payment_id))
+       and ($2 <> 'payment' or f.status = 'captured') limit 1$sql$,
     wanted_gateway) into said using answer, wanted_kind, id, wanted_gateway;
   if said.payment_id is null then
     return 'the gateway says that it has not happened';
