@@ -199,8 +199,7 @@ create or replace function core.update_unreadable(wanted_backfill uuid, wanted_g
   with gone as (
     delete from core.unreadable_item u
      where u.gateway = wanted_gateway and u.times <@ fetched and u.backfill_id <> wanted_backfill
-       and (u.lender is not distinct from wanted_lender or wanted_lender is null
-            and not exists (select from core.gateway_account a where a.gateway = u.gateway and a.account = u.lender))
+       and (u.lender is not distinct from wanted_lender or wanted_lender is null and not core.has_account(u.gateway, u.lender))
     returning u.is_payment, u.times
   ), news as (
     insert into core.changed_day (day) select distinct core.days_in(times) from gone where is_payment

@@ -125,7 +125,7 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
     union all
     select s.lender, s.gateway, '', core.last_received(s.name), core.is_silent(s.name)
       from core.source s
-     where not exists (select from core.gateway_account a where a.gateway = s.gateway and a.account = s.lender)) served
+     where not core.has_account(s.gateway, s.lender)) served
  cross join lateral (
    select (select max(window_to) from core.backfill b
             where b.gateway = served.gateway and b.account = served.account and b.trigger = 'schedule' and b.status = 'completed') as fetched_until,
@@ -135,6 +135,6 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
             order by b.id desc limit 1) as last_error) run
  cross join lateral (select coalesce(sum(m.missed), 0)::bigint as missed from core.gateway_missed m
                       where m.gateway = served.gateway
-                        and not exists (select from core.gateway_account a where a.gateway = m.gateway and a.account = m.lender)) all_missed
+                        and not core.has_account(m.gateway, m.lender)) all_missed
   left join core.gateway_missed own on own.gateway = served.gateway and own.lender = served.lender;
 comment on view ops.gateway is 'Up to when the payments of each gateway have been fetched, and what its webhooks missed';

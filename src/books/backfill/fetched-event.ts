@@ -63,7 +63,7 @@ export async function withKnownLenders(
         on t.gateway_payment_id = coalesce(f.of_payment_id, f.payment_id) and t.gateway = ${gateway} and t.kind = 'payment'
      -- This account proves nothing for a lender that has its own.
      where t.lender <> 'UNKNOWN'
-       and not exists (select from core.gateway_account a where a.gateway = t.gateway and a.account = t.lender)
+       and not core.has_account(t.gateway, t.lender)
      order by b.place`.execute(db)
   const lenders = new Map(rows.map(({ place, lender }) => [Number(place) - 1, lender]))
   return events.map((event, at) => ({ ...event, lender: lenders.get(at) ?? event.lender }))
