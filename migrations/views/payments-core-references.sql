@@ -14,10 +14,11 @@ $$;
 create or replace function core.match_references(wanted_gateway text, refs text[], paid_at timestamptz)
   returns table (loan text, matched_by text, disagrees boolean, suggested_loan text) language sql stable as $$
   select case when first_loan = last_loan then first_loan end,
-         case when first_loan = last_loan then (array['virtual_account', 'mandate', 'order', 'payment_link'])[first_kind] end,
+         case when first_loan = last_loan then first_kind end,
          first_loan <> last_loan, case when first_suggested = last_suggested then first_suggested end
     from (select min(r.external_loan_id) filter (where rank is not null), max(r.external_loan_id) filter (where rank is not null),
-                 min(rank), min(r.external_loan_id) filter (where rank is null), max(r.external_loan_id) filter (where rank is null)
+                 (array_agg(r.kind order by rank))[1],
+                 min(r.external_loan_id) filter (where rank is null), max(r.external_loan_id) filter (where rank is null)
             from core.reference r
            cross join lateral (select array_position(array['virtual_account', 'mandate', 'order', 'payment_link'], r.kind)) k (rank)
            where r.key = any(refs) and r.gateway = wanted_gateway
