@@ -53,7 +53,7 @@ export async function findUnderOtherName(
 
 type KnownPayment = Pick<OtherName, 'gateway' | 'paymentId' | 'bankReference'>
 
-/** Those that have one of these receipt numbers as their ids, each with each of its references. */
+/** The payments that have one of these receipt numbers as their ids, each with each of its references. */
 async function paymentsOf(db: Database, named: Named[]): Promise<KnownPayment[]> {
   const ids = new Set(named.map(({ receipt }) => receipt))
   // Where there is no reference, programs write zeros or a word.
