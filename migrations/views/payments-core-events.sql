@@ -151,7 +151,7 @@ $$;
 
 -- Whether a corrected base view may read this event again: it could not be read or is of an unknown type, and no operator
 -- has decided about it or sent it to the ledger anyway.
-create or replace function core.is_unread(e core.event) returns boolean language sql stable as $$
+create or replace function core.may_be_reread(e core.event) returns boolean language sql stable as $$
   select (e.problem = 'unknown_event' or e.problem = 'unreadable' and e.gateway_payment_id = e.raw_id::text)
      and not exists (select from core.transaction t
                       where t.gateway_payment_id = e.gateway_payment_id and t.gateway = e.gateway and t.kind = e.kind

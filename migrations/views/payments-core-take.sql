@@ -2,12 +2,12 @@
 -- Events that could be read, or about which an operator has decided, stay as they are: if a corrected view gave them
 -- another id, the same money would be posted twice. Call it with the lock for settling. Returns the ids of the rows that
 -- may be read again, and the payments that may have changed; counts the types of the other rows again.
-create or replace function core.forget_unread(wanted_source text, again uuid[], out readable uuid[], out changed text[])
+create or replace function core.forget_reread(wanted_source text, reread uuid[], out readable uuid[], out changed text[])
   language plpgsql volatile as $$
 begin
   with forgotten as (
     delete from core.event e
-     where e.source = wanted_source and e.raw_id = any(again) and core.is_unread(e)
+     where e.source = wanted_source and e.raw_id = any(reread) and core.may_be_reread(e)
     returning e.source, e.raw_id, e.gateway, e.kind, e.gateway_payment_id, e.problem
   ), undone as (
     delete from core.transaction t using forgotten f
@@ -19,11 +19,11 @@ begin
                           and (e.source, e.raw_id) not in (select source, raw_id from forgotten))
   )
   select array_agg(gateway_payment_id) into changed from forgotten;
-  readable := array(select id from unnest(again) id
+  readable := array(select id from unnest(reread) id
                      where not exists (select from core.event e
                                         where e.source = wanted_source and e.raw_id = id
                                           and e.problem in ('unreadable', 'unknown_event')));
-  perform core.count_rows(wanted_source, array(select unnest(again) except select unnest(readable)), 0);
+  perform core.count_rows(wanted_source, array(select unnest(reread) except select unnest(readable)), 0);
 end
 $$;
 
@@ -33,7 +33,7 @@ create or replace function core.take(wanted_source text, ids uuid[],
   set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
   source core.source;
-  again uuid[];
+  reread uuid[];
   readable uuid[];
   forgotten text[];
   changed text[];
@@ -48,15 +48,15 @@ begin
       from (select count(*) as events, max(received_at) as last_event_at from gone where not gone.again) g
      where s.name = wanted_source and g.events > 0
   )
-  select count(*), array_agg(raw_id) filter (where gone.again) into taken, again from gone;
+  select count(*), array_agg(raw_id) filter (where gone.again) into taken, reread from gone;
   suspended := 0;
   failed := 0;
   if taken = 0 then
     return;
   end if;
-  if again is not null then
-    select f.readable, f.changed into readable, forgotten from core.forget_unread(wanted_source, again) f;
-    ids := array(select id from unnest(ids) id where id <> all(again) or id = any(readable));
+  if reread is not null then
+    select f.readable, f.changed into readable, forgotten from core.forget_reread(wanted_source, reread) f;
+    ids := array(select id from unnest(ids) id where id <> all(reread) or id = any(readable));
   end if;
   changed := core.note_events(source, ids) || forgotten;
   if changed is null then
@@ -91,24 +91,25 @@ begin
 end
 $$;
 
-create or replace function core.save_unread(wanted_source text, row_id uuid, error text,
+-- Saves a row whose reading failed with this error, so that an operator decides about it.
+create or replace function core.save_broken(wanted_source text, row_id uuid, error text,
   out taken bigint, out suspended bigint, out failed bigint) language plpgsql as $$
 declare
-  again boolean;
+  is_reread boolean;
   forgotten text[];
   named text;
 begin
   perform core.lock_settling();
-  delete from core.pending_event p where p.source = wanted_source and p.raw_id = row_id returning p.again into again;
-  taken := (again is not null)::integer;
+  delete from core.pending_event p where p.source = wanted_source and p.raw_id = row_id returning p.again into is_reread;
+  taken := (is_reread is not null)::integer;
   suspended := taken;
   failed := 0;
   if taken = 0 then
     return;
   end if;
-  if again then
+  if is_reread then
     select coalesce(cardinality(f.readable), 0), f.changed into suspended, forgotten
-      from core.forget_unread(wanted_source, array[row_id]) f;
+      from core.forget_reread(wanted_source, array[row_id]) f;
     if suspended = 0 then
       return;
     end if;
@@ -119,7 +120,7 @@ begin
          jsonb_strip_nulls(jsonb_build_object('error', error, 'payment_id', named))
     from core.source where name = wanted_source
   on conflict do nothing;
-  update core.source set events = events + 1 where name = wanted_source and not again;
+  update core.source set events = events + 1 where name = wanted_source and not is_reread;
   perform core.count_rows(wanted_source, array[row_id], 1);
   perform core.settle((select gateway from core.source where name = wanted_source), row_id::text || forgotten, has_news => true);
 end

@@ -28,7 +28,7 @@ $$;
 
 -- Payments that an operator may have booked already, by an unreadable event; each with the id of that event's row. If the
 -- unreadable event shows no id, amount, day and loan decide; a payment may name no loan yet. In PL/pgSQL, as core.refund_outcome.
-create or replace function core.unread_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
+create or replace function core.unreadable_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
@@ -94,7 +94,7 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
               when min(amount) filter (where status = 'captured') <> max(amount) filter (where status = 'captured')
                 or min(currency) filter (where status = 'captured') <> max(currency) filter (where status = 'captured')
                 or kind = 'payment' and bool_or(status = 'captured')
-                     and gateway_payment_id in (select b.payment_id from core.unread_twins(wanted_gateway, ids) b)
+                     and gateway_payment_id in (select b.payment_id from core.unreadable_twins(wanted_gateway, ids) b)
                 or max(facts) >= core.most_facts() and core.has_too_many(wanted_gateway, kind, gateway_payment_id) then 'money'
               when min(external_loan_id) filter (where status = 'captured')
                      <> max(external_loan_id) filter (where status = 'captured')

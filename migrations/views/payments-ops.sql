@@ -76,7 +76,7 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
                   'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text
                 when t.reason = 'events_disagree' then coalesce(core.outdated_assignment(t), (
                   select 'It may be the same money as ' || min(b.booked) || ', an unreadable event that an operator booked'
-                    from core.unread_twins(t.gateway, array[t.gateway_payment_id]) b))
+                    from core.unreadable_twins(t.gateway, array[t.gateway_payment_id]) b))
                 -- A refusal for another reason says nothing about the reason that holds now.
                 when t.reason <> t.refused_reason then null
                 else t.refused_detail end as detail,
@@ -157,7 +157,7 @@ begin
         from raw.%I r
        where r.received_at >= $2
          and (not exists (select from core.event e where e.source = $1 and e.raw_id = r.id)
-              or exists (select from core.event e where e.source = $1 and e.raw_id = r.id and core.is_unread(e)))
+              or exists (select from core.event e where e.source = $1 and e.raw_id = r.id and core.may_be_reread(e)))
       on conflict do nothing
       returning raw_id
     )

@@ -74,7 +74,7 @@ async function transformOldest(batch: Batch, { name, stuck }: Source): Promise<n
     return await take().catch(error => (isTimeout(error) ? take() : Promise.reject(error)))
   } catch (error) {
     if (isDataError(error) || isTimeout(error))
-      return runCounted(batch, sql`core.save_unread(${name}, ${id}, ${publicReason(error)})`)
+      return runCounted(batch, sql`core.save_broken(${name}, ${id}, ${publicReason(error)})`)
     if (!isConstraint(error) || stuck.length === MAX_STUCK) throw error
     batch.log.error(
       { err: error, source: name, rawId: id },
