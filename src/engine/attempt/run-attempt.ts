@@ -10,7 +10,6 @@ import { type Claim, ClaimGone } from '../claim/claim.ts'
 import {
   afterFailedLook,
   brokenOff,
-  brokenOffInDoubt,
   type Decision,
   deadlineRefusal,
   keepingKey,
@@ -165,8 +164,8 @@ function afterAnError({ log }: AttemptContext, attempt: RunningAttempt, error: u
   const written = attempt.written()
   if (error instanceof LedgerTrouble)
     return attempt.end(left(attempt.decide(error.answer)), written ?? error.answer)
-  const decided = attempt.mayHaveArrived() ? brokenOffInDoubt : brokenOff
-  return attempt.end(left(decided(claim, error as Error)), written)
+  const mayHaveArrived = attempt.mayHaveArrived()
+  return attempt.end(left(brokenOff(claim, error as Error, { mayHaveArrived })), written)
 }
 
 function refuse(

@@ -5,7 +5,7 @@ import { type Claim, ClaimGone, handBack } from '../claim/claim.ts'
 import type { ClaimLimit } from '../claim/claim-limit.ts'
 import type { ClaimNext } from '../claim/claim-next.ts'
 import type { Leases } from '../claim/leases.ts'
-import { brokenOff, brokenOffInDoubt } from '../finish/decide.ts'
+import { brokenOff } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
 import type { RecordResult } from '../finish/record-result.ts'
 import type { Catalogue, Kept } from '../operation.ts'
@@ -65,7 +65,7 @@ async function workClaim(work: SubjectWork, claim: Claim, passedOn: PassedOn): P
 /** The end of an attempt that failed in our code: nobody knows how far it came. */
 function brokenAttempt({ log }: SubjectWork, claim: Claim, error: Error): Ended {
   log.error({ err: error, operation: claim.id }, 'attempt failed unexpectedly')
-  const decision = brokenOffInDoubt(claim, error)
+  const decision = brokenOff(claim, error, { mayHaveArrived: true })
   return { claim, key: '', answer: null, mayStillRun: true, decision }
 }
 

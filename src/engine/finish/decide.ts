@@ -30,25 +30,30 @@ const MAX_RETRY_MS = 30_000
 const ASK_AGAIN_MS = 60_000
 const AFTER_PAUSE_MS = 5_000
 
+const inDoubt = { waitingFor: 'outcome_unknown', lookFirst: true, isUnknown: true } as const
+const processing = {
+  status: 'processing',
+  lastError: null,
+  nextTryMs: 0,
+  lookFirst: false,
+  isUnknown: false,
+  wantsNewKey: false,
+  countsAsAttempt: false,
+} as const
+
 /** Writing again would send the approver a second request. */
 export const stillUnapproved: Decision = {
-  status: 'processing',
+  ...processing,
   waitingFor: 'ledger_approval',
   lastError: 'the ledger holds it for a second person’s approval',
   nextTryMs: ASK_AGAIN_MS,
   lookFirst: true,
-  isUnknown: false,
-  wantsNewKey: false,
-  countsAsAttempt: false,
 }
 
 /** A half-done operation never expires, because only its second write can complete what the first one began. */
 const halfDone: Decision = {
-  status: 'processing',
+  ...processing,
   waitingFor: null,
-  lastError: null,
-  nextTryMs: 0,
-  lookFirst: false,
   isUnknown: true,
   wantsNewKey: true,
   countsAsAttempt: true,
@@ -97,9 +102,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
         ...retryLater(claim, answer),
         // The operator is waiting.
         ...(isGivenUp(claim, answer) ? { nextTryMs: 0 } : {}),
-        waitingFor: 'outcome_unknown',
-        lookFirst: true,
-        isUnknown: true,
+        ...inDoubt,
         wantsNewKey: isUseless(claim, key, answer),
       }
   }
@@ -133,33 +136,20 @@ export function keepingResolution(decision: Decision): Decision {
   return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
 }
 
-export function brokenOff(claim: Claim, error: Error): Decision {
+/** @param mayHaveArrived whether the attempt's write may have reached the ledger */
+export function brokenOff(claim: Claim, error: Error, { mayHaveArrived = false } = {}): Decision {
   return {
     ...retryLater(claim, { message: publicReason(error) }),
-    ...keepWaitingForApproval(claim, 'ledger_unavailable'),
-  }
-}
-
-/** The decision after an attempt whose write may have reached the ledger. */
-export function brokenOffInDoubt(claim: Claim, error: Error): Decision {
-  return {
-    ...retryLater(claim, { message: publicReason(error) }),
-    waitingFor: 'outcome_unknown',
-    isUnknown: true,
-    lookFirst: true,
+    ...(mayHaveArrived ? inDoubt : keepWaitingForApproval(claim, 'ledger_unavailable')),
   }
 }
 
 export function stillPaused(claim: Claim): Decision {
   return {
-    status: 'processing',
+    ...processing,
     waitingFor: claim.waitingFor,
-    lastError: null,
     nextTryMs: AFTER_PAUSE_MS,
     lookFirst: claim.lookFirst,
-    isUnknown: false,
-    wantsNewKey: false,
-    countsAsAttempt: false,
     keepsResolution: true,
   }
 }
@@ -170,9 +160,7 @@ export function afterFailedLook(decision: Decision): Decision {
   const { waitingFor } = decision
   // The other reasons stay: an operator can resolve them too.
   const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
-  return isUnknown
-    ? { ...decision, waitingFor: 'outcome_unknown', isUnknown, lookFirst: true }
-    : { ...decision, lookFirst: true }
+  return isUnknown ? { ...decision, ...inDoubt } : { ...decision, lookFirst: true }
 }
 
 /**
@@ -181,12 +169,7 @@ export function afterFailedLook(decision: Decision): Decision {
  */
 export function stillUnknown(claim: Claim, refused: Answer | Refusal): Decision {
   const message = `an earlier attempt may still arrive; a new one is refused: ${failureMessage(refused)}`
-  return {
-    ...retryLater(claim, { message }),
-    waitingFor: 'outcome_unknown',
-    lookFirst: true,
-    isUnknown: true,
-  }
+  return { ...retryLater(claim, { message }), ...inDoubt }
 }
 
 /** A person has to correct the ledger's set-up, or ours. */
@@ -255,12 +238,10 @@ function retryLater(
   { message, retryAfterMs = 0 }: Pick<Answer, 'message' | 'retryAfterMs'>,
 ) {
   return {
-    status: 'processing' as const,
+    ...processing,
     lastError: message,
     nextTryMs: Math.max(backOff(claim.number), retryAfterMs),
     lookFirst: claim.lookFirst,
-    isUnknown: false,
-    wantsNewKey: false,
     countsAsAttempt: true,
   }
 }

@@ -10,7 +10,7 @@ import type { Log } from '../../log/log.ts'
 import { publicReason } from '../../log/public-error.ts'
 import { laneOf } from '../origin.ts'
 import { isAnswer } from '../refusal.ts'
-import { brokenOff, brokenOffInDoubt } from './decide.ts'
+import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 
 /** While the database is down, this process tries so long; then another worker takes over and reconciles. */
@@ -75,5 +75,5 @@ function asBrokenOff(ended: Ended, cause: Error): Ended {
   const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, {
     cause,
   })
-  return { ...ended, decision: (mayHaveArrived ? brokenOffInDoubt : brokenOff)(claim, error) }
+  return { ...ended, decision: brokenOff(claim, error, { mayHaveArrived }) }
 }
