@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
 import { welcome } from '../src/embedded/welcome.ts'
+import { DIFFERS } from '../src/engine/refusal.ts'
 import { REFUSALS } from '../src/ops/docs/refusals.ts'
-import { REFUSAL_CODES } from '../src/payments/repayment/repayment-refusal.ts'
+import { PASSING_REASONS } from '../src/payments/repayment/repayment-refusal.ts'
+import { OWN_REFUSALS } from '../src/payments/suspense-reasons.ts'
 import { startSandboxGateways } from '../src/sandbox/gateways/gateway-server.ts'
 import { gatewaySettings } from '../src/sandbox/gateways/gateway-settings.ts'
 import { openShell, shows } from './support/pasted-blocks.ts'
@@ -157,7 +159,8 @@ t.test('the guide explains every code that a refusal of ours may have', t => {
     ([, code = '']) => code,
   )
   t.ok(codes.length > 7)
-  for (const code of [...codes, ...REFUSAL_CODES]) t.match(guide(), `| \`${code}\` | `, code)
+  const named = [...OWN_REFUSALS, ...PASSING_REASONS].map(reason => `loanops.${reason}`)
+  for (const code of [...codes, ...named, DIFFERS]) t.match(guide(), `| \`${code}\` | `, code)
   t.end()
 })
 

@@ -1,7 +1,7 @@
 import { DIFFERS, type Refusal, refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { codeOf } from '../../ledger/answers/error-body.ts'
-import { OWN_REFUSALS } from '../suspense-reasons.ts'
+import type { OWN_REFUSALS } from '../suspense-reasons.ts'
 
 /**
  * `withdrawn`: later events stopped it before it was sent, and decide what the payment is. `unconfirmed`:
@@ -16,8 +16,6 @@ const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   // Newer ledgers, which may be set up so, refuse with this code.
   'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid': 'loan_not_active',
 }
-
-export const REFUSAL_CODES = [...OWN_REFUSALS, ...PASSING_REASONS].map(codeFor)
 
 export function refusedFor(
   reason: RefusalReason,
