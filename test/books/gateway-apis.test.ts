@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { IMPATIENT, type Patience } from '../../src/books/apis/gateway-call.ts'
-import { openApi } from '../../src/books/apis/open-api.ts'
+import { openGatewayApi } from '../../src/books/apis/open-gateway-api.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { ApiPayment, GatewayApi } from '../../src/payments/gateways/gateway-api.ts'
 import { at } from '../../src/payments/gateways/items/exact-json.ts'
@@ -23,7 +23,11 @@ function open(
   })
   const account = { gateway, lender: null, url, key, secret }
   const units = majorUnits({ '': 0.01, JPY: 1 })
-  return openApi(readConfig(env), { account, majorUnits: units, ...(patience && { patience }) })
+  return openGatewayApi(readConfig(env), {
+    account,
+    majorUnits: units,
+    ...(patience && { patience }),
+  })
 }
 
 type Options = { key?: string; secret?: string; version?: string; patience?: Patience }

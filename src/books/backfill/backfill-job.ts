@@ -6,7 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
-import { gatewayOf, withApi } from '../apis/open-api.ts'
+import { gatewayOf, withGatewayApi } from '../apis/open-gateway-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-feature.ts'
@@ -66,7 +66,7 @@ async function fetchOnce(
     readPending: pendingReader(patient, claim.id),
     onMissed: (count: number) => missedPayments.inc({ gateway }, count),
   }
-  await withApi(config, { account, majorUnits, trace, metrics }, stopping, api =>
+  await withGatewayApi(config, { account, majorUnits, trace, metrics }, stopping, api =>
     runBackfill({ ...fetch, api }, run),
   )
 }

@@ -1,4 +1,4 @@
-import type { Inquiry } from '../apis/open-api.ts'
+import type { Inquiry } from '../apis/open-gateway-api.ts'
 import type { BackfillClaim } from './claim-backfill.ts'
 
 export type Fetch = Inquiry & {

@@ -3,7 +3,7 @@ import type { Lender } from '../../config/lenders.ts'
 import type { Fetched } from '../../payments/gateways/gateway-api.ts'
 import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
-import type { ReadGateway } from '../apis/open-api.ts'
+import type { ReadGateway } from '../apis/open-gateway-api.ts'
 import type { Fetch } from './fetch.ts'
 
 type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }

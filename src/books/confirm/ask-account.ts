@@ -7,7 +7,7 @@ import type { Trace } from '../../ops/traces/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
 import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
-import { gatewayOf, type Inquiry, withApi } from '../apis/open-api.ts'
+import { gatewayOf, type Inquiry, withGatewayApi } from '../apis/open-gateway-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, MAX_REFS, type Question } from './ask.ts'
@@ -53,7 +53,7 @@ export async function askAccount(
   const { patient: db, config, metrics } = context
   const majorUnits = await readMinorUnits(db)
   const open = { account, majorUnits, trace, metrics, patience: IMPATIENT }
-  return withApi(config, open, run.stopping, async api => {
+  return withGatewayApi(config, open, run.stopping, async api => {
     const { lenders } = config
     const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders }
     let answers = 0

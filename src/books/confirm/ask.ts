@@ -3,7 +3,7 @@ import type { Fetched, FoundPayment } from '../../payments/gateways/gateway-api.
 import { UnexpectedAnswer } from '../../payments/gateways/items/gateway-errors.ts'
 import type { PaymentEvent } from '../../payments/payment-event.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
-import type { Inquiry } from '../apis/open-api.ts'
+import type { Inquiry } from '../apis/open-gateway-api.ts'
 import { withNames } from '../apis/with-names.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { fetchedEvent } from '../backfill/fetched-event.ts'

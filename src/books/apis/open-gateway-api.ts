@@ -23,7 +23,7 @@ export type Inquiry = {
   lenders: Config['lenders']
 }
 
-type Open = {
+type ApiToOpen = {
   account: GatewayAccount
   majorUnits: MajorUnits
   trace?: Trace
@@ -32,13 +32,13 @@ type Open = {
 }
 
 /** Works with an account's API. Its calls are aborted when the process stops. */
-export async function withApi<T>(
+export async function withGatewayApi<T>(
   config: Pick<Config, 'gateways' | 'proxy'>,
-  open: Open,
+  open: ApiToOpen,
   stopping: AbortSignal,
   work: (api: GatewayApi) => Promise<T>,
 ): Promise<T> {
-  const api = openApi(config, open)
+  const api = openGatewayApi(config, open)
   const close = () => void api.close()
   stopping.addEventListener('abort', close)
   try {
@@ -49,9 +49,9 @@ export async function withApi<T>(
   }
 }
 
-export function openApi(
+export function openGatewayApi(
   config: Pick<Config, 'gateways' | 'proxy'>,
-  { account, majorUnits, trace, metrics, patience }: Open,
+  { account, majorUnits, trace, metrics, patience }: ApiToOpen,
 ): GatewayApi {
   const { client } = gatewayOf(config, account)
   const headers = client.headers(account, config)
