@@ -14,8 +14,8 @@ import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
-import { askForBackfill } from './ask-for-backfill.ts'
 import { Backfill, GatewayState } from './backfill-record.ts'
+import { requestBackfillNow } from './request-backfill-now.ts'
 
 const tags = ['books']
 const backfills = sql<{ backfill_id: string }>`
@@ -78,7 +78,7 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema, config: operate() },
       async (request, reply) => {
         const asker = askerOf(request)
-        const backfill_id = await askForBackfill(
+        const backfill_id = await requestBackfillNow(
           context,
           request.params.gateway,
           request.body,

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
-import { askForBackfill } from '../../books/backfill/ask-for-backfill.ts'
+import { requestBackfillNow } from '../../books/backfill/request-backfill-now.ts'
 import { STATEMENT_LIMIT, statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
 import { template } from '../../csv/template.ts'
@@ -35,7 +35,7 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
         const at = (field: 'from' | 'to') =>
           localTime(request.body[field], timeZone, field).toISOString()
         const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
-        await askForBackfill(context, gateway, wanted, askerOf(request))
+        await requestBackfillNow(context, gateway, wanted, askerOf(request))
         return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
       },
     )

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
-import { MAX_DAYS } from '../../books/backfill/ask-for-backfill.ts'
+import { MAX_DAYS } from '../../books/backfill/request-backfill-now.ts'
 import type { Config } from '../../config/config.ts'
 import { type Html, nothing } from '../frame/html.ts'
 

@@ -12,7 +12,7 @@ export const MAX_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
-export async function askForBackfill(
+export async function requestBackfillNow(
   { db, boss, config }: Context,
   gateway: string,
   wanted: Wanted,
