@@ -41,7 +41,7 @@ import { findUnderOtherName } from './under-other-name.ts'
 
 type PayableLoan = LedgerLoan & { transactions?: LedgerTransaction[] }
 
-type Posted = ReturnType<typeof lessPayerFee>
+type NetDue = ReturnType<typeof lessPayerFee>
 
 const reversedAtLedger = refusedFor(
   'reversed_at_ledger',
@@ -51,7 +51,7 @@ const reversedAtLedger = refusedFor(
 
 export function repayment(db: Database, config: Config): Operation {
   const { LEDGER_TIMEZONE } = config
-  const isProductAsked = asksProduct(config)
+  const needsProduct = asksProduct(config)
   const dueOn = readerOfDue(db, config)
   return operation({
     ...repaymentIntake,
@@ -66,7 +66,7 @@ export function repayment(db: Database, config: Config): Operation {
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.
       const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
-      if (isProductAsked) await learnProduct(db, external_loan_id, loan)
+      if (needsProduct) await learnProduct(db, external_loan_id, loan)
       const due = await dueOn(transaction_id, loan.loanProductName)
       const payment = lessPayerFee(config, due, loan.loanProductName)
       if (isNothingLeft(payment)) return whatLedgerHas(db, transaction_id, loan, payment)
@@ -110,7 +110,7 @@ const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back befor
 const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
 
 /** What went back as a whole is not posted; but a person or a file may have booked it. */
-async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: Posted) {
+async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: NetDue) {
   await savePayerFee(db, id, due)
   const day = due.events[0]?.day ?? ''
   const booked = bookedOn(loan, { ...due, day, loanExternalId: loan.externalId ?? '' })
@@ -142,7 +142,7 @@ function asksProduct({ lenders, gateways }: Config): boolean {
   )
 }
 
-function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: string } | Refusal {
+function payableOn(config: Config, payment: NetDue, loan: PayableLoan): { day: string } | Refusal {
   if (payment.objection !== null) {
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
@@ -166,7 +166,7 @@ function payableOn(config: Config, payment: Posted, loan: PayableLoan): { day: s
 
 function believedDay(
   config: Config,
-  payment: Posted,
+  payment: NetDue,
   loan: PayableLoan,
 ): { day: string } | Refusal {
   const trusted = checkTrust(config, payment, loan.loanProductName)
