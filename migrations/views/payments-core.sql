@@ -1,5 +1,4 @@
--- Only one transaction settles payments at a time: of two concurrent ones, each would miss the other's events. The lock's
--- number is any that nothing else uses.
+-- Only one transaction settles payments at a time: of two concurrent ones, each would miss the other's events.
 create or replace function core.lock_settling() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405316)
 $$;

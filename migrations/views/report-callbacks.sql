@@ -116,7 +116,7 @@ create or replace function core.payment_snapshot(t core.transaction, objection t
 $$;
 
 -- Only one transaction at a time numbers callbacks and chooses the next of each subject: of two concurrent ones, each
--- would miss the other's. The lock's number is any that nothing else uses.
+-- would miss the other's.
 create or replace function loanops.lock_callbacks() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7405318)
 $$;
