@@ -11,14 +11,14 @@ import { oneTimePassword } from './passwords/one-time-password.ts'
 import { registerAccount, UsernameTaken } from './register.ts'
 
 /** The password itself is in no request. */
-export type Wanted = { username: string; role: Role; password_hash: string }
+export type Registration = { username: string; role: Role; password_hash: string }
 type Named = { username: string }
 type NewPassword = { password: string; hash: string }
 
 export type AccountCalls = ReturnType<typeof accountCalls>
 
 export function accountCalls(hash: (password: string) => Promise<string>) {
-  const registerCall: ActCall<Wanted, undefined, Account> = {
+  const registerCall: ActCall<Registration, undefined, Account> = {
     name: 'account.register',
     acts: ['account.register'],
     factsOf: async (_, { username, role }) =>

@@ -85,7 +85,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
     )
 
     actRoutes(app, context).post('/account/register', registerSchema, accounts.calls.registerCall, {
-      asked: ({ body }) => accounts.wanted(body),
+      asked: ({ body }) => accounts.registrationOf(body),
     })
 
     app.post(

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts'
 import type { Role } from './account.ts'
-import { type AccountCalls, accountCalls, type Wanted } from './account-calls.ts'
+import { type AccountCalls, accountCalls, type Registration } from './account-calls.ts'
 import { type Asker, auditAlone } from './audit.ts'
 import { changePassword } from './change-account.ts'
 import { hashPassword } from './passwords/password.ts'
@@ -24,8 +24,8 @@ export type Accounts = {
   logIn: Login
   enterBySignOn: EnterBySignOn
   calls: AccountCalls
-  /** The request of a registration, without the account's password. */
-  wanted(account: NewAccount): Promise<Wanted>
+  /** The registration, without the account's password. */
+  registrationOf(account: NewAccount): Promise<Registration>
   changePassword(asker: Asker, change: PasswordChange): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function openAccounts(db: Database): Accounts {
     },
     enterBySignOn: openSignOn(db, attempts),
     calls: accountCalls(hash),
-    async wanted({ username, password, role }) {
+    async registrationOf({ username, password, role }) {
       await refuseWeak('password', { username, password })
       return { username, role, password_hash: await hash(password) }
     },

@@ -26,13 +26,13 @@ export type Surroundings = {
 
 type Controls = { ledger?: string; gateways?: string }
 type Embedded = Surroundings & { close(): Promise<void> }
-type Wanted = { data?: string | undefined; flags?: string[] | undefined }
+type EmbeddedOptions = { data?: string | undefined; flags?: string[] | undefined }
 type Part = { close(): Promise<void>; settings: NodeJS.ProcessEnv; controls?: Controls }
 
 /** Missing secrets are generated and kept for the next start. */
 export async function startEmbedded(
   env: NodeJS.ProcessEnv,
-  { data, flags = [] }: Wanted = {},
+  { data, flags = [] }: EmbeddedOptions = {},
 ): Promise<Embedded> {
   const files = dataFolder(data)
   const ports = sandboxPorts(env)

@@ -11,12 +11,12 @@ import type { Proposal } from './approval-record.ts'
 import { endDue } from './end-due.ts'
 
 export type Proposed = Static<typeof Proposal>
-type Wanted = { call: { name: string }; request: object; facts: Facts; hours: number }
+type NewProposal = { call: { name: string }; request: object; facts: Facts; hours: number }
 
 /** Saves a proposal. @throws Conflict while the same act on the same subject is open */
 export async function propose(
   trx: Trx,
-  { call, request, facts, hours }: Wanted,
+  { call, request, facts, hours }: NewProposal,
   asker: Asker,
 ): Promise<Proposed> {
   const { act, subject, amount, currency, shown } = facts

@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 60_000
 const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
 
 /** Where an API is, and how it is called. */
-type Place = {
+type ApiAddress = {
   url: string
   /** The headers carry the credentials, which no message repeats. */
   headers: Record<string, string>
@@ -54,7 +54,7 @@ type Follower = { trace: Trace | undefined; during<T>(call: () => Promise<T>): P
 type GatewayCaller = { call: CallGateway; close(): Promise<void> }
 
 export function openGatewayCaller(
-  { url, headers, proxy }: Place,
+  { url, headers, proxy }: ApiAddress,
   follower?: Follower,
   { timeoutMs, retryAfterMs: pauses, atOnce }: Patience = PATIENT,
 ): GatewayCaller {

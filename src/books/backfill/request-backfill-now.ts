@@ -15,7 +15,7 @@ type Context = { db: Database; boss: PgBoss; config: Config }
 export async function requestBackfillNow(
   { db, boss, config }: Context,
   gateway: string,
-  wanted: Wanted,
+  wanted: WindowRequest,
   asker: Asker,
 ): Promise<string> {
   const { from, to, lender = null } = wanted
@@ -33,9 +33,9 @@ export async function requestBackfillNow(
   })
 }
 
-type Wanted = { from: string; to: string; lender?: string }
+type WindowRequest = { from: string; to: string; lender?: string }
 
-function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Wanted): void {
+function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: WindowRequest): void {
   if (!gateways.some(({ name }) => name === gateway)) throw new NotFound(`No gateway ${gateway}`)
   const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
   const errors = [

@@ -47,7 +47,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
 
     const register = { schema: registerSchema, config: toDo(calls.registerCall) }
     app.post('/accounts', register, async (request, reply) => {
-      const asked = await accounts.wanted(request.body)
+      const asked = await accounts.registrationOf(request.body)
       const done = donePath(PATH, 'registered')
       return performForm(context, calls.registerCall, { asked, reply, done })
     })

@@ -18,7 +18,7 @@ export type ClaimNext = {
   after(subject: string): Promise<Claim | undefined>
 }
 
-type Wanted = { subject: string; hasEnded: boolean }
+type ClaimRequest = { subject: string; hasEnded: boolean }
 
 type ClaimNextContext = {
   leases: Leases
@@ -36,7 +36,7 @@ export function openClaimNext(
 ): ClaimNext {
   const writingAtOnce = [...catalogue.values()].filter(one => one.writesAtOnce).map(one => one.name)
   const watched = watch.over('claims')
-  const claims = groupCommit((wanted: Wanted[]) => watched(() => claimEach(wanted)), {
+  const claims = groupCommit((requests: ClaimRequest[]) => watched(() => claimEach(requests)), {
     onWaited: watch.waited('claims'),
   })
   return {
@@ -44,14 +44,14 @@ export function openClaimNext(
     after: subject => claims.submit({ subject, hasEnded: true }),
   }
 
-  async function claimEach(wanted: Wanted[]): Promise<(Claim | undefined)[]> {
+  async function claimEach(requests: ClaimRequest[]): Promise<(Claim | undefined)[]> {
     const since = performance.now()
-    const subjects = isStopping() ? [] : [...new Set(wanted.map(({ subject }) => subject))]
+    const subjects = isStopping() ? [] : [...new Set(requests.map(({ subject }) => subject))]
     // Recording the start with the claim is free. Recorded too early, it costs the next worker a look if this process dies.
     const startable = ORIGINS.filter(origin =>
       attemptSlots.comeSoon(laneOf(origin), subjects.length),
     )
-    const endedClients = wanted
+    const endedClients = requests
       .filter(({ subject, hasEnded }) => hasEnded && isClientSubject(subject))
       .map(({ subject }) => subject)
     const made = await claimHeads(db, worker, subjects, {
@@ -63,7 +63,7 @@ export function openClaimNext(
     leases.add(made.claims, since)
     if (made.readyLoans.length > 0) void wakeLoans(made.readyLoans)
     const bySubject = new Map(made.claims.map(claim => [claim.subject, claim]))
-    return wanted.map(({ subject }) => {
+    return requests.map(({ subject }) => {
       const claim = bySubject.get(subject)
       bySubject.delete(subject)
       return claim

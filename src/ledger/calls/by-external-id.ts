@@ -16,7 +16,7 @@ const CODES = {
   clients: 'error.msg.client.id.invalid',
 } as const
 
-type Wanted = {
+type CallOfRecord = {
   kind: Kind
   externalId: string
   below?: (string | number)[]
@@ -24,17 +24,17 @@ type Wanted = {
   isWrite?: true
 }
 
-type Found = { kind: Kind; externalId: string; id: number }
+type FoundRecord = { kind: Kind; externalId: string; id: number }
 
 /** The record found last, by reader: an attempt has a reader of its own. */
-const lastFound = new WeakMap<object, Found>()
+const lastFound = new WeakMap<object, FoundRecord>()
 
-export const noteRead = (ledger: Reader, found: Found) => void lastFound.set(ledger, found)
+export const noteRead = (ledger: Reader, found: FoundRecord) => void lastFound.set(ledger, found)
 
 /** @returns the number of this record, if it is what was read last */
 export function lastRead(
   ledger: object,
-  { kind, externalId }: Pick<Found, 'kind' | 'externalId'>,
+  { kind, externalId }: Pick<FoundRecord, 'kind' | 'externalId'>,
 ): number | undefined {
   const last = lastFound.get(ledger)
   return last?.kind === kind && last.externalId === externalId ? last.id : undefined
@@ -43,7 +43,7 @@ export function lastRead(
 /** Calls what has this external id: by the id itself, or, where no path takes it, by the number that the ledger lists for it. */
 export async function atExternalId<Answered>(
   ledger: Reader,
-  { kind, externalId, below = [], query = {}, isWrite }: Wanted,
+  { kind, externalId, below = [], query = {}, isWrite }: CallOfRecord,
   call: (path: LedgerPath) => Promise<Answered>,
 ): Promise<Answered | Refused> {
   if (!NOT_IN_PATHS.test(externalId))

@@ -20,7 +20,7 @@ export type CheckOptions = {
   stopping?: AbortSignal
 }
 
-type Wanted = {
+type LedgerToCheck = {
   settings: CheckedSettings
   lenders: CheckedLender[]
   needed: string[]
@@ -28,7 +28,7 @@ type Wanted = {
 
 /** Checks the ledger by reads alone. What could not be read is `unknown`. */
 export async function checkLedger(
-  { settings, lenders, needed }: Wanted,
+  { settings, lenders, needed }: LedgerToCheck,
   { pauseMs, stopping }: CheckOptions = {},
 ): Promise<Finding[]> {
   const signal = AbortSignal.any([

@@ -23,12 +23,16 @@ import { reopen } from './reopen.ts'
 import type { FinalResolution, PaymentResolution } from './resolution.ts'
 import { restore, reverse } from './reverse.ts'
 
-type Wanted = { name: PaymentName; resolution: PaymentResolution; ifMatch?: string | undefined }
+type RequestedDecision = {
+  name: PaymentName
+  resolution: PaymentResolution
+  ifMatch?: string | undefined
+}
 
 /** The ledger's record of a payment, read before any locks, because no batch must wait for the ledger's answer. */
 export async function seenFor(
   context: ForCaller & { db: Database },
-  { name, resolution, ifMatch }: Wanted,
+  { name, resolution, ifMatch }: RequestedDecision,
   asker: Asker,
 ): Promise<PaymentStanding> {
   const seen = await paymentStanding(context.db, name)
@@ -43,7 +47,7 @@ export async function seenFor(
 export function resolveAsSeen(
   { db, boss }: { db: Database; boss: PgBoss },
   seen: PaymentStanding,
-  { name, resolution, ifMatch }: Wanted,
+  { name, resolution, ifMatch }: RequestedDecision,
   asker: Asker,
 ): Promise<void> {
   const { outcome } = resolution

@@ -4,15 +4,15 @@ import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loa
 import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import { type DuePayment, isOfAnotherPayment, isOfGateway } from './due-payment.ts'
 
-type Wanted = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
+type OurRepayment = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
 
 /** A person who undid the payment's repayment may have booked it anew in a way that does not show whose it is. */
 export function adjustedByHand(
   transactions: LedgerTransaction[],
-  wanted: Wanted,
+  ours: OurRepayment,
 ): Refusal | undefined {
-  if (isKnown(wanted)) return undefined
-  for (const undone of transactions.filter(one => isUndoneByHand(one, wanted))) {
+  if (isKnown(ours)) return undefined
+  for (const undone of transactions.filter(one => isUndoneByHand(one, ours))) {
     const others = mayReplace(undone, transactions)
     if (others.length === 0) continue
     const message = `The payment’s ${undoneInWords(undone)}; ${replacementsInWords(others)}`
@@ -22,15 +22,18 @@ export function adjustedByHand(
 }
 
 /** An operator who assigned it after this refusal knew of it, but not one who did so before the repayment was undone. */
-function isKnown({ decided, overruled }: Wanted): boolean {
+function isKnown({ decided, overruled }: OurRepayment): boolean {
   const undone = overruled.lastIndexOf('reversed_at_ledger')
   if (overruled.lastIndexOf('ledger_refused') > undone) return true
   // An earlier decision of what to post is kept by the assignment that posts it again.
   return decided !== null && (undone === -1 || undone < overruled.length - 1)
 }
 
-/** One under the very external id that is wanted is left to the ledger, which refuses to take it twice. */
-function isUndoneByHand(one: LedgerTransaction, { externalId, receiptNumber }: Wanted): boolean {
+/** One under the very external id that is ours is left to the ledger, which refuses to take it twice. */
+function isUndoneByHand(
+  one: LedgerTransaction,
+  { externalId, receiptNumber }: OurRepayment,
+): boolean {
   if (isNotReversed(one) || one.type?.repayment !== true || one.externalId === externalId)
     return false
   if (isReversedByUs(one, one.externalId ?? '')) return false

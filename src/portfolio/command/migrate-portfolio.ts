@@ -14,7 +14,7 @@ import type { MigrationRecord } from '../migration-record.ts'
 import { showProgress } from './progress.ts'
 import { type RowsFile, rowsFileOf, saveRows } from './rows-file.ts'
 
-type Wanted = { isDryRun: boolean; skipInvalid: boolean }
+type RunOptions = { isDryRun: boolean; skipInvalid: boolean }
 
 const TOKEN_FILE = '.data/internal-token'
 
@@ -40,7 +40,7 @@ const USAGE = 'npm run migrate-portfolio -- [--dry-run] [--skip-invalid] loans.c
 export async function migratePortfolio(
   env: NodeJS.ProcessEnv,
   files: string[],
-  wanted: Wanted,
+  options: RunOptions,
 ): Promise<void> {
   if (files.length === 0) throw new Error(`Name at least one file: ${USAGE}`)
   for (const file of files)
@@ -53,13 +53,13 @@ export async function migratePortfolio(
   // Files that others depend on go first, in whatever order they were named.
   const before: string[] = []
   for (const { file, type } of typed.sort((a, b) => rankOf(a.type) - rankOf(b.type)))
-    before.push(await migrateFile(call, { file, type, before }, wanted))
+    before.push(await migrateFile(call, { file, type, before }, options))
 }
 
 type Next = { file: string; type: string; before: string[] }
 
 /** @returns the migration's id */
-async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wanted) {
+async function migrateFile(call: Call, { file, type, before }: Next, options: RunOptions) {
   const form = new FormData()
   form.set('type', type)
   form.set('file', await openAsBlob(file), basename(file))
@@ -68,16 +68,16 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
   const { migration_id: id, rows, invalid_rows, same_as = null } = uploaded
   say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
   if (same_as !== null) say(`${file}: the same bytes were uploaded before, as migration ${same_as}`)
-  if (invalid_rows > 0 && !wanted.skipInvalid) {
+  if (invalid_rows > 0 && !options.skipInvalid) {
     throw new Error(
       `Correct the rows in ${await save(call, id, file, 'errors')} and upload it, or leave them out with --skip-invalid`,
     )
   }
   await call.json('POST', '/migration/run', {
     migration_id: id,
-    dry_run: wanted.isDryRun,
-    skip_invalid: wanted.skipInvalid,
-    ...(wanted.isDryRun ? { after: before } : {}),
+    dry_run: options.isDryRun,
+    skip_invalid: options.skipInvalid,
+    ...(options.isDryRun ? { after: before } : {}),
   })
   if (invalid_rows > 0)
     say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
@@ -88,7 +88,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, wanted: Wan
       mayPass: error => error instanceof TryAgainLater,
     }),
   )
-  if (wanted.isDryRun) await reportDryRun(call, file, ended)
+  if (options.isDryRun) await reportDryRun(call, file, ended)
   else await reportRun(call, file, ended)
   return id
 }

@@ -36,7 +36,7 @@ export async function feed(
     const run = await runOf(trx, id)
     if (run === undefined) return false
     const { rows, underWay } = await takeNext(trx, run, passed)
-    if (rows.length > 0) failed = await begin(trx, boss, run, wantedFor(kinds, run, rows))
+    if (rows.length > 0) failed = await begin(trx, boss, run, stepsOf(kinds, run, rows))
     else if (underWay === 0 && !(await hasUnfinishedOperations(trx, id))) await complete(trx, id)
     return rows.length > 0
   })
@@ -51,9 +51,9 @@ async function runOf(trx: Trx, id: string): Promise<PortfolioRun | undefined> {
   return rows[0]
 }
 
-type Wanted = { line: number; operations: NewOperation[] }
+type RowSteps = { line: number; operations: NewOperation[] }
 
-function wantedFor(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[]): Wanted[] {
+function stepsOf(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[]): RowSteps[] {
   const kind = kindOf(kinds.values(), type)
   return rows.map(({ line, cells }) => ({
     line,
@@ -62,9 +62,14 @@ function wantedFor(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[
 }
 
 /** @returns how many of the rows failed at once */
-async function begin(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]): Promise<number> {
-  const failed = await failBehindClients(trx, run, wanted)
-  const others = wanted.filter(({ line }) => !failed.has(line))
+async function begin(
+  trx: Trx,
+  boss: PgBoss,
+  run: PortfolioRun,
+  begun: RowSteps[],
+): Promise<number> {
+  const failed = await failBehindClients(trx, run, begun)
+  const others = begun.filter(({ line }) => !failed.has(line))
   if (others.length > 0) await insertSteps(trx, boss, run, others)
   const finished = [...failed].map(line => ({
     migrationId: run.id,
@@ -79,9 +84,9 @@ async function begin(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]
 async function failBehindClients(
   trx: Trx,
   run: PortfolioRun,
-  wanted: Wanted[],
+  begun: RowSteps[],
 ): Promise<Set<number>> {
-  const behind = wanted.flatMap(({ line, operations }) => {
+  const behind = begun.flatMap(({ line, operations }) => {
     const client = operations.find(({ subject }) => isClientSubject(subject))
     return client === undefined ? [] : [{ line, client: stepId(run, line, client) }]
   })
@@ -94,14 +99,14 @@ async function failBehindClients(
   return new Set(rows.map(({ line }) => line))
 }
 
-async function insertSteps(trx: Trx, boss: PgBoss, run: PortfolioRun, wanted: Wanted[]) {
+async function insertSteps(trx: Trx, boss: PgBoss, run: PortfolioRun, begun: RowSteps[]) {
   const clients = await clientsOfEarlierRuns(
     trx,
     run,
-    wanted.flatMap(one => one.operations),
+    begun.flatMap(one => one.operations),
   )
   const steps = new Map<string, { line: number; isLast: boolean; operation: NewOperation }>()
-  for (const { line, operations } of wanted) {
+  for (const { line, operations } of begun) {
     for (const [i, operation] of operations.entries()) {
       if (clients.has(operation.subject)) continue
       const id = stepId(run, line, operation)

@@ -4,7 +4,7 @@ import { type GatewayPayment, type GatewayStore, rupees } from './gateway-store.
 /** Twice as long as a gateway waits: the service on this machine may be busy. */
 const ANSWERS_WITHIN_MS = 10_000
 
-type Wanted = {
+type WebhookOrder = {
   gateway: 'gateway_a' | 'gateway_b'
   id: string
   /** The service's webhook, with its `?lender=`. */
@@ -12,7 +12,7 @@ type Wanted = {
   secret?: string
 }
 
-export async function sendWebhook(store: GatewayStore, { gateway, id, url, secret }: Wanted) {
+export async function sendWebhook(store: GatewayStore, { gateway, id, url, secret }: WebhookOrder) {
   const payment = store.payment(gateway, id)
   if (payment === undefined) return { status: 404 }
   const body = gateway === 'gateway_a' ? capturedA(payment) : successB(payment)
