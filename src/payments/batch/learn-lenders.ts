@@ -44,20 +44,20 @@ export async function learnLenders(
     }
     await settleAgain(batch, payment)
   }
-  await learnAgain(batch, { productOf, ledgerAnswers })
+  await askAgain(batch, { productOf, ledgerAnswers })
 }
 
 /**
  * Asks again for the products of loans before gateways are asked: another lender's gateway would not have the
  * payments of a loan that changed hands.
  */
-async function learnAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
+async function askAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): Promise<void> {
   const { rows } = await sql<{ loan: string }>`
     select loan from core.loans_to_learn_again(${MAX_LOANS}) as loan`.execute(batch.db)
   for (const { loan } of rows) {
     batch.check()
     try {
-      await learn(batch, loan, (await productOf(loan)) ?? null)
+      await saveProduct(batch, loan, (await productOf(loan)) ?? null)
     } catch (error) {
       await noteError(batch.db, batch.claim, 'lenders of loans', error)
       if (!(await ledgerAnswers())) return
@@ -69,7 +69,7 @@ async function learnAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads)
   }
 }
 
-async function learn({ db }: Pick<Batch, 'db'>, loan: string, product: string | null) {
+async function saveProduct({ db }: Pick<Batch, 'db'>, loan: string, product: string | null) {
   await sql`select core.learn_product(${loan}, ${product})`.execute(db)
 }
 
@@ -80,7 +80,7 @@ async function learnProducts(
 ): Promise<void> {
   for (const loan of loans) {
     const product = await productOf(loan)
-    if (product !== undefined) await learn(batch, loan, product)
+    if (product !== undefined) await saveProduct(batch, loan, product)
   }
 }
 
