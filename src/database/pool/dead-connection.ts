@@ -1,7 +1,7 @@
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Client } from '../transient.ts'
+import type { ClientInternals } from './read-only.ts'
 
 /** The time that a connection with short statements may be silent. */
 const ASK_AFTER_MS = 5_000
@@ -12,7 +12,6 @@ const ON_ITS_WAY_MS = 500
 
 /** After a failover, another server's session may have the same process id. */
 type Session = { pid: number; startedAt: string }
-type Connected = { connection: { stream: Socket }; readyForQuery: boolean }
 
 const sessions = new WeakMap<pg.ClientBase, Session>()
 
@@ -28,7 +27,7 @@ export async function closeOnceDead(
   url: string,
   askAfterMs = ASK_AFTER_MS,
 ): Promise<void> {
-  const session = client as unknown as Connected
+  const session = client as unknown as ClientInternals
   const { stream } = session.connection
   const { rows } = await client.query<Session>(
     `select pid, backend_start::text as "startedAt" from pg_stat_get_activity(pg_backend_pid())`,
@@ -87,7 +86,7 @@ async function isWorking(url: string, { pid, startedAt }: Session): Promise<bool
     return rows.length === 1
   } finally {
     // An orderly end would wait for a server that may be gone.
-    const { stream } = (client as unknown as Connected).connection
+    const { stream } = (client as unknown as ClientInternals).connection
     stream.destroy()
   }
 }

@@ -1,13 +1,13 @@
+import type { Socket } from 'node:net'
 import type pg from 'pg'
 
 /** SQLSTATE of a write where none is allowed, as on a standby. */
 export const READ_ONLY = '25006'
 
 export type PooledSession = { giveUp(): void }
-type Connected = {
-  connection: NodeJS.EventEmitter & {
-    stream: NodeJS.EventEmitter & { destroy(error: Error): void }
-  }
+/** What `pg` has in its clients, but does not declare. */
+export type ClientInternals = {
+  connection: NodeJS.EventEmitter & { stream: Socket }
   readyForQuery: boolean
 }
 
@@ -18,7 +18,7 @@ const pools = new WeakMap<pg.ClientBase, Set<PooledSession>>()
  * soon as its transaction has ended: after a failover, only a new session reaches the new primary.
  */
 export function giveUpIfReadOnly(client: pg.ClientBase, pool: Set<PooledSession>): void {
-  const session = client as unknown as Connected
+  const session = client as unknown as ClientInternals
   const { connection } = session
   let isGivenUp = false
   let isInTransaction = false
