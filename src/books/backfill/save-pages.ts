@@ -93,6 +93,7 @@ const event = (fetch: Fetch, fetched: Fetched) => fetchedEvent(fetch, fetch.clai
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
   const byLender = Map.groupBy(missed, ({ lender }) => lender)
+  // In a fixed order, for the reason in saveEvents.
   for (const [lender, events] of [...byLender].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const repeats = await saveEvents(trx, events)
     const count = events.length - repeats.reduce((sum, one) => sum + one.count, 0)
