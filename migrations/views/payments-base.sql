@@ -286,7 +286,7 @@ create or replace function base.unknown_facts(name text, part jsonb, is_payment 
      else is_payment and status in ('CAPTURED', 'PAID', 'SUCCESS', 'SETTLED', 'COMPLETED') end
 $$;
 
--- The id of gateway B's refund. Until version 2022-09-01 the gateway wrote refund_41805719 for what is 41805719 today.
-create or replace function base.gateway_b_plain_refund(id text) returns text language sql immutable parallel safe as $$
+-- A refund's id as its gateway writes it today. Gateway B wrote refund_41805719 until version 2022-09-01, and 41805719 since.
+create or replace function base.plain_refund_id(id text) returns text language sql immutable parallel safe as $$
   select regexp_replace(id, '^refund_(?=\d{5,}$)', '')
 $$;

@@ -42,7 +42,7 @@ begin
       -- Anybody may send refunds where they are not signed: those are not read for each of them. A row is verified.
       select o.* from core.transaction o
        where (r.hints ? 'is_of_row') is not true and (o.hints ? 'is_of_row' or o.hints ->> 'refund_id' = r.hints ->> 'refund_id'
-              or base.gateway_b_plain_refund(o.gateway_payment_id) = base.gateway_b_plain_refund(r.gateway_payment_id))
+              or base.plain_refund_id(o.gateway_payment_id) = base.plain_refund_id(r.gateway_payment_id))
          and o.is_verified and o.kind <> 'payment'
          and o.of_payment_id = r.of_payment_id and o.gateway = r.gateway) o
    where o.kind = r.kind and o.id <> r.id and (o.amount = r.amount or r.kind = 'chargeback') and o.state <> 'failed'

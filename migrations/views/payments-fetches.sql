@@ -101,6 +101,6 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
                from core.event e
               where e.of_payment_id = w.id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
                 and e.verified_by is not null and not e.is_outside
-              group by base.gateway_b_plain_refund(e.gateway_payment_id)
+              group by base.plain_refund_id(e.gateway_payment_id)
              having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
 $$;

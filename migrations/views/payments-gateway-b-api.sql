@@ -1,4 +1,5 @@
 -- A payment in a row of the gateway's reconciliation, whose members are nested since version 2026-01-01 and flat before.
+-- `is_of_row`: a refund or dispute that comes from such a row, in which it may have another id or amount than in its webhooks.
 create or replace function base.gateway_b_row(event jsonb, item jsonb) returns jsonb language sql stable parallel safe as $$
   select jsonb_build_object(
       'payment', jsonb_build_object(

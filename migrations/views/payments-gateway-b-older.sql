@@ -31,5 +31,5 @@ create or replace function base.gateway_b_debit_refunded(event jsonb) returns ba
     when id is null then base.unreadable(base.without_nulls(jsonb_build_object('kind', 'refund', 'of_payment_id', of_payment)))
     else row('refund', id, of_payment, 'open', base.number_of(event -> 'cf_amount'), 'INR', base.iso_time_of(event -> 'cf_eventTime'),
              null, null, null)::base.fact end
-    from (select base.gateway_b_plain_refund(base.text_of(event -> 'cf_refundId')), base.text_of(event -> 'cf_paymentId')) refund (id, of_payment)
+    from (select base.plain_refund_id(base.text_of(event -> 'cf_refundId')), base.text_of(event -> 'cf_paymentId')) refund (id, of_payment)
 $$;

@@ -155,7 +155,7 @@ $$;
 
 -- A refund's id. A row of the gateway's reconciliation has the id that the lender gave the refund, which may be any text.
 create or replace function base.gateway_b_refund_id(refund jsonb) returns text language sql stable parallel safe as $$
-  select case when refund ? 'is_of_row' then given else base.gateway_b_plain_refund(given) end
+  select case when refund ? 'is_of_row' then given else base.plain_refund_id(given) end
     from base.text_of(refund -> 'cf_refund_id') given
 $$;
 

@@ -223,7 +223,7 @@ t.test('a refund’s id loses its prefix in an event as in what the API answers'
     '',
   ]
   const { rows } = await sql<{ id: string }>`
-    select base.gateway_b_plain_refund(id) as id from unnest(${ids}::text[]) with ordinality one (id, n) order by n`.execute(
+    select base.plain_refund_id(id) as id from unnest(${ids}::text[]) with ordinality one (id, n) order by n`.execute(
     db,
   )
   t.same(

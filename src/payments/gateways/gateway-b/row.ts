@@ -16,7 +16,7 @@ export const collectionOf = (payment: unknown): StatusFields => ({
   authorization: { action: textOf(at(payment, 'authorization.action')) },
 })
 
-/** A refund's id without the prefix that it has up to version 2022-09-01, as in base.gateway_b_plain_refund. */
+/** A refund's id without the prefix that it has up to version 2022-09-01, as in base.plain_refund_id. */
 export const refundIdOf = (id: string) => id.replace(/^refund_(?=\d{5,}$)/, '')
 
 export const orderPath = (orderId: string) => `/orders/${encodeURIComponent(orderId)}`
