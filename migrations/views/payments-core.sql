@@ -172,25 +172,6 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;
 
--- The payments among these with refunds, and the posted ones that have the money of those.
-create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language plpgsql stable as $$
-declare
-  refunded text[] := array(
-    select distinct r.of_payment_id from core.transaction r
-     where r.of_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment');
-begin
-  -- Most calls find none, and planning this costs more than the rest.
-  if refunded <> '{}' then
-    refunded := refunded || array(
-      select o.gateway_payment_id
-        from core.transaction p
-       cross join lateral core.twins_of(p) o
-       where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment' and o.state = 'posted');
-  end if;
-  return refunded;
-end
-$$;
-
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
