@@ -20,7 +20,7 @@ export type PaymentStanding = {
   decidedAmount: string | null
   currency: string | null
   isVerified: boolean
-  unreadKind: string | null
+  unreadableKind: string | null
   isOutdated: boolean
   isUnknown: boolean
   /** Changes with the payment's state, reason, objection, amount or loan. */
@@ -29,7 +29,7 @@ export type PaymentStanding = {
 }
 
 /** What an unreadable event states to be: a refund or dispute, though it is listed as a payment. */
-export const unreadKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
+export const unreadableKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
 
 /** Whether it was assigned over other facts than its events state now. */
 export const isOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
@@ -67,7 +67,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
   const { gateway, paymentId, kind = null } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
-           ${unreadKind} as "unreadKind", ${isOutdated} as "isOutdated",
+           ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated",
            case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o

@@ -20,7 +20,11 @@ import type { PaymentItem } from './payments-page.ts'
 export function paymentForms(
   payment: PaymentItem,
   version: string,
-  { refs, unreadKind, isOutdated }: Pick<PaymentContext, 'refs' | 'unreadKind' | 'isOutdated'>,
+  {
+    refs,
+    unreadableKind,
+    isOutdated,
+  }: Pick<PaymentContext, 'refs' | 'unreadableKind' | 'isOutdated'>,
   role: Role,
 ): Html {
   if (role === 'viewer') return nothing
@@ -32,7 +36,7 @@ export function paymentForms(
 ${isAssignable({ ...payment, isOutdated }) ? assignForm(action('assign'), payment, refs, seen) : nothing}
 ${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
 ${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
-${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...payment, unreadKind }, seen) : nothing}
+${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...payment, unreadableKind }, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
 <button type="submit" class="secondary">Save note</button></form>
@@ -84,7 +88,7 @@ function reversalForm(action: string, outcome: keyof typeof REVERSALS, seen: Htm
 
 function resolveForm(
   action: string,
-  payment: PaymentItem & Pick<PaymentContext, 'unreadKind'>,
+  payment: PaymentItem & Pick<PaymentContext, 'unreadableKind'>,
   seen: Html,
 ): Html {
   const { amount, external_loan_id: loan } = payment

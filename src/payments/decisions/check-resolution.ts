@@ -23,9 +23,9 @@ const RULES: Record<PaymentResolution['outcome'], Rule> = {
 }
 
 export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolution): void {
-  if (outcome === 'post' && payment.unreadKind !== null)
+  if (outcome === 'post' && payment.unreadableKind !== null)
     throw new Conflict(
-      `Cannot post an unreadable ${payment.unreadKind}: its money went back, so handle or dismiss it`,
+      `Cannot post an unreadable ${payment.unreadableKind}: its money went back, so handle or dismiss it`,
     )
   const [verb, fits, must] = RULES[outcome]
   if (fits(payment)) return

@@ -4,7 +4,7 @@ import { ASSIGNABLE, reasonIs } from '../suspense-reasons.ts'
 type Objected = { state: string; objection: string | null }
 type Suspended = { kind: string; state: string; reason: string | null }
 type Assignable = Suspended & { isOutdated: boolean }
-type Postable = { kind: string; state: string; unreadKind: string | null }
+type Postable = { kind: string; state: string; unreadableKind: string | null }
 
 const DECIDED = ['handled', 'dismissed']
 /** The states in which an objection stays until an operator clears it. */
@@ -22,8 +22,8 @@ export function isDecided({ state }: { state: string }): boolean {
 }
 
 /** Whether it is a payment in suspense, and not an unreadable refund or dispute, whose money went back. */
-export function isPostable({ kind, state, unreadKind }: Postable): boolean {
-  return kind === 'payment' && state === 'suspense' && unreadKind === null
+export function isPostable({ kind, state, unreadableKind }: Postable): boolean {
+  return kind === 'payment' && state === 'suspense' && unreadableKind === null
 }
 
 /** `isOutdated`: it may be assigned again. */
