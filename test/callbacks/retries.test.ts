@@ -72,6 +72,21 @@ t.test(
   },
 )
 
+t.test('a receiver that answers first and then does its work is not left at once', async t => {
+  const { receiver, service } = await reporting(t)
+  const { promise: left, resolve } = Promise.withResolvers<string>()
+  const working = Promise.withResolvers<void>()
+  receiver.respond(response => {
+    response.once('close', () => resolve(response.writableFinished ? 'finished' : 'cut off'))
+    response.writeHead(200).write('taken')
+    working.promise.then(() => response.end())
+  })
+  await endOne(service, 'C-1')
+  await recorded(service.db, 1)
+  working.resolve()
+  t.equal(await left, 'finished')
+})
+
 t.test('a callback waits for the one before it on its subject, and for no other', async t => {
   const { receiver, service } = await reporting(t)
   receiver.respond((response, { body }) =>

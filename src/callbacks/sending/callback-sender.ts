@@ -1,16 +1,11 @@
-import type { Dispatcher } from 'undici'
 import type { CallbackSettings } from '../../config/settings/callback-settings.ts'
 import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { publicReason } from '../../log/public-error.ts'
-import { storableText } from '../../text/storable.ts'
 import { signedHeaders } from '../sign.ts'
+import { answerReader } from './read-answer.ts'
 
-/** Enough bytes of a response to show the cause of a failure. */
-const MAX_ANSWER_BYTES = 4_096
-/** A receiver that took the callback may leave its answer open, and must not hold the next callback up. */
-const READ_OF_SUCCESS_MS = 250
 const GONE = 410
 
 export type SentCallback = {
@@ -45,8 +40,10 @@ export function openCallbackSender(
   { url, keys, timeoutMs, proxy }: CallbackSettings,
   connections: number,
 ): CallbackSender {
+  const readAnswer = answerReader(timeoutMs, connections)
   const agent = openAgent(proxy, {
-    connections,
+    // An answer that stays open keeps its connection.
+    connections: 2 * connections,
     pipelining: 1,
     allowH2: false,
     connect: { timeout: timeoutMs },
@@ -79,46 +76,19 @@ export function openCallbackSender(
       body,
       signal,
     })
-    return answerIn(await endingWith(signal, sent))
-  }
-}
-
-async function answerIn({ statusCode: status, headers, body }: Dispatcher.ResponseData) {
-  const isDelivered = status >= 200 && status < 300
-  return {
-    outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
-    status,
-    error: isDelivered ? null : `The receiver answered ${status}`,
-    answer: await beginningOf(body, isDelivered ? READ_OF_SUCCESS_MS : undefined),
-    retryAfterMs: retryAfterMs(headers),
+    const { statusCode: status, headers, body: answer } = await endingWith(signal, sent)
+    const isDelivered = status >= 200 && status < 300
+    return {
+      outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
+      status,
+      error: isDelivered ? null : `The receiver answered ${status}`,
+      answer: await readAnswer(answer, isDelivered),
+      retryAfterMs: retryAfterMs(headers),
+    }
   }
 }
 
 const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
-
-/**
- * The beginning of a response's body. The status has already decided the outcome: of a body that breaks off or never
- * ends, the part that arrived is kept.
- */
-async function beginningOf(
-  body: Dispatcher.ResponseData['body'],
-  withinMs?: number,
-): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  const late = withinMs === undefined ? undefined : setTimeout(() => body.destroy(), withinMs)
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes >= MAX_ANSWER_BYTES) break
-    }
-  } catch {
-  } finally {
-    clearTimeout(late)
-  }
-  return storableText(Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString())
-}
 
 function failure(error: Error) {
   const isTimeout = error.name === 'TimeoutError'
