@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { matchEach } from '../support/match-each.ts'
-import { capturedA, PAID_AT_ISO, refundA } from '../support/payments/gateway-events.ts'
+import { capturedA, PAID_AT_ISO, refundA, successB } from '../support/payments/gateway-events.ts'
 import { allSaved } from '../support/payments/payments.ts'
 import { MANUAL, reversing } from '../support/payments/reversals.ts'
 import { ended, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
@@ -84,6 +84,20 @@ t.test('a payment that is not to be booked is not booked by a file', async t => 
     for (const one of rows) t.match(await service.migrate(one), { done: 1, failed: 0 })
   })
 
+  await t.test('a lender’s own receipt number is no payment of other money', async t => {
+    await service.loan('L-receipt')
+    await service.payB(successB({ id: 77_001, amount: 399, loan: 'L-NONE' }))
+    await service.dismissB(77_001)
+    const own = { gateway: '', amount: '12.00', transaction_date: '2026-03-01' }
+    t.match(await service.migrate(row('L-receipt', '0077001', own)), { done: 1, failed: 0 })
+    const named = row('L-receipt', '77001', { gateway: 'gateway_b', amount: '399.00' })
+    await service.refuses(t, named, 'L-receipt', /77001 of gateway_b is dismissed/)
+    await service.payB(successB({ id: 77_002, amount: 399 }))
+    await service.dismissB(77_002)
+    const same = row('L-receipt', '0077002', { gateway: '', amount: '399.00' })
+    await service.refuses(t, same, 'L-receipt', /77002 of gateway_b is dismissed/)
+  })
+
   await t.test('a row that booked it before remains done', async t => {
     const { id, loan } = await service.own('booked')
     t.match(await service.migrate(row(loan, id)), { done: 1 })
@@ -111,6 +125,13 @@ async function withFiles(t: Test) {
     await service.batch()
     return rrn
   }
+  const payB = async (event: object) => {
+    await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+    await allSaved(service.db)
+    await service.batch()
+  }
+  const dismissB = (id: number) =>
+    service.call('POST', `/api/payments/gateway_b/${id}/resolve`, DISMISS)
   const giveBack = async (id: string) => {
     await service.signed(refundA({ id: `rfnd_${id}`, of: id }))
     await allSaved(service.db)
@@ -144,5 +165,17 @@ async function withFiles(t: Test) {
     })
     return String((body as any).resourceId)
   }
-  return { ...service, own, nextRrn, pay, giveBack, migrate, repaid, refuses, byHand }
+  return {
+    ...service,
+    own,
+    nextRrn,
+    pay,
+    payB,
+    dismissB,
+    giveBack,
+    migrate,
+    repaid,
+    refuses,
+    byHand,
+  }
 }

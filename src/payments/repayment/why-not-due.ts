@@ -14,6 +14,7 @@ type NotDue = {
 
 /** Numbers of transfers of UPI and IMPS, before which spreadsheets drop zeros. */
 const RRN_DIGITS = 12
+const ONLY_DIGITS = /^\d+$/
 const LEAVE_OUT = 'leave the row out'
 
 const WHY = {
@@ -26,8 +27,8 @@ const WHY = {
 
 /**
  * Why the payment that a file asks to be booked is not to be booked, as LoanOps knows its state; undefined if it may be.
- * Without a gateway, it may be named by the bank's reference, too; these come again, as those of test modes do, so that it must
- * be of the same day and amount, and of no other loan.
+ * Without a gateway, it may be named by the bank's reference, too. These come again, as those of test modes do, and an id in
+ * digits may be the lender's own receipt number: then it must be of the same day and amount, and of no other loan.
  */
 export async function whyNotDue(
   db: Database,
@@ -35,18 +36,19 @@ export async function whyNotDue(
 ): Promise<string | undefined> {
   const gateway = gatewayOf(externalId) ?? null
   const spellings = spellingsOf(receiptNumber)
+  const isSure = gateway !== null || !ONLY_DIGITS.test(receiptNumber)
   const references = gateway === null && /[1-9]/.test(receiptNumber) ? spellings : []
   const { rows } = await sql<NotDue>`${prepared('why_not_due')}
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
            case t.state when 'suspense' then t.reason else t.state end as state,
            t.ledger_transaction_id::text as transaction
-      from (select p.*, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
+      from (select p.*, p as payment, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
              union all
-            select p.*, true from core.transaction p
-             where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])
-               and ${amount}::numeric in (p.amount, core.posted_amount(p)) and core.day_of(p.paid_at) = ${sortable(day)}::date
-               and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId}) t
+            select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) t
      where t.kind = 'payment' and (t.gateway = ${gateway}::text or ${gateway}::text is null)
+       and (${isSure}::boolean and not t.is_by_reference
+            or ${amount}::numeric in (t.amount, core.posted_amount(t.payment)) and core.day_of(t.paid_at) = ${sortable(day)}::date
+               and coalesce(t.external_loan_id, ${loanExternalId}) = ${loanExternalId})
        and (t.state in ('handled', 'dismissed', 'returned') or t.state = 'suspense' and t.reason in ('refund', 'chargeback'))
      limit 1`.execute(db)
   const [found] = rows
@@ -58,7 +60,7 @@ export async function whyNotDue(
 /** Gateways and banks write an id in one way; files may have it in capitals, with more zeros before its digits or without them. */
 function spellingsOf(id: string): string[] {
   const all = [id, id.toLowerCase(), id.toUpperCase()]
-  if (!/^\d+$/.test(id)) return all
+  if (!ONLY_DIGITS.test(id)) return all
   const digits = id.replace(/^0+/, '')
   return [...all, digits, digits.padStart(RRN_DIGITS, '0')]
 }
