@@ -98,6 +98,17 @@ t.test('a payment that is not to be booked is not booked by a file', async t => 
     await service.refuses(t, same, 'L-receipt', /77002 of gateway_b is dismissed/)
   })
 
+  await t.test('a dismissed copy holds up no row while the payment itself waits', async t => {
+    const [{ id, loan }, copy] = [await service.own('kept'), await service.own('copy')]
+    const rrn = service.nextRrn()
+    for (const one of [id, copy.id]) await service.pay(one, rrn)
+    t.equal((await service.resolve(copy.id, DISMISS)).status, 200)
+    t.match(await service.migrate(row(loan, rrn, { gateway: '' })), { done: 1, failed: 0 })
+    t.equal((await service.resolve(id, DISMISS)).status, 200)
+    const byBank = /whose bank reference this is, is dismissed/
+    await service.refuses(t, row(copy.loan, rrn, { gateway: '' }), copy.loan, byBank)
+  })
+
   await t.test('a row that booked it before remains done', async t => {
     const { id, loan } = await service.own('booked')
     t.match(await service.migrate(row(loan, id)), { done: 1 })

@@ -42,14 +42,19 @@ export async function whyNotDue(
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
            case t.state when 'suspense' then t.reason else t.state end as state,
            t.ledger_transaction_id::text as transaction
-      from (select p.*, p as payment, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
-             union all
-            select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) t
-     where t.kind = 'payment' and (t.gateway = ${gateway}::text or ${gateway}::text is null)
-       and (${isSure}::boolean and not t.is_by_reference
-            or ${amount}::numeric in (t.amount, core.posted_amount(t.payment)) and core.day_of(t.paid_at) = ${sortable(day)}::date
-               and coalesce(t.external_loan_id, ${loanExternalId}) = ${loanExternalId})
-       and (t.state in ('handled', 'dismissed', 'returned') or t.state = 'suspense' and t.reason in ('refund', 'chargeback'))
+      from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided
+              from (select p.*, p as payment, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
+                     union all
+                    select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) p
+             cross join lateral (
+               select p.state in ('handled', 'dismissed', 'returned') or p.state = 'suspense' and p.reason in ('refund', 'chargeback')) d (is_decided)
+             where p.kind = 'payment' and (p.gateway = ${gateway}::text or ${gateway}::text is null)
+               and (${isSure}::boolean and not p.is_by_reference
+                    or ${amount}::numeric in (p.amount, core.posted_amount(p.payment)) and core.day_of(p.paid_at) = ${sortable(day)}::date
+                       and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId})) t
+     where t.is_decided
+       -- A copy of a payment is put away so.
+       and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
      limit 1`.execute(db)
   const [found] = rows
   if (found === undefined) return undefined
