@@ -367,6 +367,9 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
     matchEach(t, warnings({ DATABASE_URL: url }), [
       /^DATABASE_URL does not have the server's certificate checked: .*db\.example/,
     ])
+  matchEach(t, warnings({ DATABASE_URL: `${database}?sslrootcert=/none.pem` }), [
+    /^DATABASE_URL cannot be used: .*none\.pem/,
+  ])
   for (const url of [
     `${database}?sslmode=verify-full`,
     `${database}?ssl=true`,

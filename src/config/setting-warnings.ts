@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import pg from 'pg'
+import { publicReason } from '../log/public-error.ts'
 import { LOOPBACK } from './loopback.ts'
 import { secretsIn } from './secrets.ts'
 import type { Settings } from './settings/settings.ts'
@@ -56,7 +57,8 @@ function plainUrls({ properties }: Known, settings: Given): string[] {
 }
 
 function plainDatabase({ DATABASE_URL: url }: Given): string[] {
-  const { host, isChecked } = connection(url)
+  const { host, isChecked, trouble } = connection(url)
+  if (trouble !== undefined) return [`DATABASE_URL cannot be used: ${trouble}`]
   // A path is that of a socket of this machine.
   const isHere = host.startsWith('/') || host === '::1' || LOOPBACK.test(host)
   return isHere || isChecked
@@ -67,9 +69,14 @@ function plainDatabase({ DATABASE_URL: url }: Given): string[] {
 }
 
 /** Asks pg itself, which also takes the host from the query, and the use of TLS from `ssl` and from PGSSLMODE. */
-function connection(connectionString: string): { host: string; isChecked: boolean } {
-  const { host, ssl } = new pg.Client({ connectionString })
-  const options = ssl as boolean | { rejectUnauthorized?: boolean }
-  const isChecked = typeof options === 'object' ? options.rejectUnauthorized !== false : options
-  return { host, isChecked }
+function connection(connectionString: string) {
+  try {
+    const { host, ssl } = new pg.Client({ connectionString })
+    const options = ssl as boolean | { rejectUnauthorized?: boolean }
+    const isChecked = typeof options === 'object' ? options.rejectUnauthorized !== false : options
+    return { host, isChecked, trouble: undefined }
+  } catch (error) {
+    // It reads the file of `sslrootcert`.
+    return { host: '', isChecked: false, trouble: publicReason(error as Error) }
+  }
 }
