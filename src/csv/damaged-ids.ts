@@ -15,7 +15,7 @@ type IdColumns = {
   externalIds?: string[]
 }
 
-type Damage = { of(cell: string): boolean; what: string }
+type Damage = { of(cell: string): boolean; what: string; remedy?: string }
 
 /** Nearly all ids are such, and looking for each damage takes ten times as long. */
 const SOUND = /^([A-Za-z_](?![a-z]{2,3}-\d\d$)[A-Za-z0-9_.:/-]*|\+?\d{1,17})$/
@@ -82,11 +82,12 @@ const mixed: Damage = {
   of: cell => /\p{Script=Latin}/u.test(cell) && /\p{Script=Cyrillic}|\p{Script=Greek}/u.test(cell),
   what: 'has letters of another alphabet that look like Latin ones',
 }
+const remedy = 'enter the one id that the gateway gave the payment'
 const notIssued: Damage[] = [
-  { of: cell => SEVERAL.test(cell), what: 'has more than one payment’s id' },
-  { of: cell => ISO_DATE.test(cell), what: 'is a date' },
-  { of: cell => NO_PAYMENT.test(cell), what: 'is no payment’s id' },
-  { of: cell => NOT_ISSUED.test(cell), what: 'has characters that no payment’s id has' },
+  { of: cell => SEVERAL.test(cell), what: 'has more than one payment’s id', remedy },
+  { of: cell => ISO_DATE.test(cell), what: 'is a date', remedy },
+  { of: cell => NO_PAYMENT.test(cell), what: 'is no payment’s id', remedy },
+  { of: cell => NOT_ISSUED.test(cell), what: 'has characters that no payment’s id has', remedy },
 ]
 
 const ids = [shortened, rounded, dated, ...asNumber, ...spaced, respelled, mixed]
@@ -122,7 +123,7 @@ export function damageOf(id: string, kind: keyof IdColumns, isSingle = false): s
   const damage = sound.test(id)
     ? undefined
     : DAMAGES[kind].find(one => !(isSingle && one === rounded) && one.of(id))
-  return damage && `${damage.what}: ${REMEDY}`
+  return damage && `${damage.what}: ${damage.remedy ?? REMEDY}`
 }
 
 /** Whether the id ends as a spreadsheet would leave it, if it did not end so from the beginning. */

@@ -28,7 +28,7 @@ t.test('a text that cannot be the id of a gateway’s payment says why', t => {
     [/^has letters of another alphabet/, 'pаy_29QQ'],
     [/^has more than one payment’s id/, 'pay_1, pay_2', 'pay_1 pay_2', 'PAY_1-pay_2'],
     [/^is a date/, '2024-02-12', '12-Mar'],
-    [/^is no payment’s id/, 'order_16', 'rfnd_29QQ', 'TRUE'],
+    [/^is no payment’s id: enter the one id/, 'order_16', 'rfnd_29QQ', 'TRUE'],
     [
       /^has characters that no payment’s id has/,
       ...['pay_1 (UPI)', '#pay_1', 'pay_1.', 'pay_Iñ1', '5114919655*', '12:30:00', '1/2', '₹100'],
