@@ -65,8 +65,11 @@ export function openLedgerLogin(isFoundRight: (withinMs: number) => Promise<bool
   }
 
   async function mayBeRight(): Promise<boolean> {
-    const refusedMsAgo = performance.now() - refusedAt
-    return refusedMsAgo >= pauseMs || (await isFoundRight(refusedMsAgo).catch(() => false))
+    const at = refusedAt
+    const refusedMsAgo = performance.now() - at
+    if (refusedMsAgo >= pauseMs) return true
+    // Another call may have tested it meanwhile.
+    return (await isFoundRight(refusedMsAgo).catch(() => false)) && at === refusedAt
   }
 
   function noted(answer: Answer): Answer {
