@@ -157,6 +157,7 @@ async function storeOutcome(db: Database, sent: Buffer, reply: FastifyReply): Pr
     : sql`
         with own as (update loanops.sent_form set location = ${location} where sha256 = ${sent})
         insert into loanops.sent_form (sha256)
-        select ${withContent(sent, request)} where ${request.sentContent != null}`
+        select ${withContent(sent, request)} where ${request.sentContent != null}
+        on conflict do nothing`
   ).execute(db)
 }
