@@ -57,7 +57,7 @@ export function openCallbackSender(
         attempt({ id, body, traceparent, at, signal }),
       ).catch(failure)
       const endedAt = new Date(at.getTime() + performance.now() - since)
-      return { startedAt: at, endedAt, ...ended }
+      return { ...ended, startedAt: at, endedAt }
     },
     close: () => agent.destroy(),
   }
@@ -70,25 +70,25 @@ export function openCallbackSender(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'LoanOps',
-        ...(traceparent === null ? {} : { traceparent }),
+        ...(traceparent !== null && { traceparent }),
         ...signedHeaders(keys, id, body, at),
       },
       body,
       signal,
     })
     const { statusCode: status, headers, body: answer } = await endingWith(signal, sent)
-    const isDelivered = status >= 200 && status < 300
-    return {
-      outcome: isDelivered ? ('delivered' as const) : refusalOf(status),
-      status,
-      error: isDelivered ? null : `The receiver answered ${status}`,
-      answer: await readAnswer(answer, isDelivered),
-      retryAfterMs: retryAfterMs(headers),
-    }
+    const outcome = outcomeOf(status)
+    const isDelivered = outcome === 'delivered'
+    const error = isDelivered ? null : `The receiver answered ${status}`
+    const beginning = await readAnswer(answer, isDelivered)
+    return { outcome, status, error, answer: beginning, retryAfterMs: retryAfterMs(headers) }
   }
 }
 
-const refusalOf = (status: number) => (status === GONE ? ('gone' as const) : ('failed' as const))
+function outcomeOf(status: number): SentCallback['outcome'] {
+  if (status >= 200 && status < 300) return 'delivered'
+  return status === GONE ? 'gone' : 'failed'
+}
 
 function failure(error: Error) {
   const isTimeout = error.name === 'TimeoutError'

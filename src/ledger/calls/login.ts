@@ -13,6 +13,8 @@ const PAUSE_FOR_PEOPLE_MS = 10_000
 /** The other calls of a process that starts wait for so long for its first one. */
 const FIRST_ANSWER_WITHIN_MS = 3_000
 
+const firstAnswerIsLate = () => sleep(FIRST_ANSWER_WITHIN_MS, undefined, { ref: false })
+
 type Call = Pick<Request, 'method' | 'path'>
 
 /**
@@ -41,10 +43,7 @@ export function openLedgerLogin(isFoundRight: (withinMs: number) => Promise<bool
       await first
       if (refusal !== null) return test(send, call)
       const sending = send()
-      first ??= Promise.race([
-        sending.catch(() => undefined),
-        sleep(FIRST_ANSWER_WITHIN_MS, undefined, { ref: false }),
-      ])
+      first ??= Promise.race([sending.catch(() => undefined), firstAnswerIsLate()])
       return noted(await sending)
     },
     refusal: () => refusal,
@@ -54,8 +53,8 @@ export function openLedgerLogin(isFoundRight: (withinMs: number) => Promise<bool
   }
 
   async function test(send: () => Promise<Answer>, call: Call) {
-    const isDue = call.method === 'GET' && (await mayBeRight())
-    if (isTesting || !isDue) return notSent(call, 'misconfigured', refusal ?? '')
+    if (call.method !== 'GET' || !(await mayBeRight()) || isTesting)
+      return notSent(call, 'misconfigured', refusal ?? '')
     isTesting = true
     const answer = await send().finally(() => {
       isTesting = false
@@ -65,11 +64,9 @@ export function openLedgerLogin(isFoundRight: (withinMs: number) => Promise<bool
   }
 
   async function mayBeRight(): Promise<boolean> {
-    const at = refusedAt
-    const refusedMsAgo = performance.now() - at
-    if (refusedMsAgo >= pauseMs) return true
-    // Another call may have tested it meanwhile.
-    return (await isFoundRight(refusedMsAgo).catch(() => false)) && at === refusedAt
+    const [at, msAgo] = [refusedAt, performance.now() - refusedAt]
+    // Another call may test it meanwhile.
+    return msAgo >= pauseMs || ((await isFoundRight(msAgo).catch(() => false)) && at === refusedAt)
   }
 
   function noted(answer: Answer): Answer {
