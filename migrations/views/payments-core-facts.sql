@@ -243,10 +243,10 @@ begin
 end
 $$;
 
--- The other ids of the money of a posted payment, under which it is not booked.
+-- The other ids of the money of a payment that is booked, also by hand, or being booked; those under which it is not.
 create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
 begin
-  return case when p.state = 'posted'
+  return case when p.state in ('posting', 'posted') or p.decision = 'handled'
     then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end;
 end
 $$;
@@ -262,7 +262,7 @@ begin
 end
 $$;
 
--- The payments among these with refunds, and the posted ones that have the money of those.
+-- The payments among these with refunds, and those that have the money of these under their own id.
 create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language plpgsql stable as $$
 declare
   refunded text[] := array(
@@ -275,7 +275,8 @@ begin
       select o.gateway_payment_id
         from core.transaction p
        cross join lateral core.twins_of(p) o
-       where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment' and o.state = 'posted');
+       where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment'
+         and (o.state in ('posting', 'posted') or o.decision = 'handled'));
   end if;
   return refunded;
 end

@@ -173,6 +173,9 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
 $$;
 
 create or replace function core.decide_payments(wanted_gateway text, ids text[]) returns void language sql volatile as $$
+  -- A payment that has the money of a refunded one was not locked with the others: the next statement sees what it is by now.
+  select from core.transaction where gateway_payment_id = any(ids) and gateway = wanted_gateway
+   order by gateway_payment_id, kind for no key update;
   -- Materialized, so that only rows whose fate changes are looked up again.
   with found as materialized (
     select p.id, f.state, f.reason, f.objection

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { holdCommits } from '../../support/database/locks.ts'
+import { untilSessionsWait } from '../../support/database/sessions.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { drawB, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
@@ -53,6 +55,41 @@ for (const [booked, other, of] of [
     })
     t.same(await service.shown(id, 'gateway_b'), ['posted', null, null, null])
   })
+
+t.test('a payment on its way objects to a refund of its money’s other id', async t => {
+  const service = await reversing(t)
+  await service.signed(debit)
+  await service.loseAnswer()
+  await service.batch()
+  await service.signed(payment)
+  await service.signed(refundOfB(399, { id: 901, of: Number(PAYMENT) }))
+  const ends = sql`new.gateway_payment_id = ${sql.lit(DEBIT)} and new.state = 'posted'`
+  const { batch } = await holdCommits(service.db, ends, async () => {
+    await service.faults([])
+    await untilSessionsWait(service.db)
+    const batch = service.batch()
+    await untilSessionsWait(service.db, { count: 2 })
+    return { batch }
+  })
+  t.match(await batch, { suspended: 2 })
+  t.same(await service.shown(DEBIT, 'gateway_b'), ['posted', null, 'refund', null])
+  t.same(await service.standing(), { [DEBIT]: 399 })
+})
+
+t.test('a payment that was booked by hand objects to a refund of its money’s other id', async t => {
+  const service = await reversing(t)
+  await service.signed(drawB('SUBSCRIPTION_PAYMENT_SUCCESS', {}, null))
+  await service.batch()
+  const resolve = (outcome: string) =>
+    service.call('POST', `/api/payments/gateway_b/${DEBIT}/resolve`, { outcome, note: 'by hand' })
+  await resolve('handled')
+  await service.signed(payment)
+  await service.signed(refundOfB(399, { id: 901, of: Number(PAYMENT) }))
+  await service.batch()
+  t.same(await service.shown(DEBIT, 'gateway_b'), ['handled', null, 'refund', null])
+  await resolve('reopen')
+  t.same(await service.shown(DEBIT, 'gateway_b'), ['suspense', 'no_loan_named', null, null])
+})
 
 t.test('a mandate debit is not posted because the money of its payment went back', async t => {
   const service = await reversing(t)
