@@ -209,7 +209,7 @@ function bookedOn(
   return effect.state === 'differs' ? differsAtLedger(effect.how) : undefined
 }
 
-/** A file or a person may have booked it under the bank's reference. An operator who assigned it knew of that refusal. */
+/** A file or a person may have booked it under its other name. An operator who assigned it knew of that refusal. */
 async function bookedOtherwise(
   db: Database,
   { mayStillRun }: Attempt,
@@ -225,7 +225,8 @@ async function bookedOtherwise(
   const found = await findUnderOtherName(db, equal, wanted)
   if (found === undefined) return undefined
   const { id, externalId = 'without an external id' } = found.booked
-  const message = `The loan has a repayment of this day and amount under the payment’s bank reference ${found.bankReference}: transaction ${id}, ${externalId}`
+  const name = found.as === 'bank_reference' ? 'bank reference' : 'other id'
+  const message = `The loan has a repayment of this day and amount under the payment’s ${name} ${found.name}: transaction ${id}, ${externalId}`
   return differsAtLedger(message)
 }
 

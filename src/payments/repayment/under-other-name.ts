@@ -10,21 +10,20 @@ import type { LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { isOfAnotherPayment, repaymentExternalId } from './due-payment.ts'
 
-/** A payment's repayment at the ledger, and the name by which the payment was to be booked once more. */
+/** A payment's repayment at the ledger, and the name under which it is there. */
 type OtherName = {
   booked: LedgerTransaction
   gateway: GatewayName
-  paymentId: string
-  bankReference: string
-  /** Whether it is booked under the bank's reference, and not under its id. */
-  isByReference: boolean
+  name: string
+  /** `other_id`: the gateway has reported the same money under two ids. */
+  as: 'id' | 'other_id' | 'bank_reference'
 }
 
 type Named = { externalId?: string | undefined; receipt: string }
 
 /**
  * The payment, if it is booked under its other name: banks, and systems that had no gateway, know it only by the bank's
- * reference. A file may have either name without the gateway's.
+ * reference, and gateway B reports some payments under two ids. A file may have any name without the gateway's.
  * @param equal what the loan has with the repayment's day and amount. References come again, as those of test modes do, so
  * that alone they say nothing.
  */
@@ -40,37 +39,46 @@ export async function findUnderOtherName(
   })
   if (others.length === 0) return undefined
   for (const payment of await paymentsOf(db, [wanted, ...others])) {
-    const isId = isNamed(payment, payment.paymentId)
-    const isReference = isNamed(payment, payment.bankReference)
-    const found = others.find(
-      one => (isId(wanted) && isReference(one)) || (isReference(wanted) && isId(one)),
-    )
-    if (found !== undefined)
-      return { booked: found.booked, ...payment, isByReference: isReference(found) }
+    const { gateway, paymentId, otherName, isId } = payment
+    const hasId = isNamed(payment, paymentId)
+    const hasOther = isNamed(payment, otherName)
+    const byOther = hasId(wanted) ? others.find(hasOther) : undefined
+    if (byOther !== undefined) {
+      const as = isId ? 'other_id' : 'bank_reference'
+      return { booked: byOther.booked, gateway, name: otherName, as }
+    }
+    const byId = hasOther(wanted) ? others.find(hasId) : undefined
+    if (byId !== undefined)
+      return { booked: byId.booked, gateway, name: paymentId, as: isId ? 'other_id' : 'id' }
   }
   return undefined
 }
 
-type KnownPayment = Pick<OtherName, 'gateway' | 'paymentId' | 'bankReference'>
+type KnownPayment = { gateway: GatewayName; paymentId: string; otherName: string; isId: boolean }
 
-/** The payments that have one of these receipt numbers as their ids, each with each of its references. */
+/** The payments that have one of these receipt numbers as their ids, each with each of its other names. */
 async function paymentsOf(db: Database, named: Named[]): Promise<KnownPayment[]> {
   const ids = new Set(named.map(({ receipt }) => receipt))
   // Where there is no reference, programs write zeros or a word.
   const { rows } = await sql<KnownPayment>`
-    select gateway, coalesce(booked_as, gateway_payment_id) as "paymentId", reference as "bankReference"
-      from core.transaction cross join unnest(array[hints ->> 'utr', hints ->> 'bank_reference']) reference
-     where kind = 'payment' and reference ~ '[1-9]'
-       and ltrim(lower(left(gateway_payment_id, 50)), '+0') = any(array(
+    select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId", n.name as "otherName", n.is_id as "isId"
+      from core.transaction t
+     cross join lateral (
+       select t.hints, null as id
+        union all
+       select o.hints, coalesce(o.booked_as, o.gateway_payment_id) from core.twins_of(t) o) s
+     cross join lateral (values (s.id, true), (s.hints ->> 'utr', false), (s.hints ->> 'bank_reference', false)) n (name, is_id)
+     where t.kind = 'payment' and n.name ~ '[1-9]'
+       and ltrim(lower(left(t.gateway_payment_id, 50)), '+0') = any(array(
          select ltrim(lower(left(id, 50)), '+0') from unnest(${[...ids]}::text[]) id))`.execute(db)
   return rows
 }
 
 /** Whether a repayment has this name of the payment. One under another payment's external id does not. */
 const isNamed =
-  ({ gateway, paymentId, bankReference }: KnownPayment, name: string) =>
+  ({ gateway, paymentId, otherName }: KnownPayment, name: string) =>
   ({ externalId, receipt }: Named) =>
     isRespelled(receipt, name) &&
-    [paymentId, bankReference].some(
+    [paymentId, otherName].some(
       id => !isOfAnotherPayment(externalId, repaymentExternalId(gateway, id)),
     )

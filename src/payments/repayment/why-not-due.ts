@@ -9,7 +9,8 @@ type NotDue = {
   name: string
   /** The payment's state, or the reason of its suspense. */
   state: keyof typeof WHY
-  transaction: string | null
+  /** The transaction that was booked by hand, or the payment that has the same money under another id. */
+  what: string | null
 }
 
 /** Numbers of transfers of UPI and IMPS, before which spreadsheets drop zeros. */
@@ -23,6 +24,7 @@ const WHY = {
   returned: `is returned, because all of it went back: ${LEAVE_OUT}`,
   refund: `is in suspense, because of a refund: ${LEAVE_OUT}, or decide on the payment first`,
   chargeback: `is in suspense, because of a chargeback: ${LEAVE_OUT}, or decide on the payment first`,
+  twin: `is the same money as another payment, which was booked, is being booked or went back: ${LEAVE_OUT}, or assign the payment if it is other money`,
 }
 
 /**
@@ -40,9 +42,11 @@ export async function whyNotDue(
   const references = gateway === null && /[1-9]/.test(receiptNumber) ? spellings : []
   const { rows } = await sql<NotDue>`${prepared('why_not_due')}
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
-           case t.state when 'suspense' then t.reason else t.state end as state,
-           t.ledger_transaction_id::text as transaction
-      from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided
+           case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as state,
+           coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as what
+      from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided,
+                   -- What keeps its twin from being posted keeps it from being booked.
+                   case when not d.is_decided and not core.is_of_own_money(p.payment) then core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')) end as twin
               from (select p.*, p as payment, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
                      union all
                     select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) p
@@ -52,14 +56,14 @@ export async function whyNotDue(
                and (${isSure}::boolean and not p.is_by_reference
                     or ${amount}::numeric in (p.amount, core.posted_amount(p.payment)) and core.day_of(p.paid_at) = ${sortable(day)}::date
                        and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId})) t
-     where t.is_decided
-       -- A copy of a payment is put away so.
-       and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
+     where t.twin is not null
+        -- A copy of a payment is put away so.
+        or t.is_decided and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
      limit 1`.execute(db)
   const [found] = rows
   if (found === undefined) return undefined
-  const booked = found.transaction === null ? '' : ` (transaction ${found.transaction} there)`
-  return `${found.name} ${WHY[found.state].replace(':', `${booked}:`)}`
+  const what = found.what === null ? '' : ` (${found.what})`
+  return `${found.name} ${WHY[found.state].replace(':', `${what}:`)}`
 }
 
 /** Gateways and banks write an id in one way; files may have it in capitals, with more zeros before its digits or without them. */

@@ -12,11 +12,13 @@ export async function bookedUnderOtherName(
 ): Promise<{ id: number; how: string } | undefined> {
   const found = await findUnderOtherName(db, bookings.ofMoney(repayment), repayment)
   if (found === undefined) return undefined
-  const { booked, gateway, paymentId, isByReference } = found
-  const effect = compared({}, [
-    isByReference
-      ? `receipt number is ${receiptOfRepayment(booked)} there, the bank’s reference of this payment: leave the row out`
-      : `it is payment ${paymentId} of ${gateway} there, whose bank reference this is: enter ${paymentId} as payment_reference and ${gateway} as gateway`,
-  ])
+  const { booked, gateway, name, as } = found
+  const receipt = `receipt number is ${receiptOfRepayment(booked)} there`
+  const how = {
+    id: `it is payment ${name} of ${gateway} there, whose bank reference this is: enter ${name} as payment_reference and ${gateway} as gateway`,
+    other_id: `${receipt}, under which ${gateway} reported the same money: leave the row out`,
+    bank_reference: `${receipt}, the bank’s reference of this payment: leave the row out`,
+  }
+  const effect = compared({}, [how[as]])
   return effect.state === 'differs' ? { id: booked.id, how: effect.how } : undefined
 }
