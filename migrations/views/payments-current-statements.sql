@@ -37,11 +37,17 @@ create or replace function core.has_account(of_gateway text, of_lender text) ret
   select exists (select from core.gateway_account a where a.gateway = of_gateway and a.account = of_lender)
 $$;
 
+-- Whether this payment was booked, whatever became of it since at the ledger.
+create or replace function core.was_booked(t core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (t.posted_at is not null or t.posting_number > 1 or t.decision = 'handled'
+          or array['reversed_at_ledger', 'missing_at_ledger'] && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
+$$;
+
 -- The lender of this payment, where more than an unverified event says so: it was booked, and not in spite of a lender_mismatch; or
 -- a verified event names the lender. If that names none, and an unverified one beside it does, the raw row is nobody's.
 create or replace function core.proved_lender(t core.transaction) returns text language sql immutable parallel safe as $$
   select case when t.is_verified and not starts_with(t.source, 'unknown_')
-                or (t.posted_at is not null or t.decision = 'handled') and 'lender_mismatch' <> all(t.overruled)
+                or core.was_booked(t) and 'lender_mismatch' <> all(t.overruled)
                    and t.decided_over ->> 'refused_reason' is distinct from 'lender_mismatch' then t.lender end
 $$;
 

@@ -2,8 +2,11 @@ import t, { type Test } from 'tap'
 import { withReadback } from '../support/books/readback.ts'
 import { filled, reconciliation } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { DATES } from '../support/ledger/ledger-driver.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
+import { MANUAL, refund, withSigned } from '../support/payments/reversals.ts'
 
 const end = 'setl_1,2026-02-07T12:00:00+05:30,UTR1'
 const row = (id: string) => `${id},1000.00,INR,captured,2026-02-05T10:00:00+05:30,20.00,3.60,${end}`
@@ -19,7 +22,9 @@ const A_REPORT = [
 
 /** A payment of each of two lenders, and what the books and settlements say of them. */
 async function twoLenders(t: Test) {
-  const service = withReadback(await paymentService(t))
+  const trust = { LENDER_02: { gateway_a: MANUAL }, LENDER_06: { gateway_a: MANUAL } }
+  const settings = { LENDERS_FILE: lendersFile(t, trust), S: 'secret' }
+  const service = withSigned(withReadback(await paymentService(t, settings)))
   await service.loan('L-2')
   await service.loan('L-6', { product: 6 })
   return {
@@ -114,5 +119,41 @@ t.test('an unverified event moves nothing out of the books of a report’s lende
   t.match(await service.days(), [
     { ...ours, balanced: true, filled: { posted: '2 2000.00' } },
     { lender: 'LENDER_06' },
+  ])
+})
+
+t.test('a payment that was undone at the ledger stays in its own lender’s books', async t => {
+  const service = await twoLenders(t)
+  await service.receive()
+  await service.ledgerCall(
+    'POST',
+    '/loans/external-id/L-6/transactions/external-id/gateway_a-pay_6',
+    { transactionDate: '2026-02-05', transactionAmount: 0, ...DATES },
+  )
+  await service.check('pay_6')
+  t.match((await service.payment('pay_6')).payment, { reason: 'reversed_at_ledger' })
+  const bucket = async (name: string) => {
+    for (const lender of ['LENDER_06', 'LENDER_02']) await service.upload(lender, REPORT)
+    t.match(await service.days(), [
+      posted('LENDER_02', '1000.00'),
+      { lender: 'LENDER_06', captured: '1000.00', filled: { [name]: '1 1000.00' } },
+    ])
+  }
+  await bucket('suspense')
+  await service.resolve('pay_6', { outcome: 'dismiss', note: 'not ours' })
+  await bucket('dismissed')
+})
+
+t.test('a payment that went back stays in its own lender’s books', async t => {
+  const service = await twoLenders(t)
+  await service.receive()
+  await service.webhook('gateway_a', refund({ of: 'pay_6' }), { lender: 'LENDER_06' })
+  await service.batch()
+  await service.decide('rfnd_1', 'reverse')
+  await service.ended('rfnd_1')
+  for (const lender of ['LENDER_06', 'LENDER_02']) await service.upload(lender, REPORT)
+  t.match(await service.days(), [
+    posted('LENDER_02', '1000.00'),
+    { lender: 'LENDER_06', captured: '1000.00', filled: { returned: '1 1000.00' } },
   ])
 })
