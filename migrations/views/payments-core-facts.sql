@@ -197,9 +197,9 @@ $$;
 -- reads an index: an "or" of them would read all payments.
 create or replace function core.twins_of(t core.transaction) returns setof core.transaction language sql stable as $$
   select o.*
-    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
+    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id' and amount = t.amount and currency = t.currency
           union all
-          select * from core.transaction where hints ->> 'cf_txn_id' = t.gateway_payment_id
+          select * from core.transaction where hints ->> 'cf_txn_id' = t.gateway_payment_id and amount = t.amount and currency = t.currency
           union all
           -- Where there is no reference, programs write zeros or a word.
           select *
@@ -215,31 +215,46 @@ create or replace function core.is_of_own_money(t core.transaction) returns bool
   select t.decision is not null or 'ledger_refused' = any(t.overruled)
 $$;
 
+-- Whether a stranger may have sent this twin, so that it is no reason against a payment of another lender: neither the gateway nor a
+-- person vouches for it, while the payment is verified, and so is that it is of another loan. A lender may take unverified events.
+create or replace function core.is_outweighed(twin core.transaction, t core.transaction) returns boolean
+  language sql immutable parallel safe as $$
+  select not twin.is_verified and twin.decision is null and twin.assigned_loan_id is null
+     and t.lender not in ('UNKNOWN', twin.lender)
+     and t.is_verified and t.assigned_loan_id is null and (t.hints -> 'unverified' ? 'loan') is not true
+     and t.external_loan_id is not null and twin.external_loan_id is distinct from t.external_loan_id
+$$;
+
 -- A twin that was booked or is being booked, even if some of the money went back; and for a payment that is being posted, also
 -- one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
 create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 begin
   return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
     from core.twins_of(t) o
-   where o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
-      or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
-      or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback')
+   where (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
+          or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+          or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
+     and not core.is_outweighed(o, t)
    limit 1);
 end
 $$;
 
 -- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
--- back by the other. Who goes first is the older one, and what an operator has said is other money, which waits for none.
+-- back by the other. Who goes first is the verified one, then the older, and before both what an operator has said is other
+-- money, which waits for none.
 create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
+declare
+  -- With a reference that more payments have, as in test modes, each would read all the others.
+  most_twins constant integer := 100;
 begin
   if t.gateway <> 'gateway_b' or core.is_of_own_money(t) then
     return false;
   end if;
-  return exists (
-    select from core.twins_of(t) o
-     where o.state = 'posting'
-        or o.state = 'waiting' and o.unconfirmed is null
-           and (core.is_of_own_money(o.*) or (o.received_at, o.id) < (t.received_at, t.id)));
+  return exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t))
+      or exists (
+    select from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o
+     where not core.is_outweighed(o.*, t)
+       and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)));
 end
 $$;
 
