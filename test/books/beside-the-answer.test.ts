@@ -261,6 +261,26 @@ for (const [by, events] of [
     t.same(await service.fate(), ['posted', null, 'L-1', 'operator'])
   })
 
+t.test('a webhook that names the assigned loan counts before its link’s event', async t => {
+  for (const [tags, fate] of [
+    [{ loan_id: 'L-1' }, ['posted', null, 'L-1', 'operator']],
+    [{}, ['suspense', 'events_disagree', 'L-1', 'operator']],
+  ] as const) {
+    const order = { order_id: 'order-1', order_tags: { cf_link_id: '77' } }
+    const service = await beside(t, listOfB(unnamedRow(order)))
+    await service.fetch()
+    await service.batch()
+    t.equal((await service.assign('1', 'L-1', 'gateway_b')).status, 200)
+    for (const event of [
+      successB({ id: 1, tags: { cf_link_id: '77', ...tags } }),
+      linkB(77, 'L-6'),
+    ])
+      await service.webhook('gateway_b', event, LENDER)
+    await service.batch()
+    t.same(await service.fate(), fate)
+  }
+})
+
 t.test('a webhook that names the assigned loan lets the assignment stand', async t => {
   const service = await assignedTo(t, 'L-1', {}, {})
   await service.webhook('gateway_b', transferB('VA1'), LENDER)

@@ -125,16 +125,19 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                                   when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (verified_by is null) then false
                                   else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
                 'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and verified_by is null and o.unknown_since is null
-                  then core.is_another_loan(t, external_loan_id) is true
+                  -- The loan of a link counts where the payment itself names none.
+                  then core.is_another_loan(t, case when status = 'captured' or not names_own_loan then external_loan_id end) is true
                        or core.refer_elsewhere(t, core.references_of(t.gateway, array[hints]), t.paid_at) else false end,
                 'statesFee', verified_by is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
                   order by t.is_verified and verified_by is null, paid_at, received_at, raw_id), '[]') as events
+         from (
+       select *, bool_or(status = 'captured' and external_loan_id is not null and not is_outside and not is_unproved) over () as names_own_loan
          from core.event
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
           and set_aside is null
           and (verified_by is not null or not t.is_verified
-               or (u.is_loan or u.is_fee) and problem is null and (status = 'named' or amount = t.amount and currency = t.currency))`
+               or (u.is_loan or u.is_fee) and problem is null and (status = 'named' or amount = t.amount and currency = t.currency))) event`
 
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {
   const { rows } = await sql<{ loan: string }>`
