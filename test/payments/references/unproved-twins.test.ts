@@ -142,7 +142,7 @@ t.test('a batch reads a bounded number of waiting payments with one reference', 
   const READ = 500
   const MOST_PAGES_EACH = 150
   const { db } = await paymentService(t)
-  // Those of the newer format come first, because they are older: each finds no twin that goes before it.
+  // The payments of the newer format come first, because they are older: each finds no twin that goes before it.
   await sql`
     insert into core.transaction (gateway, kind, gateway_payment_id, lender, named_loan_id, amount, currency, paid_at, is_captured,
       is_verified, state, source, raw_id, received_at, hints)
