@@ -41,6 +41,7 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   claim: Claim
   /** Reads whether this attempt or an earlier one arrived. */
   look(): Promise<Effect>
+  /** Also true after a look that threw: the attempt's error then came from it. */
   isLooking(): boolean
   /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn(): boolean
@@ -71,25 +72,25 @@ export function beginAttempt(
   let isLooking = false
   let hasMovedOn = false
 
+  const find = async (own: Attempt) => {
+    isLooking = true
+    const effect = await operation.find(own, claim.data)
+    isLooking = false
+    return effect
+  }
+
   return {
     ...calls,
     claim,
     async look() {
-      isLooking = true
-      const effect = await operation.find(attempt, claim.data)
-      isLooking = false
+      const effect = await find(attempt)
       hasMovedOn = effect.state === 'moved_on'
       // The ledger had queued the operation for approval; the approver may have progressed it.
       const wasTaken = claim.waitingFor === 'ledger_approval'
       return effect.state === 'moved_on' && wasTaken ? there(effect.body) : effect
     },
-    async findOwn() {
-      if (!operation.carriesOwnId) return absent
-      isLooking = true
-      const effect = await operation.find({ ...attempt, mayStillRun: true }, claim.data)
-      isLooking = false
-      return effect
-    },
+    findOwn: async () =>
+      operation.carriesOwnId ? find({ ...attempt, mayStillRun: true }) : absent,
     isLooking: () => isLooking,
     hasMovedOn: () => hasMovedOn,
     findEqual: () => (operation.findEqual ?? operation.find)(attempt, claim.data),
