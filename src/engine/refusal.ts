@@ -13,6 +13,10 @@ export type Refusal = {
 export const isAnswer = (given: Answer | Refusal | null): given is Answer =>
   given !== null && 'method' in given
 
+/** Whether a step refused, instead of giving what it was asked for. */
+export const isRefusal = (given: object | undefined): given is Refusal =>
+  given !== undefined && 'outcome' in given
+
 export function refusal(
   httpStatusCode: string,
   code: `loanops.${string}`,

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
-import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
+import { differsAtLedger, isRefusal, type Refusal } from '../../engine/refusal.ts'
 import { NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
@@ -71,11 +71,11 @@ export function repayment(db: Database, config: Config): Operation {
       const payment = lessPayerFee(config, due, loan.loanProductName)
       if (isNothingLeft(payment)) return whatLedgerHas(db, transaction_id, loan, payment)
       const payable = payableOn(config, payment, loan)
-      if ('outcome' in payable) return payable
+      if (isRefusal(payable)) return payable
       const wanted = { ...payment, ...payable, loanExternalId: external_loan_id }
       const booked = bookedOn(loan, wanted) ?? (await bookedOtherwise(db, attempt, loan, wanted))
       await savePayerFee(db, transaction_id, payment)
-      if (booked !== undefined && 'outcome' in booked) return booked
+      if (isRefusal(booked)) return booked
       const answer =
         booked === undefined
           ? await postRepayment(attempt, paymentTypeId, wanted)
@@ -114,7 +114,7 @@ async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: N
   await savePayerFee(db, id, due)
   const day = due.events[0]?.day ?? ''
   const booked = bookedOn(loan, { ...due, day, loanExternalId: loan.externalId ?? '' })
-  return booked !== undefined && 'outcome' in booked ? booked : nothingLeft
+  return isRefusal(booked) ? booked : nothingLeft
 }
 
 async function unreadLoan(db: Database, transaction: string, refused: Refused) {
@@ -150,7 +150,7 @@ function payableOn(config: Config, payment: NetDue, loan: PayableLoan): { day: s
   if (payment.isOfAnotherLoan)
     return refusedFor('withdrawn', '409', 'Stopped before it was sent: its references changed')
   const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
-  if ('outcome' in due) return due
+  if (isRefusal(due)) return due
   if (isAboveCaptured(payment, loan)) {
     const message = `${payment.amount} ${payment.currency} is more than the captured ${payment.decided?.capturedAmount}`
     return refusedFor('amount_invalid', '403', message)
