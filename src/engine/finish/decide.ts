@@ -60,10 +60,9 @@ const halfDone: Decision = {
 }
 
 export function decide(claim: Claim, key: string, answer: Answer | Refusal): Decision {
-  if (isRefused(answer)) return decideRefusal(answer)
   switch (answer.outcome) {
     case 'refused':
-      throw new Error('refusals are decided above')
+      return decideRefusal(answer)
     case 'done':
       return answer.isFirstOfTwo ? halfDone : { status: 'success', response: answer.body as object }
     case 'awaits_approval':
@@ -108,9 +107,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
   }
 }
 
-export function decideRefusal(
-  answer: Refusal | (Answer & { outcome: 'refused' }),
-): Decision & { status: 'failed' } {
+export function decideRefusal(answer: Answer | Refusal): Decision & { status: 'failed' } {
   return {
     status: 'failed',
     response: failureResponse(answer),
@@ -124,7 +121,7 @@ export function decideRefusal(
  * stored a failure under it.
  */
 export function keepingKey(decision: Decision, answer: Answer | Refusal): Decision {
-  if (decision.status !== 'processing' || isRefused(answer)) return decision
+  if (decision.status !== 'processing' || answer.outcome === 'refused') return decision
   // A "still processing" counts as stored too.
   const isFromStore = answer.isFromStore && answer.status !== TOO_EARLY
   const isFailureKept = isFromStore || (answer.outcome === 'unknown' && answer.isRecorded)
@@ -261,10 +258,4 @@ const isWorthTrying = ({ isFromStore, status }: Answer) => isFromStore || status
 /** Neither an earlier call's answer nor this one's shows what became of it. */
 function isUnproved({ mayStillRun }: Claim, { leftNothing }: Answer): boolean {
   return mayStillRun && !leftNothing
-}
-
-function isRefused(
-  answer: Answer | Refusal,
-): answer is Refusal | (Answer & { outcome: 'refused' }) {
-  return answer.outcome === 'refused'
 }
