@@ -40,8 +40,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
   const { ledger } = options
   const { tracked, settled } = openUnderWay()
   let isStopping = false
-  const work = openWork(db, boss, options, { tracked, isStopping: () => isStopping })
-  const { leases, claimLimit } = work
+  const subjectWork = openWork(db, boss, options, { tracked, isStopping: () => isStopping })
+  const { leases, claimLimit } = subjectWork
   const expiry = startExpiry(db, boss, options)
   const sweep = startSweep(db, options, { take, origins: claimLimit.openOrigins })
 
@@ -68,8 +68,8 @@ export function startRunner(db: Database, boss: PgBoss, options: RunnerOptions):
 
   function take(subjects: string[]): Promise<void> {
     const taking = subjects.map(async subject => {
-      const claim = await work.claimNext.of(subject)
-      if (claim !== undefined) void tracked(workSubject(work, claim))
+      const claim = await subjectWork.claimNext.of(subject)
+      if (claim !== undefined) void tracked(workSubject(subjectWork, claim))
     })
     return tracked(Promise.all(taking).then(() => undefined))
   }

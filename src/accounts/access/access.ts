@@ -25,7 +25,7 @@ export function requireNeeds({ method, url, config }: RouteOptions): void {
  * more.
  */
 export function applyNeeds(scope: FastifyInstance, keptForPersons: readonly Act[]): void {
-  const requirePerson = ({ user }: FastifyRequest, acts: readonly Act[]) => {
+  const refuseKept = ({ user }: FastifyRequest, acts: readonly Act[]) => {
     const kept = user === null && acts.find(act => keptForPersons.includes(act))
     if (kept) throw new PersonRequired(kept)
   }
@@ -33,12 +33,12 @@ export function applyNeeds(scope: FastifyInstance, keptForPersons: readonly Act[
     const { needs, acts = [], actsIn } = request.routeOptions.config
     if (needs === undefined) return
     refuseToken(needs, request.tokenRole)
-    if (actsIn === undefined) requirePerson(request, acts)
+    if (actsIn === undefined) refuseKept(request, acts)
     if (request.user !== null) refuseAccount(needs, request.user.role)
     else if (NEEDS[needs].isPersonal) throw new Unauthenticated()
   })
   scope.addHook('preHandler', async request => {
-    requirePerson(request, request.routeOptions.config.actsIn?.(request) ?? [])
+    refuseKept(request, request.routeOptions.config.actsIn?.(request) ?? [])
   })
 }
 

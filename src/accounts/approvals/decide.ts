@@ -11,7 +11,7 @@ import { needsOf } from '../access/needs.ts'
 import { type Asker, audit } from '../audit.ts'
 import type { AnyActCall, CallAnswer } from './act-call.ts'
 import { findApproval } from './find-approvals.ts'
-import { isSame, requirePerson } from './person.ts'
+import { isSameAccount, requirePerson } from './person.ts'
 import { fingerprintOf } from './propose.ts'
 
 const OwnProposal = createError(
@@ -68,7 +68,7 @@ async function unlessStale<T>(
 ): Promise<T> {
   const done = await inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
-    if (isSame(open.proposedBy, decision.asker.actor)) throw new OwnProposal()
+    if (isSameAccount(open.proposedBy, decision.asker.actor)) throw new OwnProposal()
     if (await isUnchanged(trx, call, open)) return { value: await work(trx, open) }
     await end(trx, open, 'stale', decision)
     return undefined
@@ -95,7 +95,7 @@ export function turnDown(
 ): Promise<void> {
   return inTransaction(db, async trx => {
     const open = await lockOpen(trx, decision)
-    if (state === 'withdrawn' && !isSame(open.proposedBy, decision.asker.actor))
+    if (state === 'withdrawn' && !isSameAccount(open.proposedBy, decision.asker.actor))
       throw new NotProposer(open.proposedBy)
     await end(trx, open, state, decision)
   })

@@ -35,4 +35,5 @@ async function requireAllowed(trx: Trx, actor: string, needs: Needs) {
 }
 
 /** Two spellings of a username are one account. */
-export const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
+export const isSameAccount = (one: string, other: string) =>
+  one.toLowerCase() === other.toLowerCase()

@@ -7,7 +7,7 @@ import { needsOf, operate, read } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
-import { isSame } from '../../accounts/approvals/person.ts'
+import { isSameAccount } from '../../accounts/approvals/person.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { whileAsked } from '../../http/while-asked.ts'
@@ -135,7 +135,7 @@ function forms(
 ): Html {
   if (!isEnough(needsOf(act), role)) return nothing
   const path = approvalPath(id)
-  if (isSame(proposed_by, name))
+  if (isSameAccount(proposed_by, name))
     return html`<h2>Actions</h2><form class="box" method="post" action="${path}/withdraw">
 <p>Somebody else must approve it.</p><button type="submit" class="secondary">Withdraw</button></form>`
   return html`<h2>Actions</h2><form class="box" method="post" action="${path}/approve">

@@ -60,13 +60,13 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
       '/bulk',
       { schema: { body: Confirmed }, config: toDo(call) },
       async (request, reply) => {
-        const { count, id = newId(), digest: _, ...wanted } = request.body
+        const { count, id = newId(), digest: seen, ...wanted } = request.body
         check(wanted)
         if (Number(count) > MAX_BULK_ITEMS)
           throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
         const { decision, note = null, ...filter } = wanted
         // Whoever sends a form of their own has seen the count, which is checked as well.
-        const { digest = (await countItems(db, itemsOf(wanted))).digest } = request.body
+        const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
         const bulk = { id, decision, filter, note, count: Number(count), digest }
         if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
         return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })

@@ -79,7 +79,7 @@ const decisions = {
     label: 'handled: they were booked by hand',
     effect: 'marked as handled: it was booked by hand',
     needsNote: true,
-    decide: settleAs('handled'),
+    decide: decideAs('handled'),
   },
   'payments.dismiss': {
     act: 'payment.dismiss',
@@ -87,7 +87,7 @@ const decisions = {
     label: 'dismiss: nothing is to be booked',
     effect: 'dismissed: nothing will be booked',
     needsNote: true,
-    decide: settleAs('dismiss'),
+    decide: decideAs('dismiss'),
   },
 } satisfies Record<string, Decision>
 
@@ -100,7 +100,7 @@ function resolveAs(outcome: Resolution) {
     resolveOperation(context, parseTrackingId(tracking_id), outcome, asker)
 }
 
-function settleAs(outcome: 'handled' | 'dismiss') {
+function decideAs(outcome: 'handled' | 'dismiss') {
   return async (context: Context, item: PaymentItem, { note, asker }: DecisionContext) => {
     const { gateway, id: paymentId, kind, version } = item
     const resolution = { outcome, note: note ?? '' }
