@@ -76,6 +76,32 @@ t.test('a payment on its way objects to a refund of its money’s other id', asy
   t.same(await service.standing(), { [DEBIT]: 399 })
 })
 
+for (const [order, fate] of [
+  [
+    ['debit', 'refund', 'payment'],
+    ['posted', null, 'refund', null],
+  ],
+  [
+    ['refund', 'debit'],
+    ['suspense', 'refund', null, null],
+  ],
+  [['debit and refund'], ['suspense', 'refund', null, null]],
+] as const)
+  t.test(`a mandate debit minds a refund of what only it names: ${order}`, async t => {
+    const service = await reversing(t)
+    const refund = refundOfB(399, { id: 901, of: Number(PAYMENT) })
+    const events = { debit: [debit], refund: [refund], 'debit and refund': [debit, refund] }
+    for (const step of order) {
+      for (const event of step === 'payment' ? [payment] : events[step]) await service.signed(event)
+      await service.batch()
+    }
+    t.same(await service.shown(DEBIT, 'gateway_b'), fate)
+    t.match((await service.payment(901, 'gateway_b')).payment, {
+      reason: 'refund',
+      detail: `Its payment is the same money as payment ${DEBIT}`,
+    })
+  })
+
 t.test('a payment that was booked by hand objects to a refund of its money’s other id', async t => {
   const service = await reversing(t)
   await service.signed(drawB('SUBSCRIPTION_PAYMENT_SUCCESS', {}, null))

@@ -1,0 +1,51 @@
+-- The other ids of this payment's money: those of payments that are not booked, while it is booked, also by hand, or being booked;
+-- and the one that it names itself, of which there may be refunds but no payment here.
+create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
+begin
+  return case when p.state in ('posting', 'posted') or p.decision = 'handled'
+           then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end
+      || case when p.hints ->> 'cf_txn_id' is not null and not exists (
+                select from core.transaction o
+                 where o.gateway_payment_id = p.hints ->> 'cf_txn_id' and o.gateway = p.gateway and o.kind = 'payment')
+           then array[p.hints ->> 'cf_txn_id'] end;
+end
+$$;
+
+-- The payment under whose id the money of this refund's payment is booked or waits, if that is another one.
+create or replace function core.booked_instead(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  return (
+    select case when p.id is null then (
+                  select o.gateway_payment_id from core.transaction o
+                   where o.hints ->> 'cf_txn_id' = r.of_payment_id and o.gateway = r.gateway and o.kind = 'payment'
+                   order by o.is_verified desc, o.id limit 1)
+                when p.state in ('waiting', 'suspense', 'dismissed') then core.twin_of(p) end
+      from (select) here
+      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment');
+end
+$$;
+
+-- The payments among these with refunds, and those that have the money of these under their own id.
+create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language plpgsql stable as $$
+declare
+  refunded text[] := array(
+    select distinct r.of_payment_id from core.transaction r
+     where r.of_payment_id = any(ids || array(
+             select t.hints ->> 'cf_txn_id' from core.transaction t
+              where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.hints ->> 'cf_txn_id' is not null)) and r.gateway = wanted_gateway and r.kind <> 'payment');
+begin
+  -- Most calls find none, and planning this costs more than the rest.
+  if refunded <> '{}' then
+    refunded := refunded || array(
+      select o.gateway_payment_id
+        from core.transaction p
+       cross join lateral core.twins_of(p) o
+       where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment'
+         and (o.state in ('posting', 'posted') or o.decision = 'handled')
+      union all
+      select o.gateway_payment_id from core.transaction o
+       where o.hints ->> 'cf_txn_id' = any(refunded) and o.gateway = wanted_gateway and o.kind = 'payment');
+  end if;
+  return refunded;
+end
+$$;
