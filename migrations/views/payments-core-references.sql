@@ -8,9 +8,8 @@ create or replace function core.references_of(gateway text, hints jsonb[]) retur
   select array_agg(distinct key order by key) from unnest(hints) h cross join lateral unnest(base.references_in(gateway, h)) key
 $$;
 
--- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name
--- several loans; and the loan that a customer or payer suggests. Always returns one row, of nulls where no reference is
--- registered.
+-- What references say about a payment at its own time: the loan, and the first kind that names it; whether they name several
+-- loans; and the loan that a customer or payer suggests. Always returns one row, of nulls where no reference is registered.
 create or replace function core.match_references(wanted_gateway text, refs text[], paid_at timestamptz)
   returns table (loan text, matched_by text, disagrees boolean, suggested_loan text) language sql stable as $$
   select case when first_loan = last_loan then first_loan end,
@@ -44,8 +43,7 @@ $$;
 
 -- How many payments in suspense this reference would give their loan, counted up to `most`.
 create or replace function core.released_by(wanted_gateway text, wanted_key text, loan text, most integer) returns bigint
-  -- The planner always uses the index of references, whatever the statistics say: many more payments may be in suspense
-  -- for the same reason.
+  -- The planner always uses the index of references: many more payments may be in suspense for the same reason.
   language sql stable set enable_seqscan = off set enable_indexscan = off as $$
   select count(*)
     from (select from (select * from core.transaction where refs @> array[wanted_key] and state = 'suspense' offset 0) t
@@ -55,8 +53,7 @@ create or replace function core.released_by(wanted_gateway text, wanted_key text
            limit most) released
 $$;
 
--- The next payments whose fate these references may change, in order of their ids. Payments that are posted or decided
--- stay as they are.
+-- The next payments whose fate these references may change, in order of their ids. What is posted or decided stays as it is.
 create or replace function core.payments_to_match(wanted_gateway text, keys text[], after uuid, most integer)
   returns table (id uuid, gateway_payment_id text) language sql stable
   set enable_seqscan = off set enable_indexscan = off set enable_nestloop = off as $$
