@@ -145,7 +145,12 @@ t.test(
     t.equal(status, 202)
     await until(async () => Date.now() > Date.parse(soon))
     t.match(await ravi.approve(body.approval_id), { status: 409, body: { code: 'STALE' } })
-    t.equal((await asha.post('ledger/pause', { reason: 'an hour' })).status, 202)
+    const next = await asha.post('ledger/pause', { reason: 'an hour' })
+    t.equal(next.status, 202)
+    t.equal(
+      (await ravi.post(`approvals/${next.body.approval_id}/reject`, { note: 'no' })).status,
+      200,
+    )
   },
 )
 

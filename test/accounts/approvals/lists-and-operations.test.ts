@@ -80,7 +80,10 @@ t.test('a list with one item above the amount is proposed as a whole, even alone
 })
 
 t.test('a covered list whose items are all refused is not proposed', async t => {
-  t.match(await assign('pay_2', 'pay_nobody'), {
+  await held('pay_large', 100_001)
+  const { body } = await assign('pay_large')
+  await ravi.approve(body.approval_id)
+  t.match(await assign('pay_large', 'pay_nobody'), {
     status: 409,
     body: {
       code: 'CONFLICT',
@@ -90,7 +93,9 @@ t.test('a covered list whose items are all refused is not proposed', async t => 
 })
 
 t.test('each item of a list that no rule covers has its own answer', async t => {
-  t.match(await assign('pay_3', 'pay_nobody'), {
+  await held('pay_taken', 50_000)
+  await assign('pay_taken')
+  t.match(await assign('pay_taken', 'pay_nobody'), {
     status: 200,
     body: { results: [{ status: 409 }, { status: 404 }] },
   })
