@@ -43,7 +43,7 @@ async function withUnreadable(t: Test) {
         select (received_at at time zone 'Asia/Kolkata')::date from core.transaction`.execute(
         service.db,
       )
-      const today = new Date().toISOString().slice(0, 10)
+      const today = new Date().toLocaleDateString('en-CA', { timeZone: 'Asia/Kolkata' })
       const asked = async (query: string) =>
         (await service.call('GET', `/api/reconciliation?${query}`)).body.days
       const days = [
