@@ -197,17 +197,17 @@ $$;
 -- reads an index: an "or" of them would read all payments.
 create or replace function core.twins_of(t core.transaction) returns setof core.transaction language sql stable as $$
   select o.*
-    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id' and amount = t.amount and currency = t.currency
+    from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
           union all
-          select * from core.transaction where hints ->> 'cf_txn_id' = t.gateway_payment_id and amount = t.amount and currency = t.currency
+          select * from core.transaction where hints ->> 'cf_txn_id' = t.gateway_payment_id
           union all
           -- Where there is no reference, programs write zeros or a word.
           select *
             from core.transaction
            where lower(coalesce(hints ->> 'utr', hints ->> 'bank_reference')) = lower(coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference'))
              and coalesce(hints ->> 'utr', hints ->> 'bank_reference') ~ '[1-9]' and gateway = 'gateway_b' and kind = 'payment'
-             and (hints ? 'reported_by') = (not t.hints ? 'reported_by') and amount = t.amount and currency = t.currency) o
-   where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id
+             and (hints ? 'reported_by') = (not t.hints ? 'reported_by')) o
+   where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id and o.amount = t.amount and o.currency = t.currency
 $$;
 
 -- Whether an operator has said that this is other money than its twins'.
