@@ -43,8 +43,8 @@ create or replace function core.was_booked(t core.transaction) returns boolean l
           or array['reversed_at_ledger', 'missing_at_ledger'] && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
 $$;
 
--- The lender of this payment, where more than an unverified event says so: it was booked, and not in spite of a lender_mismatch; or
--- a verified event names the lender. If that names none, and an unverified one beside it does, the raw row is nobody's.
+-- The payment's lender, if more than an unverified event shows it: a verified event names the lender, or the payment was booked
+-- without overruling a lender_mismatch. Where only an unverified event beside a verified one names a lender, none is shown.
 create or replace function core.proved_lender(t core.transaction) returns text language sql immutable parallel safe as $$
   select case when t.is_verified and not starts_with(t.source, 'unknown_')
                 or core.was_booked(t) and 'lender_mismatch' <> all(t.overruled)

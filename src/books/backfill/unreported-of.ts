@@ -24,8 +24,8 @@ export async function unreportedOf(
 }
 
 /**
- * The refunds and disputes, each new refund with its payment if that was never captured and only the payment says so. No
- * payment is asked for that a verified event reports as captured: most are.
+ * Adds to each new refund its payment, if that was never captured: gateway A's refunds do not say so themselves. Most payments
+ * are reported as captured by a verified event, and are not fetched.
  */
 export async function withUncaptured(fetch: Fetch, reversals: ApiReversal[]): Promise<Fetched[]> {
   const { db, api, account, claim } = fetch
