@@ -85,13 +85,17 @@ t.test(
   },
 )
 
+function provedFor(loan: string) {
+  const event: any = structuredClone(proved)
+  event.data.order.order_tags.loan_id = loan
+  return event
+}
+
 t.test('an unsigned event keeps a signed payment of the same loan from being posted', async t => {
   const service = await twoLenders(t)
   await service.unsigned(unproved.debit())
   await service.batch()
-  const same: any = structuredClone(proved)
-  same.data.order.order_tags.loan_id = 'L-2'
-  await service.signed(same, 'LENDER_02')
+  await service.signed(provedFor('L-2'), 'LENDER_02')
   t.match(await service.batch(), { posted: 0, suspended: 1 })
 })
 
@@ -100,9 +104,7 @@ t.test('an unsigned event of the same lender keeps a signed payment from another
   await service.loan('L-1')
   await service.webhook('gateway_b', unproved.debit(), { lender: 'LENDER_02' })
   await service.batch()
-  const other: any = structuredClone(proved)
-  other.data.order.order_tags.loan_id = 'L-1'
-  await service.signed(other, 'LENDER_02')
+  await service.signed(provedFor('L-1'), 'LENDER_02')
   t.match(await service.batch(), { posted: 0, suspended: 1 })
 })
 
