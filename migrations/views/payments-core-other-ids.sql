@@ -1,8 +1,13 @@
+-- Whether this payment's money is booked under its own id, also by hand, or is being booked.
+create or replace function core.has_its_money(p core.transaction) returns boolean language sql immutable parallel safe as $$
+  select (p.state in ('posting', 'posted') or p.decision = 'handled') is true
+$$;
+
 -- The other ids of this payment's money: those of payments that are not booked, while it is booked, also by hand, or being booked;
 -- and the one that it names itself, of which there may be refunds but no payment here.
 create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
 begin
-  return case when p.state in ('posting', 'posted') or p.decision = 'handled'
+  return case when core.has_its_money(p)
            then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end
       || case when p.hints ->> 'cf_txn_id' is not null and not exists (
                 select from core.transaction o
@@ -41,7 +46,7 @@ begin
         from core.transaction p
        cross join lateral core.twins_of(p) o
        where p.gateway_payment_id = any(refunded) and p.gateway = wanted_gateway and p.kind = 'payment'
-         and (o.state in ('posting', 'posted') or o.decision = 'handled')
+         and core.has_its_money(o.*)
       union all
       select o.gateway_payment_id from core.transaction o
        where o.hints ->> 'cf_txn_id' = any(refunded) and o.gateway = wanted_gateway and o.kind = 'payment');
