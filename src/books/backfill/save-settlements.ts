@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { SettlementPage } from '../../payments/gateways/gateway-api.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
+import { lastParts } from '../last-parts.ts'
 import { fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'
@@ -10,15 +11,7 @@ export async function saveSettlements(
   { settlements, unreadable }: SettlementPage,
 ): Promise<void> {
   const { db, account, claim } = fetch
-  // A row may be listed twice: only the last copy of each is saved.
-  const said = [
-    ...new Map(
-      settlements.map(one => [
-        JSON.stringify([one.settlement_id, one.kind, one.id, one.is_of_payout]),
-        one,
-      ]),
-    ).values(),
-  ]
+  const said = lastParts(settlements)
   if (said.length === 0 && unreadable.length === 0) return
   const rows = JSON.stringify(said)
   // An account of several lenders lists the settlements of all of them, whichever is asked for.

@@ -6,6 +6,7 @@ import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { ReadRow, Said } from '../../payments/gateways/report-format.ts'
+import { lastParts } from '../last-parts.ts'
 import { useLedgerZone } from './statement-days.ts'
 
 type OpenFile = {
@@ -31,10 +32,11 @@ export async function saveRows(
 ): Promise<string[]> {
   const { id, gateway, lender, fileName, asker } = file
   const said = JSON.stringify(saidIn(rows).map(row => ({ ...row, lender })))
-  const settled = rows.flatMap(({ settled, ofPayout }) => [
+  const parts = rows.flatMap(({ settled, ofPayout }) => [
     ...(settled === null ? [] : [settled]),
     ...(ofPayout === undefined ? [] : [{ ...ofPayout, is_of_payout: true }]),
   ])
+  const settled = lastParts(parts)
   const days = await inTransaction(db, async trx => {
     await requireUploader(trx, asker)
     await useLedgerZone(trx)

@@ -54,8 +54,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
       result.valid += valid.length
       if (valid.length === 0) return
       const payouts = validPayouts(layout, result)
-      const rows = withLastPayouts([...payouts, ...valid])
-      for (const day of await save(rows, result)) result.days.add(day)
+      for (const day of await save([...payouts, ...valid], result)) result.days.add(day)
     },
   }
 
@@ -96,14 +95,6 @@ function validPayouts(
     list(result.errors, line, reasons.map(layout.labelled))
     return []
   })
-}
-
-/** A settlement that failed and was paid out again is listed twice, as is one that both sections name. */
-function withLastPayouts(rows: ReadRow[]): ReadRow[] {
-  const payoutOf = ({ settled }: ReadRow) =>
-    settled?.kind === 'payout' ? settled.settlement_id : undefined
-  const last = new Map(rows.map(row => [payoutOf(row), row]))
-  return rows.filter(row => payoutOf(row) === undefined || last.get(payoutOf(row)) === row)
 }
 
 function refuse(
