@@ -34,7 +34,8 @@ t.test('operations do not wait for people who look at a slow ledger', async t =>
   const { viewer, call, proxy } = await startBehindProxy(t)
   proxy.interferences.push(hanging('L-slow'))
   const pages = Array.from({ length: PAGES }, () => viewer('/console/loans/L-slow?ledger=now'))
-  await until(async () => proxy.underWay === MOST_READS)
+  // On a busy machine, the pages give up before the next poll.
+  await until(async () => proxy.mostUnderWay >= MOST_READS)
   const ended = await operate(call, 'CLIENT_CREATE', clientData(newName('C')))
   t.match(ended, { status: 'success' })
   await Promise.all(pages)

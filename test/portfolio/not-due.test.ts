@@ -24,7 +24,7 @@ t.test('a payment that is not to be booked is not booked by a file', async t => 
   const service = await withFiles(t)
 
   await t.test('one that was booked by hand is named with its transaction', async t => {
-    const { id, loan } = await service.own('hand')
+    const { id, loan } = await service.own('Hand')
     const rrn = await service.pay(id)
     const ledger_transaction_id = await service.byHand(loan)
     const handled = { outcome: 'handled', external_loan_id: loan, ledger_transaction_id, ...NOTE }

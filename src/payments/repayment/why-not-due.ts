@@ -37,9 +37,9 @@ export async function whyNotDue(
   { externalId, receiptNumber, loanExternalId, day, amount }: LedgerRepayment,
 ): Promise<string | undefined> {
   const gateway = gatewayOf(externalId) ?? null
-  const spellings = spellingsOf(receiptNumber)
   const isSure = gateway !== null || !ONLY_DIGITS.test(receiptNumber)
-  const references = gateway === null && /[1-9]/.test(receiptNumber) ? spellings : []
+  const references =
+    gateway === null && /[1-9]/.test(receiptNumber) ? spellingsOf(receiptNumber) : []
   const { rows } = await sql<NotDue>`${prepared('why_not_due')}
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
            case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as state,
@@ -47,7 +47,8 @@ export async function whyNotDue(
       from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided,
                    -- What keeps its twin from being posted keeps it from being booked.
                    case when not d.is_decided and not core.is_of_own_money(p.payment) then core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')) end as twin
-              from (select p.*, p as payment, false as is_by_reference from core.transaction p where p.gateway_payment_id = any((select ${spellings}::text[])::text[])
+              from (select p.*, p as payment, false as is_by_reference from core.transaction p
+                     where ltrim(lower(left(p.gateway_payment_id, 50)), '+0') = ltrim(lower(left(${receiptNumber}::text, 50)), '+0')
                      union all
                     select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) p
              cross join lateral (
@@ -66,10 +67,10 @@ export async function whyNotDue(
   return `${found.name} ${WHY[found.state].replace(':', `${what}:`)}`
 }
 
-/** Gateways and banks write an id in one way; files may have it in capitals, with more zeros before its digits or without them. */
-function spellingsOf(id: string): string[] {
-  const all = [id, id.toLowerCase(), id.toUpperCase()]
-  if (!ONLY_DIGITS.test(id)) return all
-  const digits = id.replace(/^0+/, '')
+/** Banks write a reference in one way; files may have it in capitals, with more zeros before its digits or without them. */
+function spellingsOf(reference: string): string[] {
+  const all = [reference, reference.toLowerCase(), reference.toUpperCase()]
+  if (!ONLY_DIGITS.test(reference)) return all
+  const digits = reference.replace(/^0+/, '')
   return [...all, digits, digits.padStart(RRN_DIGITS, '0')]
 }
