@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { equalTo } from '../database/equal-to.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/lists/cursor.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
@@ -18,10 +19,9 @@ const columns = sql`callback_id, type, subject, state, attempts, next_try_at, la
   delivered_at`
 
 export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
-  const where = [sql`true`]
+  const where = [equalTo({ subject: filter.subject })]
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
   if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)
-  if (filter.subject !== undefined) where.push(sql`subject = ${filter.subject}`)
   if (filter.from !== undefined) where.push(sql`created_at >= ${filter.from}::timestamptz`)
   // Callers see times in milliseconds.
   if (filter.to !== undefined)

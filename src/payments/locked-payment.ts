@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
+import { equalTo } from '../database/equal-to.ts'
 import { Conflict, NotFound } from '../http/problem.ts'
 import { lockSettling } from './lock-settling.ts'
 import type { PaymentKind } from './payment-record.ts'
@@ -64,7 +65,7 @@ export function stateInWords({ state, reason }: PaymentStanding): string {
 }
 
 async function readStanding(db: Database, name: PaymentName, lock: ReturnType<typeof sql>) {
-  const { gateway, paymentId, kind = null } = name
+  const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
            ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated",
@@ -77,7 +78,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
              select from core.posting p left join loanops.operation o on o.id = p.operation_id
               where p.transaction_id = t.id and (o.status = 'success' or o.id is null)) as "wasPosted"
       from core.transaction t
-     where gateway_payment_id = ${paymentId} and gateway = ${gateway} and (${kind}::text is null or kind = ${kind})
+     where gateway_payment_id = ${paymentId} and gateway = ${gateway} and ${equalTo({ kind })}
      order by kind = 'payment' desc, kind
      limit 1 ${lock}`.execute(db)
   if (rows[0] === undefined) throw noSuchPayment(name)

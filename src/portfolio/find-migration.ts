@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { equalTo } from '../database/equal-to.ts'
 import type { Row } from '../database/row.ts'
 import { asJson } from '../http/as-json.ts'
 import { pageOfView } from '../http/lists/page-of-view.ts'
@@ -15,8 +16,7 @@ export async function findMigration(db: Database, id: string): Promise<Migration
 type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
 
 export async function listMigrations(db: Database, query: MigrationsQuery) {
-  const { type = null, status = null } = query
-  const wanted = sql`(${type}::text is null or v.type = ${type}) and (${status}::text is null or v.status = ${status})`
+  const wanted = equalTo({ 'v.type': query.type, 'v.status': query.status })
   const view = { key: 'migration_id', select: migrations, wanted } as const
   const { page, next_cursor } = await pageOfView(db, query, view)
   return { migrations: page.map(asJson<MigrationRecord>), next_cursor }

@@ -6,6 +6,7 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
@@ -89,8 +90,7 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
     )
 
     app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
-      const { gateway = null } = query
-      const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
+      const wanted = equalTo({ gateway: query.gateway })
       const view = { key: 'backfill_id', select: backfills, wanted } as const
       const { page, next_cursor } = await pageOfView(db, query, view)
       return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import { ownColumns } from '../../payments/reading/find-payments.ts'
@@ -19,16 +20,14 @@ export type BucketQuery = {
 export const SORTED_BY = ['text', 'name'] as const
 
 export async function findBucket(db: Database, query: BucketQuery) {
-  const { day, bucket, lender = null, gateway = null, currency = null, limit, cursor } = query
+  const { day, bucket, lender, gateway, currency, limit, cursor } = query
   const ofCurrency = currency === NO_CURRENCY ? '' : currency
   const [after = null, afterGateway = null] = decodeCursor(cursor, SORTED_BY)
   const { rows } = await sql<{ in_books_of: string; gateway_payment_id: string }>`
     with page as (
       select * from core.parts_of(${day}) p
        where p.bucket = ${bucket}
-         and (${lender}::text is null or p.lender = ${lender})
-         and (${gateway}::text is null or p.gateway = ${gateway})
-         and (${ofCurrency}::text is null or p.currency = ${ofCurrency})
+         and ${equalTo({ 'p.lender': lender, 'p.gateway': gateway, 'p.currency': ofCurrency })}
          and (${after}::text is null
               or (p.gateway_payment_id collate "C", p.gateway) > (${after}, ${afterGateway}))
        order by p.gateway_payment_id collate "C", p.gateway

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { BUCKETS, type Bucket } from './buckets.ts'
 import type { ReconciledDay, Totals } from './day-record.ts'
 
@@ -10,7 +11,7 @@ type DayRow = Omit<Static<typeof ReconciledDay>, 'buckets'> & { buckets: Record<
 type Filter = { from: string; to: string; lender?: string; gateway?: string }
 
 export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> {
-  const { from, to, lender = null, gateway = null } = filter
+  const { from, to, lender, gateway } = filter
   const { rows } = await sql<DayRow>`
     select day::text as day, lender, gateway, currency, balanced, statement,
            case when captured_payments is not null
@@ -18,8 +19,7 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
            jsonb_object_agg(bucket, jsonb_build_object('payments', payments, 'amount', amount::text)) as buckets
       from ops.reconciliation
      where day between ${from} and ${to}
-       and (${lender}::text is null or lender = ${lender})
-       and (${gateway}::text is null or gateway = ${gateway})
+       and ${equalTo({ lender, gateway })}
      group by day, lender, gateway, currency, balanced, statement, captured_payments, captured_amount
      order by day, lender, gateway, currency`.execute(db)
   return rows.map(row => ({

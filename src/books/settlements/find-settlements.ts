@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import type { Settlement } from './settlement-record.ts'
@@ -21,7 +22,7 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
   const [at = null, id = null, gateway = null, lender = null] = decodeCursor(cursor, SORTED_BY)
   const wanted = sql`
     settlement_id is not null
-    and (${utr ?? null}::text is null or utr = ${utr ?? null})
+    and ${equalTo({ utr })}
     and (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
                          and settled_at < core.start_of(${days?.to ?? null}::date + 1))`
   const { rows } = await sql<Row>`

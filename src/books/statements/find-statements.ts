@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { fileFacts } from '../../http/fields/file-facts.ts'
 import { NullableText, oneOf } from '../../http/fields/schemas.ts'
@@ -33,8 +34,7 @@ const files = sql<{ statement_id: string }>`
 type Query = { gateway?: string; limit: number; cursor?: string }
 
 export async function findStatements(db: Database, query: Query) {
-  const { gateway = null } = query
-  const wanted = sql`${gateway}::text is null or gateway = ${gateway}`
+  const wanted = equalTo({ gateway: query.gateway })
   const view = { key: 'statement_id', select: files, wanted } as const
   const { page, next_cursor } = await pageOfView(db, query, view)
   return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { equalTo } from '../../database/equal-to.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { approvalPath } from '../frame/paths.ts'
@@ -65,28 +66,12 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
       const { rows } = await sql<Row>`
         select id, at, actor, caller, action, subject, host(address) as address, request_id, detail
           from ops.audit
-         where ${matchingActions(filter)}
+         where ${equalTo(filter)}
            and ${last === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${last}), ${last}::uuid)`}
          order by at desc, id desc limit ${limit + 1}`.execute(db)
       const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
       return { rows: page, next_cursor }
     },
-    count: filter => countUpTo(db, sql`select from ops.audit where ${matchingActions(filter)}`),
+    count: filter => countUpTo(db, sql`select from ops.audit where ${equalTo(filter)}`),
   }
-}
-
-function matchingActions({
-  actor,
-  action,
-  subject,
-}: {
-  actor?: string
-  action?: string
-  subject?: string
-}) {
-  const where = [sql`true`]
-  if (actor !== undefined) where.push(sql`actor = ${actor}`)
-  if (action !== undefined) where.push(sql`action = ${action}`)
-  if (subject !== undefined) where.push(sql`subject = ${subject}`)
-  return sql.join(where, sql` and `)
 }

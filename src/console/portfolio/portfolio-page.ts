@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
+import { equalTo } from '../../database/equal-to.ts'
 import { listMigrations } from '../../portfolio/find-migration.ts'
 import { kinds } from '../../portfolio/kinds/kinds.ts'
 import { MigrationStatus, MigrationTypeName } from '../../portfolio/migration-record.ts'
@@ -59,11 +60,7 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
       const { migrations, next_cursor } = await listMigrations(db, query)
       return { rows: migrations, next_cursor }
     },
-    count: ({ type = null, status = null }) =>
-      countUpTo(
-        db,
-        sql`select from ops.migration where (${type}::text is null or type = ${type}) and (${status}::text is null or status = ${status})`,
-      ),
+    count: filter => countUpTo(db, sql`select from ops.migration where ${equalTo(filter)}`),
     below: (_, role) => (role === 'viewer' ? null : uploadForm()),
   }
 }

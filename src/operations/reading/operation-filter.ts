@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { equalTo } from '../../database/equal-to.ts'
 import { WAITING_FOR } from '../../engine/operation.ts'
 import type { Origin } from '../../engine/origin.ts'
 
@@ -42,7 +43,7 @@ export function orderOf(filter: OperationFilter): RawBuilder<unknown> {
 /** The condition refers to `loanops.operation` as `o`. */
 export function matchingOperations(filter: OperationFilter): RawBuilder<unknown> {
   const { origin, status, external_id, operation_type, waiting_for, error_code, failed_on } = filter
-  const where: RawBuilder<unknown>[] = [sql`true`]
+  const where = [equalTo({ 'o.external_id': external_id })]
   // The statuses are literals, for the partial indexes.
   const isOfFew = wantsUnfinished(filter) || wantsFailed(filter)
   if (origin !== undefined)
@@ -52,7 +53,6 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
         : sql`o.origin = ${sql.lit(origin)}`,
     )
   if (status !== undefined) where.push(inStatus(status))
-  if (external_id !== undefined) where.push(sql`o.external_id = ${external_id}`)
   if (operation_type !== undefined)
     where.push(
       wantsFailedOfType(filter)

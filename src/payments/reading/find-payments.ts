@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, pageOf } from '../../http/lists/cursor.ts'
 import { noSuchPayment, type PaymentName } from '../locked-payment.ts'
@@ -48,8 +49,7 @@ export async function foundPayment(db: Database, name: PaymentName) {
   const { rows } = await sql<PaymentRow & { version: string }>`
     select p.id, (select core.version_of(t) from core.transaction t where t.id = p.id) as version, ${columns}
       from ops.payment p
-     where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway}
-       and (${kind ?? null}::text is null or p.kind = ${kind ?? null})
+     where p.gateway_payment_id = ${paymentId} and p.gateway = ${gateway} and ${equalTo({ 'p.kind': kind })}
      order by p.kind = 'payment' desc, p.kind
      limit 1`.execute(db)
   if (rows[0] === undefined) throw noSuchPayment(name)

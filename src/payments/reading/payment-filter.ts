@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
+import { equalTo } from '../../database/equal-to.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { oneOf } from '../../http/fields/schemas.ts'
 import { TAKE, trimText } from '../../http/fields/take-values.ts'
@@ -37,10 +38,7 @@ export function matchingPayments(filter: PaymentFilter, timeZone: string): RawBu
     throw invalidField('/from', `must not be after ${to}`, 'INVALID_QUERY')
   const startOf = (day: string, plus: number) =>
     sql`core.start_of(${day}::date + ${sql.lit(plus)}, ${timeZone})`
-  const where: RawBuilder<unknown>[] = [sql`true`]
-  if (loan !== undefined) where.push(sql`p.external_loan_id = ${loan}`)
-  if (lender !== undefined) where.push(sql`p.lender = ${lender}`)
-  if (gateway !== undefined) where.push(sql`p.gateway = ${gateway}`)
+  const where = [equalTo({ 'p.external_loan_id': loan, 'p.lender': lender, 'p.gateway': gateway })]
   if (kind !== undefined) where.push(sql`p.kind = ${sql.lit(kind)}`)
   if (state !== undefined) where.push(isOfDays(filter) ? ofDaysIn(state) : inState(state))
   if (reason !== undefined) where.push(sql`p.reason = ${sql.lit(reason)}`)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import type { Reference, ReferenceFilter, ReferenceName } from './reference-record.ts'
@@ -11,9 +12,8 @@ export const ofValue = ({ gateway, kind, value }: ReferenceName) =>
 
 type Query = ReferenceFilter & { limit: number; cursor?: string }
 
-export const matchingReferences = ({ loan, gateway, kind }: ReferenceFilter) => sql`
-  (${loan ?? null}::text is null or external_loan_id = ${loan}) and (${gateway ?? null}::text is null or gateway = ${gateway})
-  and (${kind ?? null}::text is null or kind = ${kind})`
+export const matchingReferences = ({ loan, gateway, kind }: ReferenceFilter) =>
+  equalTo({ external_loan_id: loan, gateway, kind })
 
 export async function findReferences(db: Database, query: Query) {
   const all = sql<{ id: string }>`select id, ${referenceColumns} from core.reference`
