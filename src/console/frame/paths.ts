@@ -18,7 +18,7 @@ export function paymentPath({ gateway, gateway_payment_id: id, kind }: PaymentNa
 }
 
 /** @param named `<gateway>/<payment id>`, where the id may contain slashes too */
-export function paymentSubjectPath(named: string): string {
+function paymentSubjectPath(named: string): string {
   const slash = named.indexOf('/')
   const [gateway, id] = [named.slice(0, slash), named.slice(slash + 1)]
   return paymentPath({ gateway, gateway_payment_id: id, kind: 'payment' })
@@ -27,3 +27,18 @@ export function paymentSubjectPath(named: string): string {
 export function subjectPath(operationType: string, externalId: string): string {
   return operationType.startsWith('CLIENT_') ? clientPath(externalId) : loanPath(externalId)
 }
+
+const PAGES: Record<string, (id: string) => string> = {
+  loan: loanPath,
+  client: clientPath,
+  operation: operationPath,
+  payment: paymentSubjectPath,
+  migration: migrationPath,
+  statement: statementPath,
+  callback: callbackPath,
+  bulk: bulkPath,
+  batch: () => '/console/batches',
+}
+
+/** The page of what the database calls by this kind, if it has one. */
+export const pagePath = (kind: string, id: string): string | undefined => PAGES[kind]?.(id)

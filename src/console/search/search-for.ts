@@ -4,14 +4,12 @@ import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
 import { REFERENCE_KINDS } from '../../payments/references/reference-record.ts'
 import {
-  callbackPath,
   clientPath,
   loanPath,
-  migrationPath,
   operationPath,
+  pagePath,
   paymentPath,
   settlementPath,
-  statementPath,
 } from '../frame/paths.ts'
 
 export const MAX_HITS_PER_KIND = 20
@@ -132,13 +130,5 @@ async function filesOf(db: Database, sha256: string): Promise<Hit[]> {
 
 const hitOf = ({ kind, id }: Found): Hit => ({
   title: `${kind} ${id}`,
-  path: PATHS[kind]?.(id) ?? '/console',
+  path: pagePath(kind, id) ?? '/console',
 })
-
-const PATHS: Record<string, (id: string) => string> = {
-  migration: migrationPath,
-  callback: callbackPath,
-  operation: operationPath,
-  statement: statementPath,
-  batch: () => '/console/batches',
-}
