@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import closeWithGrace from 'close-with-grace'
+import type { Flags } from './config/command-line.ts'
 import { ConfigError, readCallbackSecret, readConfig, readDatabaseUrl } from './config/config.ts'
 import { migrate } from './database/migrate/migrate.ts'
 import { migrationReport } from './database/migrate/migration-report.ts'
@@ -10,15 +11,6 @@ import { logger } from './log/log.ts'
 const STOP_WITHIN_MS = 25_000
 
 const HIGHEST_PORT = 65_535
-
-type Flags = {
-  host?: string | undefined
-  port?: string | undefined
-  gateway?: boolean | undefined
-  flag?: string[] | undefined
-  role?: string | undefined
-  data?: string | undefined
-}
 
 export async function runEmbedded(env: NodeJS.ProcessEnv, flags: Flags): Promise<void> {
   // The code is imported only here: a production image contains no PostgreSQL.

@@ -24,6 +24,7 @@ const OPTIONS = {
   head: { type: 'string' },
 } as const
 type Option = keyof typeof OPTIONS
+export type Flags = ReturnType<typeof parsed>['values']
 
 /** Without a command, a role is run. */
 const ROLE = ''

@@ -13,11 +13,18 @@ export const GatewayOfLender = Type.Object(
     apiKeyEnv: Type.Optional(Type.String({ minLength: 1 })),
     apiSecretEnv: Type.Optional(Type.String({ minLength: 1 })),
     posting: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('review')])),
+    /** Whether unsigned events count only after the gateway confirms them. */
     confirm: Type.Optional(Type.Boolean()),
+    /**
+     * The treatment of a fee that the payer paid on top: an operator sees it first, it is not posted, or it is posted to
+     * the loan.
+     */
     payerFee: Type.Optional(
       Type.Union([Type.Literal('review'), Type.Literal('deduct'), Type.Literal('credit')]),
     ),
+    /** Whether batches take proved refunds and lost chargebacks out of their payments, or only operators do. */
     reversals: Type.Optional(Type.Union([Type.Literal('automatic'), Type.Literal('manual')])),
+    /** Given where the lender takes events that nothing proves. */
     trust: Type.Optional(Type.Literal('unverified')),
   },
   { additionalProperties: false },
@@ -35,24 +42,9 @@ type GatewaysOfLender = { [G in GatewayName]?: Static<typeof GatewayOfLender> }
 
 export type SharedSecrets = { name: GatewayName; secretSetting?: string; secrets: string[] }
 
-export type GatewayTrust = {
-  accounts: string[]
-  validateSignature: boolean
+export type GatewayTrust = ReturnType<typeof trustBy> & {
   secrets: string[]
   secretSetting: string | undefined
-  allowedCidrs: string[]
-  posting: 'automatic' | 'review'
-  /** Whether unsigned events count only after the gateway confirms them. */
-  confirm: boolean
-  /**
-   * The treatment of a fee that the payer paid on top: an operator sees it first, it is not posted, or it is posted to
-   * the loan.
-   */
-  payerFee: 'review' | 'deduct' | 'credit'
-  /** Whether batches take proved refunds and lost chargebacks out of their payments, or only operators do. */
-  reversals: 'automatic' | 'manual'
-  /** Whether the lender takes events that nothing proves. */
-  isUnverified: boolean
   api?: { key: string; secret: string }
 }
 /** `product`: the first of the lender's products, for new loans. */

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import type { Flags } from '../../config/command-line.ts'
 import { ConfigError } from '../../config/config.ts'
 import { readLedgerSettings } from '../../config/ledger-settings.ts'
 import type { Lender } from '../../config/lenders.ts'
@@ -12,13 +13,6 @@ import { inWords } from './in-words.ts'
 import { loansLeftEarlier } from './left-earlier.ts'
 import { throwAwayName } from './throw-away.ts'
 import { tryWrites } from './try-writes.ts'
-
-type Flags = {
-  json?: boolean | undefined
-  'all-lenders'?: boolean | undefined
-  write?: boolean | undefined
-  tenant?: string | undefined
-}
 
 /** @returns the code with which the process ends: 2 if the ledger cannot be reached, 1 if anything else breaks */
 export async function checkFromCommand(env: NodeJS.ProcessEnv, flags: Flags): Promise<number> {

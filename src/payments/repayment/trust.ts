@@ -4,17 +4,6 @@ import type { GatewayName } from '../gateways/gateways.ts'
 import { GATEWAY_API, UNKNOWN } from '../payment-event.ts'
 import type { DuePayment, Sender } from './due-payment.ts'
 
-type Distrust = {
-  reason:
-    | 'signature_not_verified'
-    | 'sender_not_allowed'
-    | 'lender_mismatch'
-    | 'events_disagree'
-    | 'awaiting_review'
-    | 'unconfirmed'
-  message: string
-}
-
 const MESSAGES = {
   signature_not_verified:
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
@@ -24,6 +13,7 @@ const MESSAGES = {
   unconfirmed: 'The gateway has not confirmed any event of the payment yet',
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }
+type Distrust = { reason: keyof typeof MESSAGES; message: string }
 
 /**
  * One trusted event is enough, because all agree on money and loan; only the day may differ. But unverified events that name
