@@ -38,7 +38,7 @@ function callbackList(context: PageContext): List<typeof callbackFilters, Callba
     },
     count: filter =>
       countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
-    below: (filter, role) => replayForms(formats, filter, role),
+    below: filter => replayForms(formats, filter),
   }
 }
 

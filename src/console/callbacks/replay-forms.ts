@@ -1,18 +1,14 @@
 import { html } from 'hono/html'
-import type { Role } from '../../accounts/account.ts'
 import { CALLBACK_STATES } from '../../callbacks/callback-record.ts'
+import type { CallbackFilter } from '../../callbacks/find-callbacks.ts'
 import { CALLBACK_TYPES } from '../../config/settings/callback-settings.ts'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 
-type Filter = { state?: string; type?: string; from?: string; to?: string }
-
 export function replayForms(
   formats: Formats,
-  { state = 'failed', type, from, to }: Filter,
-  role: Role,
+  { state = 'failed', type, from, to }: CallbackFilter,
 ): Html {
-  if (role === 'viewer') return nothing
   const local = (time?: string) => formats.text(time).replace(' ', 'T')
   const option = (one: string, chosen: string | undefined) =>
     html`<option value="${one}" ${one === chosen ? html`selected` : nothing}>${one}</option>`

@@ -116,7 +116,7 @@ ${doneNotice(done)}
 ${loaded.above}
 ${Object.keys(list.filters).length === 0 ? nothing : filterForm(path, list.filters, filter)}
 ${live(request.url, { refresh }, rowsOf(path, filter, request, loaded))}
-${list.below?.(filter, request.user.role) ?? nothing}`
+${(request.user.role === 'viewer' ? nothing : list.below?.(filter)) ?? nothing}`
 }
 
 function rowsOf(

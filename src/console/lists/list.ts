@@ -1,5 +1,4 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
-import type { Role } from '../../accounts/account.ts'
 import type { Shape } from '../../http/lists/cursor.ts'
 import type { Content } from '../frame/html.ts'
 
@@ -33,5 +32,6 @@ export type List<Filters extends TProperties, Row> = {
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   above?(filter: Filter<Filters>): Content | Promise<Content>
-  below?(filter: Filter<Filters>, role: Role): Content
+  /** Forms: viewers do not get them. */
+  below?(filter: Filter<Filters>): Content
 }

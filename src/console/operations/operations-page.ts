@@ -51,7 +51,7 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
     },
     count: filter => countUpTo(db, someMatching(inZone(filter), MAX_COUNTED + 1)),
     above: filter => failuresByReason(db, inZone(filter)),
-    below: (filter, role) => bulkForm('operations', filter, role),
+    below: filter => bulkForm('operations', filter),
   }
 }
 

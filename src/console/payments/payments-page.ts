@@ -45,7 +45,7 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
     count: filter => countUpTo(db, somePayments(filter, zone)),
     above: async filter =>
       html`${await suspenseByReason(db, filter)}<p><a href="/console/references">References</a>: which loan a virtual account, mandate or link belongs to</p>`,
-    below: (filter, role) => bulkForm('payments', filter, role),
+    below: filter => bulkForm('payments', filter),
   }
 }
 

@@ -106,7 +106,7 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
     },
     count: filter =>
       countUpTo(db, sql`select from core.reference where ${matchingReferences(filter)}`),
-    below: (filter, role) => (role === 'viewer' ? null : referenceForms(filter)),
+    below: referenceForms,
   }
 }
 

@@ -1,11 +1,9 @@
 import { html } from 'hono/html'
-import type { Role } from '../../accounts/account.ts'
 import { MAX_DAYS } from '../../books/backfill/request-backfill-now.ts'
 import type { Config } from '../../config/config.ts'
-import { type Html, nothing } from '../frame/html.ts'
+import type { Html } from '../frame/html.ts'
 
-export function gatewayForms({ gateways, lenders }: Config, role: Role): Html {
-  if (role === 'viewer') return nothing
+export function gatewayForms({ gateways, lenders }: Config): Html {
   const choice = html`<label>Gateway <select name="gateway">${gateways.map(({ name }) => html`<option value="${name}">${name}</option>`)}</select></label>`
   const codes = [...lenders.keys()].map(code => html`<option value="${code}">${code}</option>`)
   return html`<h2>Actions</h2><div class="forms">

@@ -15,10 +15,7 @@ export function runsPages(context: PageContext): FastifyPluginAsyncTypebox {
       await app.register(listRoutes(context.db, viewList(context.db, list(context.formats))))
     const fetches = viewList(context.db, backfills(context.formats))
     await app.register(
-      listRoutes(context.db, {
-        ...fetches,
-        below: (_, role) => gatewayForms(context.config, role),
-      }),
+      listRoutes(context.db, { ...fetches, below: () => gatewayForms(context.config) }),
     )
   }
 }
