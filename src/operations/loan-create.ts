@@ -113,7 +113,7 @@ function schemaFor(lenders: string[]) {
     closed,
   )
 }
-type Application = Static<ReturnType<typeof schemaFor>>
+export type Application = Static<ReturnType<typeof schemaFor>>
 
 function checkTerm(data: Application) {
   const { loanTermFrequency, numberOfRepayments } = takenTerm(data)

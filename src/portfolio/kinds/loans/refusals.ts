@@ -3,6 +3,7 @@ import type { Data } from '../../../engine/operation.ts'
 import { laterDay, sortable } from '../../../ledger/day-format.ts'
 import type { LedgerLoan } from '../../../ledger/loans/loan.ts'
 import type { LoanProduct } from '../../../ledger/loans/product.ts'
+import type { Application } from '../../../operations/loan-create.ts'
 import { wholeTerm } from '../../../operations/whole-term.ts'
 import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
@@ -22,14 +23,6 @@ export type LoanFacts = {
 }
 
 type Client = { activationDate: string }
-type Application = {
-  principal: number
-  interestRatePerPeriod: number
-  loanTermFrequency: number
-  loanTermFrequencyType?: 'days' | 'weeks' | 'months' | 'years'
-  numberOfRepayments: number
-  submittedOnDate: string
-}
 type Approval = { approvedOnDate: string }
 type Disbursal = {
   actualDisbursementDate: string
