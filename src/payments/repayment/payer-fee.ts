@@ -4,7 +4,7 @@ import type { PaymentSettings } from '../../config/config.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database } from '../../database/database.ts'
 import type { DuePayment } from './due-payment.ts'
-import { checkTrust } from './trust.ts'
+import { checkTrust, trustFor } from './trust.ts'
 
 type Taken = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
 
@@ -12,10 +12,8 @@ type Taken = DuePayment & { feeToSee: boolean; feeToKeep: string | null }
 export function lessPayerFee(config: PaymentSettings, payment: DuePayment, product: string): Taken {
   const { payerFee: found, gateway, overruled } = payment
   if (found === null) return { ...payment, feeToSee: false, feeToKeep: null }
-  // Lenders that share a product have the same setting.
-  const holder = [...config.lenders.values()].find(({ products }) => products.includes(product))
   const isBelieved = !found.isUnverified || isFeeTrusted(config, payment, product)
-  const wanted = isBelieved ? (holder?.[gateway].payerFee ?? 'deduct') : 'credit'
+  const wanted = isBelieved ? trustFor(config, gateway, product).trust.payerFee : 'credit'
   // The assignment of a payment counts as its review.
   const feeToSee = isBelieved && overruled.length === 0 && (wanted === 'review' || !found.addsUp)
   const feeToKeep = wanted === 'credit' || !found.addsUp ? null : found.fee
