@@ -92,8 +92,8 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
       calls.learn(request, { ...known, reason: whyUnsigned(lenders, gateway, lender, headers) })
       throw new InvalidSignature()
     }
-    const kept = eventOf(request, gateway, event)
-    await enqueue({ ...kept, lender, verifiedBy }).catch(cause => {
+    const kept = eventOf(request, gateway, known)
+    await enqueue({ ...kept, verifiedBy }).catch(cause => {
       throw new Unavailable('the event could not be stored', { cause })
     })
     const reason = whyStray(config.gateways, gateway, event)
@@ -126,14 +126,14 @@ function limitLargeBodies(app: FastifyInstance, { largeBodies }: Context['limits
 function eventOf(
   request: FastifyRequest,
   gateway: OpenGateway,
-  event: PayloadFields,
-): Omit<PaymentEvent, 'lender' | 'verifiedBy'> {
+  known: Pick<PaymentEvent, 'lender' | 'eventType'>,
+): Omit<PaymentEvent, 'verifiedBy'> {
   const { headers } = request.raw
   return {
+    ...known,
     gateway: gateway.name,
     receivedAt: new Date().toISOString(),
     eventId: shortText(gateway.eventId(headers)),
-    eventType: shortText(gateway.eventType(event)),
     body: (request.body as Buffer).toString('base64'),
     headers: storableHeaders(headers),
     address: addressOf(request),

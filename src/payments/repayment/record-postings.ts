@@ -71,7 +71,8 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
   if (unposted.length > 0) await lockSettling(trx)
   await sql`
     with result as (
-      select * from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
+      select *, ledger_transaction_id is not null as is_posted
+        from json_to_recordset(${JSON.stringify(results)}) as (id uuid, operation_id uuid,
         ledger_transaction_id bigint, overpaid boolean, refused_reason text, refused_detail text, is_retried boolean,
         is_by_operator boolean, is_returned boolean, may_be_booked boolean)
     ), locked as (
@@ -81,14 +82,14 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
        order by t.gateway, t.gateway_payment_id for update of t
     ), changed as (
       update core.transaction t
-         set state = case when result.ledger_transaction_id is not null then 'posted' when result.is_returned then 'returned' else 'waiting' end,
+         set state = case when result.is_posted then 'posted' when result.is_returned then 'returned' else 'waiting' end,
              reason = case when result.overpaid then 'overpaid' end,
-             objection = case when result.ledger_transaction_id is not null then t.objection end,
-             posted_at = case when result.ledger_transaction_id is not null then clock_timestamp() end,
+             objection = case when result.is_posted then t.objection end,
+             posted_at = case when result.is_posted then clock_timestamp() end,
              ledger_transaction_id = result.ledger_transaction_id,
              decided_over = case when result.is_by_operator then coalesce(t.decided_over, '{}') else t.decided_over end,
              -- A later try that ends for another reason does not say that the ledger's money is gone.
-             may_be_booked = result.ledger_transaction_id is null and not result.is_returned and (t.may_be_booked or result.may_be_booked),
+             may_be_booked = not result.is_posted and not result.is_returned and (t.may_be_booked or result.may_be_booked),
              refused_reason = result.refused_reason,
              refused_detail = result.refused_detail,
              refused_at = case when result.refused_reason is not null then coalesce(t.refused_at, now()) end,
