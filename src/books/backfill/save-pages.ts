@@ -9,7 +9,7 @@ import type {
   Unreadable,
 } from '../../payments/gateways/gateway-api.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
-import { saveEvents } from '../../payments/intake/save-events.ts'
+import { inFixedOrder, saveEvents } from '../../payments/intake/save-events.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
@@ -92,9 +92,7 @@ const event = (fetch: Fetch, fetched: Fetched) => fetchedEvent(fetch, fetch.clai
 
 async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
   let found = 0
-  const byLender = Map.groupBy(missed, ({ lender }) => lender)
-  // In a fixed order, for the reason in saveEvents.
-  for (const [lender, events] of [...byLender].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [lender, events] of inFixedOrder(Map.groupBy(missed, ({ lender }) => lender))) {
     const repeats = await saveEvents(trx, events)
     const count = events.length - repeats.reduce((sum, one) => sum + one.count, 0)
     if (count > 0)

@@ -69,9 +69,7 @@ export async function saveEvents(
 ): Promise<{ gateway: string; count: number }[]> {
   const repeats: { gateway: string; count: number }[] = []
   await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(trx)
-  const byStore = Map.groupBy(events, storeOf)
-  // Tables are written in a fixed order, so that two workers with the same events cannot deadlock.
-  for (const [, ofStore] of [...byStore].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [, ofStore] of inFixedOrder(Map.groupBy(events, storeOf))) {
     const [{ lender, gateway }] = ofStore as [PaymentEvent]
     const { rows } = await sql<{ store: string }>`
       select raw.make_store(${lender}, ${gateway}) as store`.execute(trx)
@@ -88,3 +86,7 @@ export async function saveEvents(
   }
   return repeats
 }
+
+/** The groups in an order in which two workers that write the same rows cannot deadlock. */
+export const inFixedOrder = <T>(groups: Map<string, T>): [string, T][] =>
+  [...groups].sort(([a], [b]) => (a < b ? -1 : 1))
