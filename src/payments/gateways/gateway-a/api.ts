@@ -15,7 +15,7 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
 import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
-import { reversalsOfA } from './reversals.ts'
+import { paymentPath, reversalsOfA } from './reversals.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -47,7 +47,7 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
         yield { payments: [], ...disputesIn(items, since) }
     },
     async payment(id) {
-      const item = await find(`/payments/${encodeURIComponent(id)}`)
+      const item = await find(paymentPath(id))
       return item === undefined ? undefined : paymentOf(item, majorUnits)
     },
     refundsOf: payment => refundsOf(payment, collection),
@@ -55,7 +55,7 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
     transfer: async ({ id, statusFields }) =>
       statusFields.method === 'bank_transfer'
-        ? findIfAny(`/payments/${encodeURIComponent(id)}/bank_transfer`)
+        ? findIfAny(`${paymentPath(id)}/bank_transfer`)
         : undefined,
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
@@ -88,7 +88,7 @@ async function refundsOf(
   if (!isRefunded(payment)) return { reversals: [], unreadable: [] }
   const refunds: unknown[] = []
   let pages = 0
-  for await (const items of collection(`/payments/${encodeURIComponent(payment.id)}/refunds?`)) {
+  for await (const items of collection(`${paymentPath(payment.id)}/refunds?`)) {
     refunds.push(...items)
     if (++pages === MAX_REFUND_PAGES) break
   }

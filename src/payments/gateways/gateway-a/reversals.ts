@@ -17,7 +17,7 @@ export function reversalsOfA(
 
   return {
     async refund(id, paymentId) {
-      const item = await findRefund(`${pathOf(paymentId)}/refunds`, id)
+      const item = await findRefund(`${paymentPath(paymentId)}/refunds`, id)
       if (item === undefined) return undefined
       const payment = await uncaptured(paymentId)
       return payment === undefined ? { item } : { item, payment }
@@ -31,7 +31,7 @@ export function reversalsOfA(
   }
 
   async function uncaptured(id: string): Promise<unknown> {
-    const payment = await ask(pathOf(id))
+    const payment = await ask(paymentPath(id))
     return at(payment, 'captured') === false ? payment : undefined
   }
 
@@ -58,7 +58,7 @@ export function reversalsOfA(
   }
 }
 
-const pathOf = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
+export const paymentPath = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
 
 /** The id of a refund or dispute; null for another item in the list, which is not asked for. */
 const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))
