@@ -7,7 +7,7 @@ type Part = {
   is_of_payout?: boolean
 }
 
-/** The last copy of each part: a list may have a part twice, as of a settlement that failed and was paid out again. */
+/** The last copy of each part: a list may have a part twice, for instance where a settlement failed and was paid out again. */
 export function lastParts<P extends Part>(parts: P[]): P[] {
   const key = ({ settlement_id, kind, id, is_of_payout }: P) =>
     JSON.stringify([settlement_id, kind, id, is_of_payout])

@@ -54,7 +54,7 @@ export type Lender = {
   products: string[]
   /** Whether LENDERS_FILE names the lender. */
   isNamed: boolean
-  /** Whether a new loan gets what its product prescribes beside what the request says, and one of a portfolio too. */
+  /** `copied`: new loans take from their product the terms that the request lacks; `toPortfolio`: those of a portfolio too. */
   terms: { copied: boolean; toPortfolio: boolean }
 } & Record<GatewayName, GatewayTrust>
 

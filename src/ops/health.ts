@@ -79,7 +79,7 @@ async function stateOf(
     db,
   )
   if (rows[0]?.isReadOnly) {
-    // Nobody sends us writes now, whose refusal would show that the server is no longer the primary.
+    // Nobody sends us writes now, and nothing else would show that the server is no longer the primary.
     giveUpSessions(db)
     return 'is read-only'
   }

@@ -26,7 +26,7 @@ export type Attempts = {
   succeeded(from: From): Promise<void>
   /** @throws TooManyAttempts */
   checkSignOn(address: string | null): Promise<void>
-  /** Counted apart: whatever keeps an office from single sign-on, passwords still work there. */
+  /** These are counted separately, so that failed single sign-ons never keep an office from logging in by password. */
   signOnFailed(address: string | null): Promise<void>
 }
 

@@ -72,7 +72,7 @@ async function suspend(
   return rows
 }
 
-/** Locks the payments that are still posted, or undone, by the same operation, each beside what was found about it. */
+/** Locks the payments whose operation is still the one that was read back, with what was found about each. */
 function locked(findings: ReadbackFinding[]) {
   const rows = findings.map(({ payment: { id, operationId: operation_id }, ...finding }) => ({
     ...finding,

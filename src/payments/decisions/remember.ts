@@ -63,7 +63,7 @@ export async function remember(
       )
     const reference = { gateway, kind, value, external_loan_id: loan }
     const { before } = await putReference(trx, reference, asker)
-    // Thrown, this takes the change back.
+    // Throwing rolls the change back.
     if (before) throw new Conflict(onlyOnDays(reference, before))
   }
 }

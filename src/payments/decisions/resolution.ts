@@ -97,7 +97,7 @@ export const RESOLUTION_ACTS = Object.values(OUTCOMES).map(({ properties }) =>
   actOf(properties.outcome.const),
 )
 
-/** The act that an outcome is, for those who say who may do what. */
+/** The act for which an outcome needs permission. */
 export function actOf<Outcome extends PaymentResolution['outcome']>(outcome: Outcome) {
   return `payment.${outcome}` as const satisfies Act
 }

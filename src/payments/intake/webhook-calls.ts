@@ -72,7 +72,7 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
   }
 }
 
-/** Calls are apart by gateway, by stored or refused, and by address, so that no flood pushes out the calls of others. */
+/** Calls are grouped by gateway, by stored or refused, and by address, so that a flood pushes out no others. */
 function openWaiting() {
   const waiting = new Map<string, Map<string, WebhookCall[]>>()
   return {

@@ -29,7 +29,7 @@ function isKnown({ decided, overruled }: OurRepayment): boolean {
   return decided !== null && (undone === -1 || undone < overruled.length - 1)
 }
 
-/** One under the very external id that is ours is left to the ledger, which refuses to take it twice. */
+/** A repayment with our own external id is left to the ledger, which refuses the duplicate. */
 function isUndoneByHand(
   one: LedgerTransaction,
   { externalId, receiptNumber }: OurRepayment,

@@ -20,7 +20,7 @@ export type Sender = {
  */
 type CapturedEvent = Sender & {
   namesLoan: boolean
-  /** Beside the gateway's answer, a loan over which the payment was not assigned to its own. */
+  /** Whether it names a loan that the operator who assigned the payment neither chose nor overruled. */
   namesOther: boolean
   statesFee: boolean
   day: string | null
@@ -64,7 +64,7 @@ export type DuePayment = {
 
 type Judges = { product: string | null; proofs: Proof[] }
 
-/** @param of the product of the loan, and the proofs of its lenders; to leave out where only the money matters */
+/** @param of the loan's product and its lenders' proofs; omit it where only the amount matters */
 export async function duePayment(
   db: Database,
   id: string,
