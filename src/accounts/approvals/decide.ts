@@ -1,5 +1,6 @@
 import createError from '@fastify/error'
 import { sql } from 'kysely'
+import type { Act } from '../../config/acts.ts'
 import type { TokenRole } from '../../config/settings/access-settings.ts'
 import { crashPoint } from '../../crash-point.ts'
 import type { Database, Trx } from '../../database/database.ts'
@@ -120,7 +121,7 @@ export async function withdrawAllOf(
 
 type Stored = Omit<Asker, 'actor'> & {
   call: string
-  act: Parameters<typeof requirePerson>[2]
+  act: Act
   subject: string
   proposedBy: string
   request: object

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { type Attempt, type Operation, operation } from '../../engine/operation.ts'
 import { differsAtLedger, isRefusal, type Refusal } from '../../engine/refusal.ts'
-import { NOT_FOUND } from '../../ledger/answers/answer.ts'
+import { type Answer, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
 import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
 import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loans/loan-calls.ts'
@@ -117,15 +117,13 @@ async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: N
   return isRefusal(booked) ? booked : nothingLeft
 }
 
-async function unreadLoan(db: Database, transaction: string, refused: Refused) {
+async function unreadLoan(db: Database, transaction: string, refused: Answer) {
   if (refused.status !== NOT_FOUND) return withReason(refused)
   const due = await duePayment(db, transaction, 'UTC')
   return isNothingLeft(due)
     ? nothingLeft
     : refusedFor('loan_unknown', '404', 'The ledger has no such loan')
 }
-
-type Refused = Parameters<typeof withReason>[0]
 
 async function learnProduct(db: Database, id: string, { loanProductName }: PayableLoan) {
   await sql`select core.learn_product(${id}, ${loanProductName})`.execute(db)
