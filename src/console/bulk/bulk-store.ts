@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database, Trx } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import { Conflict, NotFound } from '../../http/problem.ts'
+import { rowById } from '../../http/lists/row-by-id.ts'
+import { Conflict } from '../../http/problem.ts'
 import type { DecisionName } from './decisions.ts'
 
 /** Nobody can have reviewed more than this, and each takes its own transaction. */
@@ -119,7 +120,7 @@ export function createBulk(
 }
 
 export async function findBulk(db: Database, id: string): Promise<Bulk> {
-  const { rows } = await sql<Bulk>`
+  const bulk = sql<Bulk>`
     select b.id, b.decision, b.note, b.actor, b.status, b.created_at as "createdAt", b.ended_at as "endedAt",
            i.total, i.done, i.refused,
            (select coalesce(json_agg(r), '[]') from (
@@ -130,9 +131,8 @@ export async function findBulk(db: Database, id: string): Promise<Bulk> {
        select count(*)::integer as total, (count(*) filter (where outcome = 'done'))::integer as done,
               (count(*) filter (where outcome = 'refused'))::integer as refused
          from loanops.bulk_item where bulk_id = b.id) i
-     where b.id = ${id}`.execute(db)
-  if (rows[0] === undefined) throw new NotFound(`No decision ${id}`)
-  return rows[0]
+     where b.id = ${id}`
+  return rowById(db, id, `No decision ${id}`, bulk)
 }
 
 /** @returns whether the decision was running */
