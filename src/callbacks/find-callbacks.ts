@@ -1,19 +1,13 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TObject } from '@sinclair/typebox'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { equalTo } from '../database/equal-to.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/lists/cursor.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
-import type { CallbackItem, CallbackWithAttempts } from './callback-record.ts'
+import type { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
 
-export type CallbackFilter = {
-  state?: string
-  type?: string
-  subject?: string
-  from?: string
-  to?: string
-}
+export type CallbackFilter = Static<TObject<typeof callbackFilters>>
 
 const columns = sql`callback_id, type, subject, state, attempts, next_try_at, last_status, last_error, created_at,
   delivered_at`

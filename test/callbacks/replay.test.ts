@@ -81,7 +81,7 @@ t.test('a replay that takes too long says where to go on, also with delivered on
     let passed = 0
     // The time is over after one slice.
     performance.now = () => (passed += 20_000)
-    const replay = { ...DAY, from, state: 'delivered' }
+    const replay = { ...DAY, from, state: 'delivered' as const }
     const answer = await replayCallbacks(db, replay, asker)
     performance.now = now
     await sql`update loanops.callback set state = 'delivered', is_next = false`.execute(db)
