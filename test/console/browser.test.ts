@@ -204,6 +204,34 @@ test(
 )
 
 test(
+  'after a login each form of a refund has its own note and its own outcome',
+  '',
+  async (t, { page, errors, go }) => {
+    const path = '/console/payments/gateway_a/rfnd_1?kind=refund'
+    await go(`/console/login?next=${encodeURIComponent(path)}`)
+    await logIn(page, OPERATOR)
+    await page.type('[action*="/reverse?"] [name=note]', 'the lender called')
+    await page.type('[action*="/resolve?"] [name=note]', 'a test')
+    await page.select('[action*="/resolve?"] [name=outcome]', 'dismiss')
+    await page.evaluate(`fetch('/console/logout', { method: 'POST' })`)
+    await page.waitForSelector('#ended')
+    await Promise.all([page.waitForNavigation(), page.click('#ended a')])
+    await logIn(page, OPERATOR)
+    t.same(
+      await page.$$eval('main form:has([name=outcome])', forms =>
+        forms.map(({ elements: all }: any) => [all.outcome.value, all.note.value]),
+      ),
+      [
+        ['reverse', 'the lender called'],
+        ['dismiss', 'a test'],
+      ],
+    )
+    // The browser itself logs the refused refresh.
+    errors.length = 0
+  },
+)
+
+test(
   'a day of the books fits the screen of a laptop, however much money is in each bucket',
   operator.cookie,
   async (t, { page, go }) => {

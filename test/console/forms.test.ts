@@ -19,20 +19,26 @@ const service = await startWithConsole(t)
 const { url, db, call, operator, admin, anybody, viewer } = service
 await fillConsole(url)
 
-t.test('each form that changes something on a linked page has a token of its own', async t => {
-  await uploadCsv({ url }, 'repayments', FILE)
-  const changing = new Set<string>()
-  for (const [path, text] of await linkedPages(admin)) {
-    const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
-    const tokens = forms.map(
-      ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})\//.exec(form)?.[1],
-    )
-    t.notOk(tokens.includes(undefined), path)
-    t.equal(new Set(tokens).size, tokens.length, path)
-    for (const [form] of forms) changing.add(/ action="([^"?]*)/.exec(form)?.[1] ?? path)
-  }
-  t.ok(changing.size > 25, `${changing.size} forms`)
-})
+t.test(
+  'each form that changes something on a linked page has a token and a path of its own',
+  async t => {
+    await uploadCsv({ url }, 'repayments', FILE)
+    const changing = new Set<string>()
+    for (const [path, text] of await linkedPages(admin)) {
+      const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
+      const tokens = forms.map(
+        ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})\//.exec(form)?.[1],
+      )
+      t.notOk(tokens.includes(undefined), path)
+      t.equal(new Set(tokens).size, tokens.length, path)
+      // A refused form is found by its path, and so is what was typed before a login.
+      const places = forms.map(([form]) => / action="([^"?]*)/.exec(form)?.[1])
+      t.equal(new Set(places).size, places.length, path)
+      for (const [form] of forms) changing.add(/ action="([^"?]*)/.exec(form)?.[1] ?? path)
+    }
+    t.ok(changing.size > 25, `${changing.size} forms`)
+  },
+)
 
 t.test('a refused form is shown again with its values and the reason beside the field', async t => {
   const typed = { outcome: 'post', note: 'said “<b>so</b>”', amount: '12.345', paid_on: '31 June' }

@@ -45,6 +45,20 @@ t.test('any form of a page with a refused form is shown on that page', async t =
   t.match(second.text, /<h1>Payment pay_unknown_loan.*note-refused/s)
 })
 
+t.test('a refused decision on a refund is shown in its own form, not in Reverse', async t => {
+  const at = '/console/payments/gateway_a/rfnd_1?kind=refund'
+  const typed = { outcome: 'handled', note: 'by hand', ledger_transaction_id: 'none' }
+  const path = '/console/payments/gateway_a/rfnd_1/re'
+  const { text } = await send({ ...(await operator(at)), at }, `${path}solve`, typed)
+  const own = parse(text).querySelector(`form[action^="${path}solve"]`)
+  t.match(own?.querySelector('[role=alert]')?.text, /beside the field/)
+  t.equal(own?.querySelector('[name=note]')?.text, 'by hand')
+  const other = parse(text).querySelector(`form[action^="${path}verse"]`)
+  t.equal(other?.querySelector('[name=note]')?.text, '')
+  t.equal(other?.querySelector('[name=outcome]')?.getAttribute('value'), 'reverse')
+  t.equal(other?.querySelector('[autofocus]'), null)
+})
+
 t.test('a file that is refused again leaves its page as it was', async t => {
   let page = { ...(await operator('/console/portfolio')), at: '/console/portfolio' }
   for (const name of ['first.csv', 'second.csv']) {

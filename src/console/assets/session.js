@@ -70,10 +70,11 @@ function uuid() {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+/** The fields that a person fills in, and that may be kept. */
 function controls() {
   return forms().flatMap(form =>
     [...form.elements]
-      .filter(field => field.name !== '')
+      .filter(({ name, type }) => name !== '' && !['hidden', 'password', 'file'].includes(type))
       .map(field => ({ field, key: `${placeOf(form)} ${field.name}` })),
   )
 }
@@ -84,9 +85,10 @@ function placeOf(form) {
 }
 
 function typed() {
-  return controls()
-    .filter(({ field }) => !['hidden', 'password', 'file'].includes(field.type))
-    .map(({ field, key }) => [key, field.type === 'checkbox' ? field.checked : field.value])
+  return controls().map(({ field, key }) => [
+    key,
+    field.type === 'checkbox' ? field.checked : field.value,
+  ])
 }
 
 /** Another account leaves it for its own. */

@@ -63,22 +63,22 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       { schema: assignSchema, config: toDo(assignCall) },
       async (request, reply) => {
         const asked = { ...request.params, ...assignmentIn(request.body) }
-        const done = back(request, 'assigned')
-        return performForm(context, assignCall, { asked, reply, done })
+        return performForm(context, assignCall, { asked, reply, done: back(request, 'assigned') })
       },
     )
 
-    app.post(
-      '/payments/:gateway/:gateway_payment_id/resolve',
-      { schema: resolveSchema, config: toDo(resolveCall) },
-      async (request, reply) => {
-        const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(request.body)))
-        const { if_match: seen } = request.body
-        const asked = { ...request.params, ...request.query, if_match: seen, ...resolution }
-        const done = back(request, 'decided')
-        return performForm(context, resolveCall, { asked, reply, done })
-      },
-    )
+    // A refused form, and what was typed before a login, are found again by the form's path: no two of a page share one.
+    for (const form of ['resolve', 'reverse', 'restore'])
+      app.post(
+        `/payments/:gateway/:gateway_payment_id/${form}`,
+        { schema: resolveSchema, config: toDo(resolveCall) },
+        async (request, reply) => {
+          const { params, query, body } = request
+          const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
+          const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
+          return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
+        },
+      )
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/note',

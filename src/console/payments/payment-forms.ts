@@ -34,8 +34,8 @@ export function paymentForms(
   const seen = html`<input type="hidden" name="if_match" value="${etagOf(version)}">`
   return html`<h2>Actions</h2><div class="forms">
 ${isAssignable({ ...payment, isOutdated }) ? assignForm(action('assign'), payment, refs, seen) : nothing}
-${isReversible(payment) ? reversalForm(action('resolve'), 'reverse', seen) : nothing}
-${isRestorable(payment) ? reversalForm(action('resolve'), 'restore', seen) : nothing}
+${isReversible(payment) ? reversalForm(action('reverse'), 'reverse', seen) : nothing}
+${isRestorable(payment) ? reversalForm(action('restore'), 'restore', seen) : nothing}
 ${isOpen(payment) || isDecided(payment) ? resolveForm(action('resolve'), { ...payment, unreadableKind }, seen) : nothing}
 <form method="post" action="${action('note')}"><h3>Note for others</h3>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
