@@ -17,7 +17,7 @@ const TRAITS = {
   chargeback: ['reversible'],
   amount_invalid: ['refusal', 'judged_again'],
   unreadable: [],
-  // The ledger's own refusal, of which LoanOps's codes have none.
+  // The ledger's own refusal, which has no code of LoanOps.
   ledger_refused: ['assignable', 'retried'],
   unknown_event: [],
   awaiting_review: ['assignable', 'refusal'],

@@ -46,8 +46,7 @@ async function settleNext(
   keys: Changes['keys'],
   after: string,
 ): Promise<string | null> {
-  // The lock is taken once, so that whatever was settled with the old references is seen; the look-up itself delays
-  // nobody.
+  // This waits for whoever still settles with the old references; the look-up itself then delays nobody.
   await batch.db.transaction().execute(lockSettling)
   const { rows: found } = await sql<{ id: string; gateway_payment_id: string }>`
     select id, gateway_payment_id from core.payments_to_match(${gateway}, ${keys}::text[], ${after}, ${FOUND_AT_ONCE})`.execute(

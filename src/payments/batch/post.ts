@@ -11,7 +11,7 @@ import type { Batch } from './batch.ts'
 
 /** The payments of one transaction, which delays the intake of their loans. */
 const PAYMENTS_AT_ONCE = 500
-/** One repayment takes about as long. The pause doubles, because with ten thousand in flight the query is expensive. */
+/** A repayment takes about this long. The pause doubles, because with ten thousand in flight the query is expensive. */
 const FIRST_PAUSE_MS = 25
 const MAX_PAUSE_MS = 500
 
@@ -57,7 +57,7 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
 /** Posts payments in order of payment, because the operations of a loan run in the order in which they are inserted. */
 async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const sent = await db.transaction().execute(async trx => {
-    // A worker that has lost its run may still be here, with the twin of a payment.
+    // A worker that has lost its run may still be posting the twin of a payment.
     await sql`select pg_advisory_xact_lock(${LOCKS.postings})`.execute(trx)
     const { rows } = await sql<{ id: string; loan: string }>`
       select id, external_loan_id as loan from core.transaction t
@@ -79,7 +79,7 @@ async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<numbe
 
 async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<number> {
   const started = await db.transaction().execute(async trx => {
-    // Whoever else starts a reversal of the same payment, or finds its repayment undone, comes before or after.
+    // Nobody else starts a reversal of the same payment, or records that its repayment is undone, meanwhile.
     await lockSettling(trx)
     const due = await dueReversals(trx, claim.id, PAYMENTS_AT_ONCE)
     return startReversals(trx, boss, due, { batch: claim.id, traceparent })

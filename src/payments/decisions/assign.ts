@@ -37,7 +37,7 @@ export function assign(
          set assigned_loan_id = ${loan}, assigned_over = core.facts_to_choose_over(t),
              decided_over = case when decision = 'post' then decided_over end,
              ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
-             -- What was overruled before was a reason of other facts, except that the ledger has undone a repayment.
+             -- Earlier reasons were about other facts, except that a repayment is undone at the ledger.
              overruled = case when ${isOutdated} then array(select one from unnest(overruled) one where one = 'reversed_at_ledger')
                               else overruled end || reason
        where id = ${payment.id}`.execute(trx)

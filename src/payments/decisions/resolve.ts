@@ -118,7 +118,7 @@ async function decide(trx: Trx, { id }: PaymentStanding, resolution: FinalResolu
     update core.transaction t
        set decision = ${outcome},
            decided_over = jsonb_build_object(
-             -- Kept through later decisions: a refund is not in the currency in which the payment was posted.
+             -- Later decisions keep this reason: refunds are not in the currency in which the payment was posted.
              'reason', case decided_over ->> 'reason' when 'currency_mismatch' then 'currency_mismatch' else reason end,
              'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id, 'assigned_over', assigned_over),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
@@ -129,7 +129,7 @@ async function decide(trx: Trx, { id }: PaymentStanding, resolution: FinalResolu
            -- A payment that was ever sent keeps its external id.
            booked_as = case when operation_id is null and problem = 'unreadable' then hints ->> 'payment_id' else booked_as end,
            payer_fee = null, ${withoutRefusal}, unconfirmed = null,
-           -- What was refused is to be sent again; otherwise, it returns with the payment when it is reopened.
+           -- Posting ends a refusal; otherwise, it returns when the payment is reopened.
            refused_detail = case when ${isPost} then null else refused_detail end
      where id = ${id}`.execute(trx)
 }

@@ -50,7 +50,7 @@ type ReversedPayment = {
   excess: string | null
   isFit: boolean
   isInCurrency: boolean
-  /** An operator posted the payment without the amount of this refund, as far as no other one that was booked by hand explains that. */
+  /** An operator posted the payment without this refund's amount, and the refunds booked by hand do not explain that. */
   isLeftOut: boolean
 }
 

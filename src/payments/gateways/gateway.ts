@@ -56,6 +56,6 @@ export type PayloadFields = { readonly [name: string]: unknown }
 
 export const API_PARTS = ['URL', 'KEY', 'SECRET'] as const
 export type ApiPart = (typeof API_PARTS)[number]
-/** The name of the setting with this part of what the gateway's API is called with. */
+/** The name of the setting with this part of the access to the gateway's API. */
 export const apiSetting = (gateway: string, part: ApiPart): string =>
   `${gateway.toUpperCase()}_API_${part}`

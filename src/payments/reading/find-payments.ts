@@ -8,7 +8,7 @@ import { noSuchPayment, type PaymentName } from '../locked-payment.ts'
 import type { Payment } from '../payment-record.ts'
 import { isOfDays, matchingPayments, type PaymentFilter } from './payment-filter.ts'
 
-/** What we alone know of a payment, which is in no statement of its gateway. */
+/** What no statement of the gateway says about a payment. */
 export const ownColumns = sql`p.of_payment_id, p.external_loan_id, p.state, p.reason, p.verified,
   p.ledger_transaction_id::text as ledger_transaction_id, p.raw_table, p.raw_id, p.received_at, p.posted_at,
   p.waiting_for, p.next_try_at, p.detail, p.hints, p.objection, p.matched_by, p.suggested_loan,

@@ -11,7 +11,7 @@ export const EventRecord = Type.Object(
     received_at: Type.String(),
     address: NullableText,
     verified_by: NullableText,
-    // The schema names no type, because unions of types without a name for each have none in many languages.
+    // The schema names no type, because many languages have none for a union of unnamed types.
     counts: Type.Unsafe<true | string>({
       description: 'true, or the reason why the event does not count as a text',
     }),

@@ -74,7 +74,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
         : `The first valid rows (${counts.valid_rows}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`,
     )
   } finally {
-    // The rows before an interruption of a file are saved, too.
+    // Rows before an interruption are saved, too.
     if (counts.valid_rows > 0)
       await auditAlone(db, { ...entry, action: 'reference.upload', detail: counts })
   }

@@ -25,7 +25,7 @@ export function adjustedByHand(
 function isKnown({ decided, overruled }: OurRepayment): boolean {
   const undone = overruled.lastIndexOf('reversed_at_ledger')
   if (overruled.lastIndexOf('ledger_refused') > undone) return true
-  // An earlier decision of what to post is kept by the assignment that posts it again.
+  // An assignment that posts the payment again keeps the earlier decision of what to post.
   return decided !== null && (undone === -1 || undone < overruled.length - 1)
 }
 

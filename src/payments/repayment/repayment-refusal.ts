@@ -13,7 +13,7 @@ export type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[numbe
 const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',
-  // Newer ledgers, which may be set up so, refuse with this code.
+  // Newer ledgers can be set up to refuse with this code.
   'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid': 'loan_not_active',
 }
 

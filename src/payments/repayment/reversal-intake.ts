@@ -8,7 +8,7 @@ export const ReversalData = Type.Object({
   external_loan_id: Type.String(),
   /** The payment's id, which the remainder keeps. */
   receipt_number: Type.String(),
-  /** The repayment that stands. By its number, one is found that somebody else booked, or whose external id the ledger lost. */
+  /** The repayment that stands. Its number finds one that somebody else booked, or whose external id the ledger lost. */
   repayment: Type.Object({
     ...named,
     ledger_transaction_id: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),

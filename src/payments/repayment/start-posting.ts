@@ -3,10 +3,7 @@ import type { PgBoss } from 'pg-boss'
 import type { Trx } from '../../database/database.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 
-/**
- * Starts these operations, each with a payment, refund or chargeback of its own in its data, which is on its way to the
- * ledger from now on.
- */
+/** Starts these operations: the payment, refund or chargeback in the data of each is on its way to the ledger from now on. */
 export async function startPosting(
   trx: Trx,
   boss: PgBoss,

@@ -24,8 +24,8 @@ type Named = { externalId?: string | undefined; receipt: string }
 /**
  * The payment, if it is booked under its other name: banks, and systems that had no gateway, know it only by the bank's
  * reference, and gateway B reports some payments under two ids. A file may have any name without the gateway's.
- * @param equal what the loan has with the repayment's day and amount. References come again, as those of test modes do, so
- * that alone they say nothing.
+ * @param equal what the loan has with the repayment's day and amount: references repeat, as in test modes, and prove nothing
+ * alone
  */
 export async function findUnderOtherName(
   db: Database,
@@ -56,7 +56,7 @@ export async function findUnderOtherName(
 
 type KnownPayment = { gateway: GatewayName; paymentId: string; otherName: string; isId: boolean }
 
-/** The payments that have one of these receipt numbers as their ids, each with each of its other names. */
+/** The payments whose ids are among these receipt numbers, with a row for each other name. */
 async function paymentsOf(db: Database, named: Named[]): Promise<KnownPayment[]> {
   const ids = new Set(named.map(({ receipt }) => receipt))
   // Where there is no reference, programs write zeros or a word.

@@ -58,7 +58,7 @@ export async function whyNotDue(
                     or ${amount}::numeric in (p.amount, core.posted_amount(p.payment)) and core.day_of(p.paid_at) = ${sortable(day)}::date
                        and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId})) t
      where t.twin is not null
-        -- A copy of a payment is put away so.
+        -- One that was dismissed may be a copy of an open payment.
         or t.is_decided and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
      limit 1`.execute(db)
   const [found] = rows

@@ -16,7 +16,7 @@ export const describeItemOfA =
       id,
       key: `${kind} ${id ?? keyOf(item)}`,
       paymentId: isPayment ? id : text('payment_id'),
-      // The list of payments has the payments of a settlement that name themselves.
+      // A settlement's payment with an id is in the list of payments, too.
       mayBeMoney: kind !== 'settlement' || (isPayment && id === null),
       // The meaning of a payment's status does not hold for a dispute's.
       statusFields: kind === 'dispute' ? {} : { status: text('status') },

@@ -18,7 +18,7 @@ import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
-/** Payments have the time when they were begun, their rows that when they ended. */
+/** A payment has the time when it was begun, its row the time when it ended. */
 const PAYMENT_TAKES_MS = 3_600_000
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000
@@ -111,7 +111,7 @@ async function* begunIn(call: CallGateway, window: Window) {
     yield rows.filter(row => isBegun(row, window))
 }
 
-/** Whether this happened in the window, or a payment ended after it that was begun in it; true if nobody can tell. */
+/** Whether the row's event happened, or its payment was begun, before `to`; true if nobody can tell. */
 function isBegun(row: unknown, { to }: Window): boolean {
   const event = eventOf(row)
   const happened = ifReadable(() => shape.isoTime(event, 'event_time'))

@@ -13,7 +13,7 @@ type Event = {
 }
 type PartId = {
   id: string | null
-  /** What earlier versions called it, or how they began what they called it, each in its own way for files and fetches. */
+  /** Its id in earlier versions, which differed between files and fetches, or the beginning of that id. */
   formerly: string | null
 }
 

@@ -19,7 +19,7 @@ export const describeRowOfB =
       id: (kind === 'payment' ? paymentId : null) ?? text(event, 'event_id'),
       key: keyOfRow(row, paymentId),
       paymentId,
-      // The list of payments has the payments of a settlement that name themselves.
+      // A settlement's payment with an id is in the list of payments, too.
       mayBeMoney: kind !== 'settlement' || (isPayment && paymentId === null),
       statusFields: { event_status: text(event, 'event_status') },
       times: happenedAt === null ? window : { from: happenedAt, to: happenedAt },
