@@ -52,7 +52,7 @@ export function portfolioCalls({ forRuns, deletion }: Context) {
 
 async function migrationFacts(trx: Trx, id: string, act: Act): Promise<Facts> {
   await lockRun(trx, id)
-  // A dry run changes nothing of the file, and may be what somebody decides by.
+  // A dry run changes nothing in the file, and the approver may start one to decide by.
   const file = sql<{ status: string; run: number; sha256: string | null }>`
     select type, case when is_dry_run and status = 'running' then 'uploaded' else status end as status, file_name,
            encode(file_sha256, 'hex') as sha256, run, rows, valid_rows, invalid_rows

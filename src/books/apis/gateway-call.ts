@@ -152,7 +152,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
-    // The error has no cause, whose message would quote the response.
+    // The parser's error is not given as the cause: its message would quote the response.
     throw new UnexpectedAnswer('the response is not JSON')
   }
 }

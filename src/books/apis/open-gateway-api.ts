@@ -10,7 +10,7 @@ import { openGatewayCaller, type Patience } from './gateway-call.ts'
 
 export type ReadGateway = OpenGateway & { client: GatewayClient }
 
-/** The gateway of an account: settings for the account of one without a client stop the start. */
+/** The gateway of an account. It has a client: otherwise the settings of the account stop the start. */
 export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: GatewayAccount) {
   return gateways.find(({ name }) => name === account.gateway) as ReadGateway
 }

@@ -1,7 +1,7 @@
 /** A page may have some megabytes. */
 const MAX_PAGES_AHEAD = 4
 
-/** @returns each time all pages that have arrived, so that a slow consumer stores several per transaction */
+/** Yields all pages that have arrived since the last time, so that a slow consumer stores several per transaction. */
 export async function* fetchAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T[]> {
   let fetched: T[] = []
   let isOver = false

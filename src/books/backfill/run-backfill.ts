@@ -39,7 +39,7 @@ export async function runBackfill(context: BackfillContext, run: Run): Promise<v
     crashPoint('backfill.unended')
     await endBackfill(context)
   } catch (error) {
-    // A stop ends the calls to the gateway, which says nothing about it.
+    // A stop ends our calls, which says nothing about the gateway.
     if (run.stopping.aborted) throw new RunLeft({ cause: error })
     if (error instanceof RunLeft || isTransient(error)) throw error
     await fail(context, error as Error)
@@ -75,7 +75,7 @@ async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<voi
   })
 }
 
-/** A request that the gateway refuses now, it would refuse again. */
+/** The gateway would refuse the same request again. */
 async function fail({ db, claim, gateway, log }: BackfillContext, error: Error): Promise<void> {
   if (isOfGateway(error)) {
     const reason = `${gateway.title}: ${error.message}`

@@ -50,7 +50,7 @@ async function knownPayments(trx: Trx, { account, claim }: Fetch, unreadable: Un
   const { rows } = await sql<{ id: string }>`
     select payment_id as id
       from core.unverified_payments(${claim.id}, ${account.gateway}, ${ids}::text[]) p
-     -- The batch that reads the event of a payment that was listed readably has not run yet.
+     -- A payment that was also listed readably is known, though no batch has read its event yet.
      where not exists (select from core.statement s
                         where s.gateway_payment_id = p.payment_id and s.gateway = ${account.gateway} and s.source = 'api'
                           and s.status <> 'failed')`.execute(trx)

@@ -3,7 +3,7 @@ import type { Trx } from '../../database/database.ts'
 import type { Window } from '../../payments/gateways/gateway-api.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
 
-/** Tells the payments of these times their settlements, which an earlier fetch, of later times, may have listed before them. */
+/** Gives the payments of these times their settlements: an earlier fetch, of later times, may have listed those first. */
 export async function settleStatements(trx: Trx, gateway: string, { from, to }: Window) {
   await lockSettling(trx)
   const { rows } = await sql<{ id: string }>`

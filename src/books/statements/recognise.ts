@@ -17,7 +17,7 @@ const ofTemplate: Format = {
 }
 type Reporting = Pick<OpenGateway, 'name' | 'reports'>
 
-/** The types of statements, for those who take other files. */
+/** The types of statements, by which uploads of other files recognise them. */
 export const statementTypes = (gateways: Reporting[]): FileType[] => [
   {
     title: 'a statement of a gateway',

@@ -7,7 +7,7 @@ import { repayments } from './repayments/repayments.ts'
 
 export const kinds: RowKind[] = [loans, repayments]
 
-/** The types of portfolios, for those who take other files. */
+/** The types of portfolios, by which uploads of other files recognise them. */
 export const portfolioTypes = (remedy: (type: string) => string): FileType[] =>
   kinds.map(({ type, isHeader }) => ({
     title: `a file of ${type}`,

@@ -129,10 +129,7 @@ async function insertSteps(trx: Trx, boss: PgBoss, run: PortfolioRun, begun: Row
     on conflict do nothing`.execute(trx)
 }
 
-/**
- * An earlier run created these clients, or found them equal to the file. This file does not undo a later
- * change to them.
- */
+/** The clients that an earlier run created, or found equal to the file: this run does not undo a later change to them. */
 async function clientsOfEarlierRuns(
   trx: Trx,
   { id, run }: PortfolioRun,

@@ -17,8 +17,7 @@ export async function retryRun(db: Database, id: string, asker: Asker): Promise<
       )
     const { failed, stopped } = await putBack(trx, id)
     await refuseConflictingRun(trx, id, type)
-    // The rows are subtracted from the count, because rows that were in progress at the cancel may fail, and be counted,
-    // right now.
+    // The counts are reduced, not set: rows that were in progress at the cancel may fail, and be counted, right now.
     await sql`
       update loanops.migration
          set status = 'running', run = run + 1, is_dry_run = false, started_at = now(), ended_at = null,

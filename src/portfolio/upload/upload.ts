@@ -90,7 +90,7 @@ async function check(
               from loanops.migration_row where migration_id = ${id}) c
      where m.id = ${id} and c.rows = ${rows}`.execute(trx)
   if (numAffectedRows !== 1n) throw new Unavailable('the file was not stored completely')
-  // It locks the account, which nobody could disable during the check otherwise.
+  // This comes last: it locks the account, which nobody could disable during the check otherwise.
   await requireUploader(trx, asker)
   const { file_name, file_sha256, same_as } = await findMigration(trx, id)
   const detail = { type: kind.type, file_name, file_sha256, same_as }
