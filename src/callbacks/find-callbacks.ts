@@ -5,6 +5,7 @@ import { equalTo } from '../database/equal-to.ts'
 import { asJson } from '../http/as-json.ts'
 import { decodeCursor, pageOf } from '../http/lists/cursor.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
+import { invalidField } from '../http/problem.ts'
 import type { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
 
 export type CallbackFilter = Static<TObject<typeof callbackFilters>>
@@ -12,14 +13,20 @@ export type CallbackFilter = Static<TObject<typeof callbackFilters>>
 const columns = sql`callback_id, type, subject, state, attempts, next_try_at, last_status, last_error, created_at,
   delivered_at`
 
-export function matchingCallbacks(filter: CallbackFilter): RawBuilder<unknown> {
+/** @throws FieldErrors */
+export function matchingCallbacks(
+  filter: CallbackFilter,
+  part: 'INVALID_QUERY' | 'INVALID_PAYLOAD' = 'INVALID_QUERY',
+): RawBuilder<unknown> {
+  const { from, to } = filter
+  if (from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to))
+    throw invalidField('/from', `must not be after ${to}`, part)
   const where = [equalTo({ subject: filter.subject })]
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
   if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)
-  if (filter.from !== undefined) where.push(sql`created_at >= ${filter.from}::timestamptz`)
+  if (from !== undefined) where.push(sql`created_at >= ${from}::timestamptz`)
   // Callers see times in milliseconds.
-  if (filter.to !== undefined)
-    where.push(sql`created_at < ${filter.to}::timestamptz + interval '1 millisecond'`)
+  if (to !== undefined) where.push(sql`created_at < ${to}::timestamptz + interval '1 millisecond'`)
   return sql.join(where, sql` and `)
 }
 

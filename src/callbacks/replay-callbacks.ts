@@ -31,7 +31,7 @@ export async function replayCallbacks(
   { dry_run: isDryRun = false, state = 'failed', ...filter }: Replay,
   asker: Asker,
 ): Promise<Replayed> {
-  const wanted = matchingCallbacks({ ...filter, state })
+  const wanted = matchingCallbacks({ ...filter, state }, 'INVALID_PAYLOAD')
   if (isDryRun) return { callbacks: await countOf(db, wanted), next_from: null }
   const until = performance.now() + WITHIN_MS
   let callbacks = 0

@@ -5,6 +5,7 @@ import { replayCallbacks } from '../../src/callbacks/replay-callbacks.ts'
 import type { Database } from '../../src/database/database.ts'
 import { withApprovals } from '../support/accounts/approvals.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
+import { startTestService } from '../support/service.ts'
 
 const FAILED = 5_000
 const DAY = { from: '2026-03-05T00:00:00Z', to: '2026-03-06T00:00:00Z' }
@@ -95,4 +96,21 @@ t.test('a replay that takes too long says where to go on, also with delivered on
     { callbacks: 2000, next_from: '2026-03-05T10:00:03.999Z' },
     { callbacks: 1102, next_from: null },
   ])
+})
+
+t.test('a period of callbacks that ends before it begins is refused, not empty', async t => {
+  const { call } = await startTestService(t, { ROLE: 'api' })
+  const swapped = { from: '2026-03-06T05:30:00+05:30', to: '2026-03-05T23:59:59Z' }
+  const errors = [{ path: '/from', message: 'must not be after 2026-03-05T23:59:59Z' }]
+  for (const more of [{}, { dry_run: true }])
+    t.match(await call('POST', '/api/callbacks/replay', { ...swapped, ...more }), {
+      status: 400,
+      body: { code: 'INVALID_PAYLOAD', errors },
+    })
+  t.match(await call('GET', `/api/callbacks?${new URLSearchParams(swapped)}`), {
+    status: 400,
+    body: { code: 'INVALID_QUERY', errors },
+  })
+  const moment = { from: '2026-03-06T05:30:00+05:30', to: '2026-03-06T00:00:00Z' }
+  t.match(await call('POST', '/api/callbacks/replay', moment), { status: 202 })
 })
