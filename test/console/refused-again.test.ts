@@ -59,6 +59,19 @@ t.test('a refused decision on a refund is shown in its own form, not in Reverse'
   t.equal(other?.querySelector('[autofocus]'), null)
 })
 
+t.test('a choice that another decision took away must be made again', async t => {
+  const at = '/console/payments/gateway_a/pay_unknown_loan'
+  const page = { ...(await operator(at)), at }
+  const handled = { outcome: 'handled', note: 'booked by hand' }
+  t.equal((await send(page, `${at}/resolve`, handled)).status, 303)
+  const { status, text } = await send(page, `${at}/resolve`, { ...handled, outcome: 'dismiss' })
+  t.equal(status, 412)
+  const select = parse(text).querySelector('[name=outcome]')
+  t.equal(select?.querySelector('[selected]')?.getAttribute('value'), '')
+  t.match(select?.attributes, { required: '', autofocus: '' })
+  t.match(select?.text, /reopen/)
+})
+
 t.test('a file that is refused again leaves its page as it was', async t => {
   let page = { ...(await operator('/console/portfolio')), at: '/console/portfolio' }
   for (const name of ['first.csv', 'second.csv']) {

@@ -97,9 +97,18 @@ function fill(control: HTMLElement, value: string | undefined): void {
   if (type === 'checkbox') setFlag(control, 'checked', value !== undefined)
   else if (control.tagName === 'TEXTAREA') control.set_content(String(html`${value ?? ''}`))
   else if (control.tagName === 'INPUT') control.setAttribute('value', escaped(value ?? ''))
-  else
-    for (const option of control.querySelectorAll('option'))
-      setFlag(option, 'selected', option.getAttribute('value') === value)
+  else choose(control, value ?? '')
+}
+
+/** A choice that is no longer there must be made again: the browser would silently take the first one that is. */
+function choose(select: HTMLElement, value: string): void {
+  const options = select.querySelectorAll('option')
+  const isChosen = (option: HTMLElement) => option.getAttribute('value') === value
+  for (const option of options) setFlag(option, 'selected', isChosen(option))
+  if (options.some(isChosen)) return
+  select.insertAdjacentHTML('afterbegin', '<option value="" selected>choose again</option>')
+  select.setAttribute('required', '')
+  select.setAttribute('aria-invalid', 'true')
 }
 
 /** The form keeps its token: sent again from here, it is the same form, and has no second effect. */
