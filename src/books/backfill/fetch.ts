@@ -6,3 +6,7 @@ export type Fetch = Inquiry & {
   readPending(): Promise<void>
   onMissed(count: number): void
 }
+
+/** Whether all that is listed is asked for: an account of several lenders lists what all of them have, whichever is asked for. */
+export const isForWholeAccount = ({ claim, account }: Fetch): boolean =>
+  claim.lender === account.lender

@@ -4,7 +4,7 @@ import type { Fetched } from '../../payments/gateways/gateway-api.ts'
 import { lenderOf } from '../../payments/intake/lender-of.ts'
 import { GATEWAY_API, type PaymentEvent } from '../../payments/payment-event.ts'
 import type { ReadGateway } from '../apis/open-gateway-api.ts'
-import type { Fetch } from './fetch.ts'
+import { type Fetch, isForWholeAccount } from './fetch.ts'
 
 type Source = { gateway: ReadGateway; lenders: ReadonlyMap<string, Lender> }
 
@@ -44,16 +44,13 @@ export function lenderInNotes({ gateway, lenders }: Source, fetched: Fetched): s
   return lenderOf(lenders, gateway.name, { inUrl: [], accounts: [], inNotes })
 }
 
-/**
- * The events, each with the lender of the payment that it is about, if that is known here: an account of several lenders
- * lists the payments of all of them, whichever is asked for.
- */
+/** The events, each with the lender of the payment that it is about, if that is known here. */
 export async function withKnownLenders(
-  { db, account, claim }: Fetch,
+  fetch: Fetch,
   events: PaymentEvent[],
 ): Promise<PaymentEvent[]> {
-  if (events.length === 0 || claim.lender === account.lender) return events
-  const { gateway } = account
+  if (events.length === 0 || isForWholeAccount(fetch)) return events
+  const { gateway } = fetch.account
   const bodies = events.map(({ body }) => body)
   const { rows } = await sql<{ place: string; lender: string }>`
     select distinct on (b.place) b.place, t.lender
@@ -64,7 +61,7 @@ export async function withKnownLenders(
      -- This account proves nothing for a lender that has its own.
      where t.lender <> 'UNKNOWN'
        and not core.has_account(t.gateway, t.lender)
-     order by b.place`.execute(db)
+     order by b.place`.execute(fetch.db)
   const lenders = new Map(rows.map(({ place, lender }) => [Number(place) - 1, lender]))
   return events.map((event, at) => ({ ...event, lender: lenders.get(at) ?? event.lender }))
 }

@@ -14,7 +14,7 @@ import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
-import type { Fetch } from './fetch.ts'
+import { type Fetch, isForWholeAccount } from './fetch.ts'
 import { fetchedEvent, lenderInNotes, withKnownLenders } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
@@ -122,11 +122,9 @@ async function saveStatements(
   const said = [...byId.values()].map(
     ({ id, amount, currency, status, paidAt, fee, tax, item }) => ({
       id,
-      // An account of several lenders lists the payments of all of them, whichever is asked for.
-      lender:
-        claim.lender === account.lender
-          ? (claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }))
-          : UNKNOWN,
+      lender: isForWholeAccount(fetch)
+        ? (claim.lender ?? lenderInNotes(fetch, { kind: 'payment', item }))
+        : UNKNOWN,
       asked_for: claim.lender,
       amount,
       currency,

@@ -3,7 +3,7 @@ import type { SettlementPage } from '../../payments/gateways/gateway-api.ts'
 import { lockSettling } from '../../payments/lock-settling.ts'
 import { lastParts } from '../last-parts.ts'
 import { fence } from './claim-backfill.ts'
-import type { Fetch } from './fetch.ts'
+import { type Fetch, isForWholeAccount } from './fetch.ts'
 import { saveUnreadable } from './save-unreadable.ts'
 
 export async function saveSettlements(
@@ -14,8 +14,7 @@ export async function saveSettlements(
   const said = lastParts(settlements)
   if (said.length === 0 && unreadable.length === 0) return
   const rows = JSON.stringify(said)
-  // An account of several lenders lists the settlements of all of them, whichever is asked for.
-  const lender = claim.lender === account.lender ? claim.lender : null
+  const lender = isForWholeAccount(fetch) ? claim.lender : null
   await db.transaction().execute(async trx => {
     await fence(trx, claim)
     // An upload writes the same rows under this lock, in another order.
