@@ -228,10 +228,7 @@ async function bookedOtherwise(
   return differsAtLedger(message)
 }
 
-/**
- * The repayment that already has our external id. An equal one is ours, from an earlier try or a migration. An undone one
- * keeps its external id reserved.
- */
+/** The repayment that already has our external id, if it is equal: it is ours, from an earlier try or a migration. */
 async function duplicate(
   attempt: Attempt,
   payment: DuePayment,
@@ -246,7 +243,7 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever the repayment's amount and day, its external id stays reserved: another repayment needs a new one.
+  // Whatever its amount and day, an undone repayment keeps its external id: another one needs a new id.
   if (!isNotReversed(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(attempt.ledger, loanId)

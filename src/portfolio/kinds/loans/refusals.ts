@@ -8,7 +8,7 @@ import { wholeTerm } from '../../../operations/whole-term.ts'
 import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
 
-/** Refusals that reads show before the first write of a row. */
+/** What reads show before the first write of a row, and refusals follow from. */
 export type LoanFacts = {
   businessDate: string
   openingDate: string | undefined
