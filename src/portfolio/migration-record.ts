@@ -46,7 +46,6 @@ const DryRunResult = Type.Object(
   { title: 'DryRun' },
 )
 
-/** The facts that an upload has shown of a file. */
 const uploadedFile = {
   migration_id: Type.String(),
   type: MigrationTypeName,

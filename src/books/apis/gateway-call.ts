@@ -16,7 +16,6 @@ const MAX_PAUSE_MS = 60_000
 /** Servers resolve steps such as `..` in a path: as an id, such a text would lead to another resource. */
 const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
 
-/** Where an API is, and how it is called. */
 type ApiAddress = {
   url: string
   /** The headers carry the credentials, which no message repeats. */

@@ -19,7 +19,7 @@ export type PostedPayment = {
   days: string[]
 }
 
-/** Whether a read-back compares the payment with the ledger: also one of which nothing should stand there any more. */
+/** Whether a read-back compares the payment with the ledger, even if nothing of it should stand there any more. */
 export const isReadBack = ({ state }: { state: string }) => ['posted', 'returned'].includes(state)
 
 /** The times are as PostgreSQL writes them: a JavaScript Date would lose the microseconds. */

@@ -7,7 +7,7 @@ const ASK_EVERY_MS = 50
 /** Events that cannot be saved now are left to the next batch. */
 const PATIENCE_MS = 10_000
 
-/** Waits until events are saved that were acknowledged before the run started: callers expect the run to include them. */
+/** Waits until all events acknowledged before the run started are saved: callers expect the run to include them. */
 export async function awaitSaved(
   { db, check }: Pick<Batch, 'db' | 'check'>,
   startedAt: RawBuilder<unknown>,

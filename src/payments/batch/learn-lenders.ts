@@ -3,10 +3,7 @@ import { lockSettling } from '../lock-settling.ts'
 import type { Batch } from './batch.ts'
 import { noteError } from './note-error.ts'
 
-/**
- * Each loan needs a call to the ledger, before which nothing of the batch is posted: at 25 ms a call, these take five seconds.
- * A payment may name several loans.
- */
+/** Nothing is posted before these loans are read: at 25 ms a call, that takes five seconds. A payment may name several. */
 const MAX_PAYMENTS = 200
 const MAX_LOANS = 200
 

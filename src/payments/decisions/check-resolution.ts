@@ -33,7 +33,7 @@ export function refuseUnfit(payment: PaymentStanding, { outcome }: PaymentResolu
   throw new Conflict(`Cannot ${verb} ${what}: it must ${must}`)
 }
 
-/** Nothing limits the amount that is posted here, so that a token which leaked could post any. @throws PersonRequired */
+/** Nothing limits the amount that is posted here: a leaked token could post any. @throws PersonRequired */
 export function requirePersonForUnknown(
   { capturedAmount, currency }: PaymentStanding,
   { outcome }: PaymentResolution,

@@ -35,7 +35,7 @@ export async function productToRemember(
 
 /**
  * Saves the payment's own references of these kinds for the loan: all later payments with them are posted to it, so
- * that an event which proves nothing must not name them. @throws Conflict if none of a kind is proved, or if one is a
+ * an event that proves nothing must not name them. @throws Conflict if none of a kind is proved, or if one is a
  * placeholder, or belongs to another loan, or only on some days
  */
 export async function remember(

@@ -33,7 +33,6 @@ export function openWebhookCalls(db: Database, log: Pick<Log, 'warn'>) {
 
   return {
     learn: (request: FastifyRequest, of: Known): void => void known.set(request, of),
-    /** An onResponse hook. */
     note: (gateway: GatewayName) => async (request: FastifyRequest, reply: FastifyReply) => {
       waiting.add(callOf(gateway, request, reply))
       timer ??= setTimeout(save, SAVE_AFTER_MS).unref()

@@ -109,7 +109,7 @@ const nothingLeft = refusedFor('nothing_left', '409', 'All of it went back befor
 
 const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
 
-/** What went back as a whole is not posted; but a person or a file may have booked it. */
+/** A payment that went back as a whole is not posted; but a person or a file may have booked it. */
 async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: NetDue) {
   await savePayerFee(db, id, due)
   const day = due.events[0]?.day ?? ''

@@ -29,8 +29,8 @@ const WHY = {
 
 /**
  * Why the payment that a file asks to be booked is not to be booked, as LoanOps knows its state; undefined if it may be.
- * Without a gateway, it may be named by the bank's reference, too. These come again, as those of test modes do, and an id in
- * digits may be the lender's own receipt number: then it must be of the same day and amount, and of no other loan.
+ * Without a gateway, it may be named by the bank's reference, too. References repeat, as in test modes, and an id of digits may
+ * be the lender's own receipt number: such a payment must have the same day and amount, and no other loan.
  */
 export async function whyNotDue(
   db: Database,
