@@ -19,9 +19,20 @@ const Operation = Type.Pick(
   ],
   { title: 'ReportedOperation' },
 )
+/** Of a payment: its progress, texts from outside, and what is only known once it is settled. */
+const NOT_REPORTED = [
+  'waiting_for',
+  'next_try_at',
+  'detail',
+  'hints',
+  'fee',
+  'tax',
+  'settlement_id',
+  'utr',
+] as const
 const ReportedPayment = Type.Object(
   {
-    ...Type.Omit(Payment, ['waiting_for', 'next_try_at', 'detail', 'hints']).properties,
+    ...Type.Omit(Payment, NOT_REPORTED).properties,
     gateway_payment_id: nullable(
       Type.String({
         description: 'null where it does not look like an id, until the payment is posted',

@@ -12,12 +12,14 @@ t.test(
   async t => {
     const receiver = await callbackReceiver(t)
     const { call, db } = await startTestService(t, receiver.settings)
+    await ending(call, await submit(call, 'CLIENT_CREATE', clientData('C-1')))
+    await receiver.attempts(1)
     // No timestamp can be written for this time.
     await sql`
       insert into loanops.callback (type, subject, about, occurred_at)
-      values ('payment.posted', 'client:C-1', raw.new_id(), 'infinity')`.execute(db)
+      select type, subject, about, 'infinity' from loanops.callback`.execute(db)
     await ending(call, await submit(call, 'CLIENT_CREATE', clientData('C-1')))
-    await receiver.attempts(1)
+    await receiver.attempts(2)
     const failed = await until(async () => {
       const { body } = await call('GET', '/api/callbacks?state=failed')
       return body.callbacks[0]
@@ -26,13 +28,14 @@ t.test(
 
     await sql`update loanops.callback set occurred_at = now() where state = 'failed'`.execute(db)
     await call('POST', `/api/callbacks/${failed.callback_id}/resend`)
-    await receiver.attempts(2)
+    await receiver.attempts(3)
     matchEach(
       t,
       receiver.received.map(({ body }) => body),
       [
         { type: 'operation.succeeded', sequence: 1 },
-        { type: 'payment.posted', sequence: 2 },
+        { type: 'operation.failed', sequence: 2 },
+        { type: 'operation.succeeded', sequence: 3 },
       ],
     )
   },

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import type { Test } from 'tap'
 import { serve } from '../http/serve.ts'
 import { until } from '../until.ts'
+import { againstContract } from './against-contract.ts'
 import { callbackSecret } from './callback-secret.ts'
 
 type ReceivedCallback = {
@@ -15,7 +16,7 @@ type ReceivedCallback = {
 }
 type Respond = (response: ServerResponse, received: ReceivedCallback) => void
 
-/** A receiver that refuses whatever the reference library finds badly signed. */
+/** A receiver that refuses whatever the reference library finds badly signed, and fails the test if one is not as the contract says. */
 export async function callbackReceiver(t: Test, secret = callbackSecret()) {
   const received: ReceivedCallback[] = []
   const refused: string[] = []
@@ -36,6 +37,7 @@ export async function callbackReceiver(t: Test, secret = callbackSecret()) {
       body: JSON.parse(text),
       text,
     }
+    for (const difference of againstContract(one.body)) t.fail(difference)
     received.push(one)
     respond(response, one)
   })
