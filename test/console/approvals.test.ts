@@ -190,6 +190,9 @@ t.test('the pages are accessible, fit a phone, and work without JavaScript', asy
   await page.setJavaScriptEnabled(false)
   await page.goto(url + path)
   await page.type('[name=note]', 'agreed')
+  // To approve is to press the button.
+  await page.keyboard.press('Enter')
+  t.equal(await stateOf('pay_7'), 'suspense')
   await Promise.all([page.waitForNavigation(), page.click(`[action="${path}/approve"] button`)])
   t.match(await page.content(), /You approved it/)
   t.equal(await stateOf('pay_7'), 'dismissed')

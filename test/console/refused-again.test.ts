@@ -2,6 +2,7 @@ import { parse } from 'node-html-parser'
 import t from 'tap'
 import { sendFile, startWithConsole } from '../support/console/console.ts'
 import { fillConsole } from '../support/console/console-data.ts'
+import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const NOBODY = '/console/payments/gateway_a/pay_nobody'
 const SUSPENSE = '/console/payments?state=suspense&reason=no_loan_named'
@@ -83,6 +84,16 @@ t.test('a file that is refused again leaves its page as it was', async t => {
     t.match(refused.text, /<h1>Portfolio.*is not a column of repayments/s)
     page = { ...refused, at: path }
   }
+})
+
+t.test('the button that was refused has the focus, not the first of its form', async t => {
+  const invalid =
+    'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1001,never,1.00,REF-2,,'
+  const { migration_id: id } = (await uploadCsv({ url }, 'repayments', invalid)).body
+  const at = `/console/portfolio/${id}`
+  const { status, text } = await send({ ...(await operator(at)), at }, `${at}/run`, {})
+  t.equal(status, 409)
+  t.equal(parse(text).querySelector('[autofocus]')?.text, 'Run')
 })
 
 t.test('a page that a refused form names is one of the console', async t => {

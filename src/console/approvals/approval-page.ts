@@ -139,6 +139,6 @@ function forms(
     return html`<h2>Actions</h2><form class="box" method="post" action="${path}/withdraw">
 <p>Somebody else must approve it.</p><button type="submit" class="secondary">Withdraw</button></form>`
   return html`<h2>Actions</h2><form class="box" method="post" action="${path}/approve">
-<label>Note <input name="note" maxlength="1000"></label>
+<label>Note <textarea name="note" maxlength="1000" rows="2"></textarea></label>
 <button type="submit">Approve</button> <button type="submit" class="secondary" formaction="${path}/reject">Reject</button></form>`
 }

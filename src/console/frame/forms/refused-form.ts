@@ -34,7 +34,7 @@ export function withRefusedForm(
   const values = typedIn(request)
   const root = parse(page)
   keepPage(root, placeBefore(request))
-  const form = root.querySelectorAll('main form').find(one => leadsTo(one, request))
+  const form = root.querySelectorAll('main form').find(one => sentBy(request, one))
   if (form === undefined) {
     if (isSafe(request)) return undefined
     const place = root.querySelector('main h1')
@@ -50,7 +50,7 @@ export function withRefusedForm(
     : { ...refusal, fields: left }
   form.insertAdjacentHTML('afterbegin', String(alertOf(shown)))
   for (const one of root.querySelectorAll('[autofocus]')) one.removeAttribute('autofocus')
-  const first = form.querySelector('[aria-invalid]') ?? form.querySelector('button')
+  const first = form.querySelector('[aria-invalid]') ?? sentBy(request, form)
   first?.setAttribute('autofocus', '')
   return root.toString()
 }
@@ -77,14 +77,14 @@ function keepPage(root: HTMLElement, page: string): void {
   }
 }
 
-/** A form leads to its action, and its buttons may lead elsewhere. */
-function leadsTo(form: HTMLElement, request: FastifyRequest): boolean {
+/** The button that sent the request, if it is one of the form's: a form leads to its action, and a button may lead elsewhere. */
+function sentBy(request: FastifyRequest, form: HTMLElement): HTMLElement | undefined {
   // The fields of a form that changes nothing are in the URL.
   const url = isSafe(request) ? pathOf(request.url) : request.url
-  const buttons = form.querySelectorAll('[formaction]').map(one => one.getAttribute('formaction'))
-  return [form.getAttribute('action'), ...buttons].some(
-    action => action !== undefined && placeOf(action) === placeOf(url),
-  )
+  const own = form.getAttribute('action')
+  return form
+    .querySelectorAll('button')
+    .find(one => placeOf(one.getAttribute('formaction') ?? own ?? '') === placeOf(url))
 }
 
 const placeOf = (url: string) => urlWith(url, { [FORM_TOKEN]: null, [FORM_PAGE]: null })
