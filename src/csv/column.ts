@@ -11,6 +11,13 @@ export type FileKind = {
   ids: string[]
 }
 
+/** A kind of file that has these columns only. */
+export type OwnKind = FileKind & {
+  /** The columns of amounts and rates. */
+  numbers: string[]
+  days: string[]
+}
+
 export const required = (name: string, example: string, description: string): CsvColumn => ({
   name,
   isRequired: true,

@@ -23,8 +23,6 @@ export const isEmpty = (cell = '') => cell === '' || trimmed(cell) === ''
 const LINE_BREAK = /[\r\n]/
 
 export function misfitOf(cells: string[], columns: string[], delimiter: string): string | null {
-  if (cells.length !== columns.length)
-    return `the row has ${cells.length} cells, but the header has ${columns.length} columns`
   const withNul = cells.findIndex(cell => cell.includes('\0'))
   if (withNul !== -1) return `${columns[withNul]} contains a NUL character`
   // A stray quote takes the rows up to the next one into its cell: nobody would miss them. The cell has the rest of its

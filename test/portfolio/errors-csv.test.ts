@@ -97,13 +97,15 @@ t.test('a download of errors.csv or findings.csv is audited', async t => {
 })
 
 t.test('a row with too few cells has its reason in the reason column', async t => {
-  const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
+  const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5\n`
   const { body } = await uploadCsv(service, 'repayments', csv)
   const errors = await errorsOf(service, body.migration_id)
+  const reason = (cells: number) =>
+    `the row has ${cells} cells, but the header has 6 columns: end it with the delimiters of its empty cells`
   t.same(parse(errors), [
     [...REPAYMENT_COLUMNS.split(','), 'reason'],
-    ['L-1', '2024-02-12', '', '', '', '', 'the row has 2 cells, but the header has 6 columns'],
-    ['L-2', '2024-02-12', '5', 'p-2', '', '', 'the row has 4 cells, but the header has 6 columns'],
+    ['L-1', '2024-02-12', '', '', '', '', reason(2)],
+    ['L-2', '2024-02-12', '5', '', '', '', reason(3)],
   ])
 })
 
@@ -111,7 +113,7 @@ t.test('a row with too few cells gets no other cells when it is uploaded again',
   const csv = `${repaymentsCsv({})}L-1,2024-02-12\nL-2,2024-02-12,5,p-2\n`
   const { body } = await uploadCsv(service, 'repayments', csv)
   const errors = await errorsOf(service, body.migration_id)
-  const { body: again } = await uploadCsv(service, 'repayments', errors)
+  const { body: again } = await uploadCsv(service, 'repayments', `${errors}L-2,2024-02-12,5,p-2\n`)
   t.match(again, { rows: 2, valid_rows: 1, invalid_rows: 1 })
   t.match(again.errors[0].reason, /amount is required.*payment_reference is required/)
   const { cells } = await service.db
@@ -120,7 +122,7 @@ t.test('a row with too few cells gets no other cells when it is uploaded again',
     .where('migration_id', '=', again.migration_id)
     .where('state', '=', 'valid')
     .executeTakeFirstOrThrow()
-  t.same(JSON.parse(cells).slice(0, 6), ['L-2', '2024-02-12', '5', 'p-2', '', ''])
+  t.same(JSON.parse(cells), ['L-2', '2024-02-12', '5', 'p-2'])
 })
 
 t.test('a row with too many cells keeps all of them, however often it is uploaded', async t => {
@@ -135,7 +137,7 @@ t.test('a row with too many cells keeps all of them, however often it is uploade
       row,
       [
         ...['L-1', '2024-02-12', '1', '000', 'p-1', '', 'paid'],
-        'the row has 8 cells, but the header has 7 columns',
+        'the row has 8 cells, but the header has 7 columns: put quotes around a cell that contains a comma',
       ],
       `round ${round}`,
     )

@@ -20,6 +20,8 @@ const approvals: RowKind = {
     required('day', '05 March 2026', 'the day of the approval'),
   ],
   ids: ['approved_loan'],
+  numbers: [],
+  days: ['day'],
   isHeader: columns => columns.includes('approved_loan'),
   buildsOn: ['loans'],
   rules: [twice(sql`loan_external_id`, 'approved_loan: this loan')],

@@ -420,7 +420,11 @@ t.test(
     const csv = `${repaymentsCsv({ note: 'two\nlines' })}L-1,2024-02-12\nL-1,2024-02-12,1,p\0,,\n`
     const { body } = await uploadCsv(service, 'repayments', csv)
     t.same(body.errors, [
-      { line: 4, reason: 'the row has 2 cells, but the header has 6 columns' },
+      {
+        line: 4,
+        reason:
+          'the row has 2 cells, but the header has 6 columns: end it with the delimiters of its empty cells',
+      },
       { line: 5, reason: 'payment_reference contains a NUL character' },
     ])
   },

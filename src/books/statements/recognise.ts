@@ -31,6 +31,10 @@ export type ReportLayout = {
   format: Format
   /** Our field in each column; empty for a column that is ignored. */
   fields: string[]
+  /** The number of the header's cells, with the empty ones at its end. */
+  width: number
+  /** The fields that a row must reach. */
+  needed: string[]
   /** The file's name of each of our fields. */
   labels: ReadonlyMap<string, string>
   ignored: string[]
@@ -52,9 +56,17 @@ export function recognise(cells: string[], { gateway, gateways }: Place): Report
   return {
     format,
     fields,
+    width: cells.length,
+    needed: neededIn(format, fields),
     labels: new Map(fields.map((field, at) => [field, shown(cells[at])])),
     ignored: fields.flatMap((field, at) => (field === '' ? [shown(cells[at])] : [])),
   }
+}
+
+/** Of a gateway's own report, nobody knows which columns may be left out. */
+function neededIn(format: Format, fields: string[]): string[] {
+  if (format.isSummary) return []
+  return format === ofTemplate ? format.signature : fields
 }
 
 const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)

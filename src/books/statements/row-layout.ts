@@ -3,6 +3,7 @@ import { unescapeFormula } from '../../csv/formula.ts'
 import { placeholder } from '../../csv/made-up-values.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/reading/header.ts'
+import { type RowShape, rowFitter } from '../../csv/reading/row-fit.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
@@ -10,25 +11,34 @@ import { type Place, type ReportLayout, recognise, recogniseHeader } from './rec
 import { plainTime } from './time-cell.ts'
 
 const TIMES = /^(captured_at|event_time|settled_at)$/
-const AMOUNTS = /^(amount|fee|tax|fee_with_tax|debit|credit|event_amount|paid_out|amount_settled)$/
+const AMOUNTS = [
+  ...['amount', 'fee', 'tax', 'fee_with_tax', 'debit', 'credit'],
+  ...['event_amount', 'paid_out', 'amount_settled'],
+]
+/** An ignored column may have numbers, too. */
+const NUMBERS = [...AMOUNTS, '']
 
 /** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
   let layout: ReportLayout
+  let delimiter = ''
   const summary = summaryReader()
   const ignored: string[] = []
   const numbered = partNumbers()
 
   return {
     ignored,
-    header: (header: CsvRow) => use(recogniseHeader(header, place)),
-    columns: () => layout.fields,
+    header(header: CsvRow, separator: string) {
+      delimiter = separator
+      use(recogniseHeader(header, place))
+    },
+    shape: () => shapeOf(layout, delimiter),
     /** Whether the row belongs to a section before the payments. */
-    isBefore({ line, cells }: CsvRow): boolean {
+    isBefore(row: CsvRow): boolean {
       if (!layout.format.isSummary) return false
-      const next = recognise(cells, place)
+      const next = recognise(row.cells, place)
       if (next !== undefined) use(next)
-      else summary.note(layout.format, fieldsIn(cells), line)
+      else summary.note(layout.format, fieldsIn(row.cells), row, shapeOf(layout, delimiter))
       return true
     },
     /** What the rows before the payments state as paid out, each once. */
@@ -60,17 +70,25 @@ export function rowLayout(place: Place) {
   }
 }
 
+function shapeOf({ fields: columns, width, needed }: ReportLayout, delimiter: string): RowShape {
+  return { columns, width, delimiter, needed, numbers: NUMBERS, days: [] }
+}
+
 /** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
 function summaryReader() {
   const settlements = new Map<string, string>()
-  const payouts: { row: ReadRow; line: number }[] = []
+  const payouts: { row: ReadRow; line: number; misfit: string | null }[] = []
+  const fitRow = rowFitter()
   return {
     settlements,
     payouts,
-    note(format: Format, fields: CsvFields, line: number) {
+    note(format: Format, fields: CsvFields, came: CsvRow, shape: RowShape) {
       const { utr, settlement_id } = fields
-      if (utr !== undefined && settlement_id !== undefined) settlements.set(utr, settlement_id)
-      payouts.push({ row: format.read(fields, settlements, null), line })
+      if (settlement_id === undefined) return
+      const { misfit } = fitRow(came, shape)
+      if (utr !== undefined && misfit === null) settlements.set(utr, settlement_id)
+      const row = format.read(fields, settlements, null)
+      payouts.push({ row, line: came.line, misfit })
     },
   }
 }
@@ -108,7 +126,7 @@ function kindErrors({ format, labels }: ReportLayout, fields: CsvFields): string
 
 /** A cell as plain text; what cannot be read is left to the check. */
 function plainly(format: Format, name: string, text: string): string {
-  if (AMOUNTS.test(name)) return ungrouped(text)
+  if (AMOUNTS.includes(name)) return ungrouped(text)
   if (!TIMES.test(name)) return text
   const isIndian = format.isIndian === true
   const time = plainTime(text, { isIndian, isDay: name === 'settled_at' })

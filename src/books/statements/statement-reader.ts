@@ -1,9 +1,10 @@
 import { roundedIds } from '../../csv/damaged-ids.ts'
 import { timeOf } from '../../csv/day-cell.ts'
-import { type CsvFields, misfitOf, withoutEmptyEnd } from '../../csv/fields.ts'
+import type { CsvFields } from '../../csv/fields.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { CsvRow } from '../../csv/reading/header.ts'
+import { rowFitter } from '../../csv/reading/row-fit.ts'
 import type { StatusFields } from '../../payments/gateways/gateway-api.ts'
 import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import type { WithStatus } from '../apis/with-statuses.ts'
@@ -33,7 +34,7 @@ type Use = {
 }
 
 export function statementReader(place: Place, { withStatuses, save }: Use) {
-  let delimiter = ''
+  const fitRow = rowFitter()
   const layout = rowLayout(place)
   const repeats = repeatFinder()
   const roundedIn = roundedIds<Placed>(statementFile.ids)
@@ -45,8 +46,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   return {
     result,
     async header(header: CsvRow, separator: string) {
-      delimiter = separator
-      layout.header(header)
+      layout.header(header, separator)
     },
     read: (batch: CsvRow[], isLast: boolean) => roundedIn(batch.flatMap(placedRow), isLast),
     async save(batch: Judged[]) {
@@ -59,11 +59,10 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
   }
 
   function placedRow(row: CsvRow): Placed[] {
-    const { line, cells: came, file = 0 } = row
+    const { line, file = 0 } = row
     if (layout.isBefore(row)) return []
     result.rows++
-    const cells = withoutEmptyEnd(came, layout.columns().length)
-    const misfit = misfitOf(cells, layout.columns(), delimiter)
+    const { cells, misfit } = fitRow(row, layout.shape())
     const fields = misfit === null ? layout.fieldsIn(cells) : {}
     return [{ line, file, misfit, fields, statusFields: layout.statusFields(fields) }]
   }
@@ -88,8 +87,8 @@ function validPayouts(
   layout: ReturnType<typeof rowLayout>,
   result: { rows: number; errors: Invalid[] },
 ): ReadRow[] {
-  return layout.takePayouts().flatMap(({ row, line }) => {
-    const reasons = errorsOf(row, {}, [])
+  return layout.takePayouts().flatMap(({ row, line, misfit }) => {
+    const reasons = misfit === null ? errorsOf(row, {}, []) : [misfit]
     if (reasons.length === 0) return [row]
     result.rows++
     list(result.errors, line, reasons.map(layout.labelled))

@@ -8,6 +8,8 @@ export type CsvRow = {
   cells: string[]
   /** Which one it came from of files that were joined with their headers. */
   file?: number
+  /** Whether the file ends without ending the line of its last row, this one. */
+  isUnended?: boolean
 }
 
 /** Tabs come from copied tables, semicolons from Excel in countries with a decimal comma, bars from old systems. */

@@ -20,18 +20,20 @@ export async function readCsv<Row>(
   const delimiter = delimiterOf(line)
   const batches = rowBatches(reader, delimiter)
   const records = csvRecords(delimiter, { isBeforeHeader: isSeparatorLine(line) }, batches.add)
+  let lastByte: number | undefined
   try {
     for await (const piece of pieces(bytes, chunks)) {
+      lastByte = piece.at(-1)
       await records.write(piece)
       await batches.afterBytes(piece.length)
     }
     await records.end()
+    await batches.end({ isUnended: lastByte !== LINE_FEED && lastByte !== CARRIAGE_RETURN })
   } catch (error) {
     // The caller may clean up as soon as it gets the error, so no rows may be inserted after that.
     await batches.idle()
     throw records.explained(error)
   }
-  await batches.end()
 }
 
 /** Reads only the first row, and not the rest of the file. */
@@ -58,6 +60,8 @@ async function* pieces(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGener
   }
 }
 
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 /** Old programs end a file with this character, and some fill its last block. */
 const CTRL_Z = 0x1a
 const MAX_CTRL_Z = 128

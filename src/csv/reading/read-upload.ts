@@ -1,15 +1,16 @@
-import type { FileKind } from '../column.ts'
+import type { OwnKind } from '../column.ts'
 import { roundedIds } from '../damaged-ids.ts'
-import { type CsvFields, fieldsOf, misfitOf, withoutEmptyEnd } from '../fields.ts'
+import { type CsvFields, fieldsOf } from '../fields.ts'
 import { unescapeFormula } from '../formula.ts'
 import { decode } from './decode.ts'
 import { type FileType, refuseOtherTypes } from './file-type.ts'
-import { columnsOf } from './header.ts'
+import { type CsvRow, columnsOf } from './header.ts'
 import { readCsv } from './read-csv.ts'
+import { isUnsettled, type RowShape, rowFitter } from './row-fit.ts'
 import { noRows } from './unreadable-file.ts'
 
 export type UploadPlace = {
-  kind: FileKind
+  kind: OwnKind
   /** The types of files that may be uploaded by mistake. */
   others: FileType[]
   /** Where the caller finds the template. */
@@ -42,31 +43,42 @@ export async function readUpload<Row>(
   { kind, others, templateUrl }: UploadPlace,
   reader: Reader<Row>,
 ): Promise<number> {
-  let columns: string[] = []
-  let delimiter = ''
+  let shape: RowShape
   let count = 0
+  const fitRow = rowFitter()
   const roundedIn = roundedIds<Omit<UploadRow, 'rounded'>>(kind.ids)
   await readCsv(decode(bytes), {
     async header(header, separator) {
-      delimiter = separator
       refuseOtherTypes(header.cells, `a file of ${kind.type}`, others)
-      columns = columnsOf(header, kind, templateUrl)
+      const columns = columnsOf(header, kind, templateUrl)
+      shape = shapeOf(kind, columns, header.cells.length, separator)
       await reader.header?.(columns, separator)
     },
     read(batch, isLast) {
       count += batch.length
-      const rows = batch.map(({ line, cells }) => ({ line, ...fitted(cells, columns, delimiter) }))
+      const rows = batch.map(row => ({ line: row.line, ...fitted(row) }))
       return roundedIn(rows, isLast).map(reader.check)
     },
     save: reader.save,
   })
   if (count === 0) throw noRows()
   return count
+
+  function fitted(row: CsvRow) {
+    const { cells, misfit } = fitRow({ ...row, cells: row.cells.map(unescapeFormula) }, shape)
+    const fields = misfit === null ? fieldsOf(shape.columns, cells) : {}
+    return isUnsettled(fields.reason)
+      ? { cells, misfit: fields.reason as string, fields: {} }
+      : { cells, misfit, fields }
+  }
 }
 
-/** Empty columns at the end are dropped in every file, because an errors file may come back without its reasons. */
-function fitted(came: string[], columns: string[], delimiter: string) {
-  const cells = withoutEmptyEnd(came, columns.length).map(unescapeFormula)
-  const misfit = misfitOf(cells, columns, delimiter)
-  return { cells, misfit, fields: misfit === null ? fieldsOf(columns, cells) : {} }
+function shapeOf(
+  { columns: known, numbers, days }: OwnKind,
+  columns: string[],
+  width: number,
+  delimiter: string,
+): RowShape {
+  const needed = known.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  return { columns, width, delimiter, needed, numbers, days }
 }

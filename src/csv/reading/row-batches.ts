@@ -32,7 +32,9 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
       bytesOfBatch += count
       if (rows.length >= BATCH_SIZE.rows || bytesOfBatch >= BATCH_SIZE.bytes) await hand(false)
     },
-    async end() {
+    async end({ isUnended }: { isUnended: boolean }) {
+      const last = rows.at(-1)
+      if (last !== undefined) last.isUnended = isUnended
       await hand(true)
       await saving
     },

@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type FileKind, optional, required } from '../../csv/column.ts'
+import { type OwnKind, optional, required } from '../../csv/column.ts'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
@@ -15,9 +15,11 @@ import { isEmptyPeriod, NewReference, PERIOD_RULE, REFERENCE_KINDS } from './ref
 /** A file has some two million rows. */
 export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 MiB' }
 
-export const referenceFile: FileKind = {
+export const referenceFile: OwnKind = {
   type: 'references',
   ids: ['value', 'external_loan_id'],
+  numbers: [],
+  days: [],
   columns: [
     required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
     required('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),

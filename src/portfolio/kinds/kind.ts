@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely'
-import type { FileKind } from '../../csv/column.ts'
+import type { OwnKind } from '../../csv/column.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import type { Database } from '../../database/database.ts'
 import type { NewOperation } from '../../engine/accept.ts'
@@ -25,7 +25,7 @@ export type RowReader = {
   steps(fields: CsvFields): NewOperation[]
 }
 
-export type RowKind = FileKind & {
+export type RowKind = OwnKind & {
   isHeader(columns: string[]): boolean
   /** The types that this one depends on: they run first, and never at the same time on the same loan. */
   buildsOn: string[]

@@ -14,7 +14,7 @@ const CODES = {
   externalIds: ['client_external_id', 'loan_external_id'],
 }
 /** The days in chronological order; each may equal the one before. */
-const DAYS = [
+export const DAYS = [
   'client_activation_date',
   'submitted_on_date',
   'approved_on_date',

@@ -1,7 +1,7 @@
 import type { CsvFields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import type { RowKind } from '../kind.ts'
-import { checkRow } from './check-row.ts'
+import { checkRow, DAYS } from './check-row.ts'
 import { loanColumns } from './columns.ts'
 import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
@@ -11,6 +11,8 @@ export const loans: RowKind = {
   type: 'loans',
   columns: loanColumns,
   ids: ['client_external_id', 'loan_external_id', 'utr_payment_id'],
+  numbers: ['principal', 'interest_rate_per_period', 'disbursed_amount'],
+  days: DAYS,
   isHeader: columns => columns.includes('client_external_id'),
   buildsOn: [],
   rules: loanRules,

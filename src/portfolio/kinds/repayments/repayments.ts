@@ -21,6 +21,8 @@ export const repayments: RowKind = {
   type: 'repayments',
   columns: repaymentColumns,
   ids: ['loan_external_id', 'payment_reference'],
+  numbers: ['amount'],
+  days: ['transaction_date'],
   isHeader: columns => columns.includes('payment_reference'),
   buildsOn: ['loans'],
   rules: repaymentRules,
