@@ -23,8 +23,11 @@ const NAMES = {
 const YEAR = '(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})'
 const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)'
 
-/** Exactly the days that exist, for programs that read our contract. */
-export const DAY_PATTERN = `^((0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 ${inAnyCase(['February'])} ${LEAP_YEAR})$`
+/** A pattern of exactly the days that exist, unanchored. */
+export const NAMED_DAYS = `(0[1-9]|1[0-9]|2[0-8]) (${NAMES.all}) ${YEAR}|(29|30) (${NAMES.ofThirty}) ${YEAR}|31 (${NAMES.ofThirtyOne}) ${YEAR}|29 ${inAnyCase(['February'])} ${LEAP_YEAR}`
+
+/** The same for programs that read our contract. */
+export const DAY_PATTERN = `^(${NAMED_DAYS})$`
 
 /** A pattern for the names in any case, for which JSON Schema has no flag. */
 function inAnyCase(names: string[]): string {

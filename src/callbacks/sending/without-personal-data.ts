@@ -1,42 +1,53 @@
+import { NAMED_DAYS } from '../../day.ts'
 import { PERSONAL_MEMBERS } from '../../operations/personal-members.ts'
 
-/** Ids and codes stay as they are, even where a name is the same text. */
-const KEPT = /(id|code)$/i
+const IDS = /id$/i
+/** Ids, codes, days and how days are written stay as they are, even where a name is the same text. */
+const KEPT = /(id|code|date|locale|format)$/i
 const REMOVED = '[removed]'
-/** A shorter value, such as a two-letter name, is replaced only where it is a whole word, outside ids and codes. */
+/** A shorter value, such as a two-letter name, is replaced only where it is no part of an id or a code. */
 const SHORTEST_VALUE = 3
 const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
+const SPECIAL = /[\\^$.*+?()[\]{}|]/g
+
+type Clean = (text: string) => string
 
 /** @param data the operation's data: its personal values are replaced wherever a text repeats them */
 export function withoutPersonalData<T>(value: T, data: object): T {
-  const values = Object.entries(data)
-    .filter(([name, one]) => PERSONAL_MEMBERS.test(name) && typeof one === 'string')
-    .map(([, one]) => (one as string).trim())
-    .filter(one => one.length >= SHORTEST_VALUE || /^\p{L}+$/u.test(one))
-    // The longest value comes first: one may contain another.
-    .sort((a, b) => b.length - a.length)
-    .map(patternOf)
-  return cleaned(value, [E_MAIL, ...values]) as T
+  const textsOf = (members: RegExp) =>
+    Object.entries(data)
+      .filter(([name, one]) => members.test(name) && typeof one === 'string')
+      .map(([, one]) => (one as string).trim())
+      .filter(one => one.length >= SHORTEST_VALUE || /^\p{L}+$/u.test(one))
+  const values = new Set(textsOf(PERSONAL_MEMBERS))
+  if (values.size === 0) return cleaned(value, withoutAddresses) as T
+  // The longest text comes first: one may contain another, as an id contains a name.
+  const texts = [...values, ...textsOf(IDS)].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp([...texts.map(wholeWord), NAMED_DAYS].join('|'), 'gu')
+  const clean: Clean = text =>
+    withoutAddresses(text.replace(pattern, found => (values.has(found) ? REMOVED : found)))
+  return cleaned(value, clean) as T
 }
 
-/** A short value consists of letters, which need no escaping. */
-function patternOf(value: string): string | RegExp {
-  if (value.length >= SHORTEST_VALUE) return value
-  const partOfWord = String.raw`[\p{L}\p{M}\p{N}_.-]`
-  return new RegExp(`(?<!${partOfWord})${value}(?!${partOfWord})`, 'gu')
+const withoutAddresses: Clean = text => text.replaceAll(E_MAIL, REMOVED)
+
+/** In "invalid", "ali" is no name. */
+function wholeWord(text: string): string {
+  const partOfWord =
+    text.length < SHORTEST_VALUE ? String.raw`[\p{L}\p{M}\p{N}_.-]` : String.raw`[\p{L}\p{M}\p{N}_]`
+  return `(?<!${partOfWord})${text.replace(SPECIAL, '\\$&')}(?!${partOfWord})`
 }
 
-function cleaned(value: unknown, values: (string | RegExp)[]): unknown {
-  if (typeof value === 'string')
-    return values.reduce<string>((text, one) => text.replaceAll(one, REMOVED), value)
-  if (Array.isArray(value)) return value.map(one => cleaned(one, values))
+function cleaned(value: unknown, clean: Clean): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (Array.isArray(value)) return value.map(one => cleaned(one, clean))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !PERSONAL_MEMBERS.test(name))
       .map(([name, one]) => [
         name,
-        typeof one === 'string' && KEPT.test(name) ? one : cleaned(one, values),
+        typeof one === 'string' && KEPT.test(name) ? one : cleaned(one, clean),
       ]),
   )
 }
