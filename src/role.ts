@@ -32,6 +32,7 @@ import { openSlots, type Slots } from './ledger/slots/slots.ts'
 import { type Health, health } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { listenForOps } from './ops/ops-port.ts'
+import { showReadiness } from './ops/show-readiness.ts'
 import { openTraces } from './ops/traces/open-traces.ts'
 import type { Traces } from './ops/traces/traces.ts'
 import type { Job } from './queue/job.ts'
@@ -85,6 +86,7 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const watching = [pauses, ...tendSlots({ db, ledger, slots }, config, log)]
   let worker: Worker | undefined
   const readiness = openHealth(db, config, watch, () => worker?.breakerState())
+  watching.push(showReadiness(metrics.registry, config.ROLE, readiness, log))
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const patient = openDatabase(config.DATABASE_URL, {
     max: MAX_CONCURRENT_LONG_STATEMENTS,

@@ -21,12 +21,13 @@ export function clockGauge(registry: Registry, db: Database, log: Pick<Log, 'war
     help: 'How far the clock of this process is ahead of the database’s; below zero if it is behind',
     registers: [registry],
   })
-  return measureEvery(async () => {
+  const refresh = async () => {
     const seconds = await clockDifference(db)
     difference.set(seconds)
     const differs = complaint(seconds)
     if (differs !== undefined) log.warn({ seconds }, `the clock of this process ${differs}`)
-  }, log)
+  }
+  return measureEvery({ refresh, forget: () => difference.remove() }, log)
 }
 
 function complaint(seconds: number): string | undefined {

@@ -6,13 +6,23 @@ import { startLoop } from '../queue/loop.ts'
 const EVERY_MS = 15_000
 /** A process that starts has more urgent work than to count a backlog. */
 const FIRST_AFTER_MS = 2_000
+/** A database that restarts, or fails over, is back sooner. Older figures would pass for today's. */
+const MAX_ROUNDS_MISSED = 8
 
-/** While the database is unavailable, gauges keep their last values. */
+type Figures = {
+  refresh(): Promise<void>
+  /** Leaves the figures out of later scrapes, until they are refreshed. */
+  forget(): void
+}
+
 export function measureEvery(
-  refresh: () => Promise<void>,
+  { refresh, forget }: Figures,
   log: Pick<Log, 'warn'>,
   everyMs = EVERY_MS,
 ): Job {
+  // Until the first round, a gauge without labels would show 0.
+  forget()
+  const tooOld = setTimeout(forget, MAX_ROUNDS_MISSED * everyMs)
   let isStarting = true
   const look = async () => {
     if (isStarting) {
@@ -20,10 +30,17 @@ export function measureEvery(
       return FIRST_AFTER_MS
     }
     await refresh()
+    tooOld.refresh()
     return everyMs
   }
-  return startLoop(look, {
+  const loop = startLoop(look, {
     everyMs,
     onError: error => log.warn({ err: error }, 'gauges could not be refreshed'),
   })
+  return {
+    async stop() {
+      await loop.stop()
+      clearTimeout(tooOld)
+    },
+  }
 }

@@ -23,23 +23,35 @@ type Context = { metrics: { registry: Registry }; patient: Database; log: Pick<L
 
 export function measure(measured: Measured[], everyMs?: number): (context: Context) => Job {
   return ({ metrics: { registry }, patient: db, log }) => {
-    const shows = measured.map(({ metrics, query }) => {
-      const show = Object.entries(metrics).map(metric => openMetric(metric, registry))
-      return async () => {
-        const { rows } = await query.execute(db)
-        for (const one of show) one(rows as Row[])
-      }
-    })
+    const opened = measured.map(({ metrics, query }) => ({
+      query,
+      metrics: Object.entries(metrics).map(metric => openMetric(metric, registry)),
+    }))
     const refresh = async () => {
-      for (const show of shows) await show()
+      const shows: (() => void)[] = []
+      for (const { query, metrics } of opened) {
+        const { rows } = await query.execute(db)
+        shows.push(
+          ...metrics.map(
+            ({ show }) =>
+              () =>
+                show(rows as Row[]),
+          ),
+        )
+      }
+      // All together: what a round that fails had shown would be forgotten by nobody.
+      for (const show of shows) show()
     }
-    return measureEvery(refresh, log, everyMs)
+    const forget = () => {
+      for (const { forget } of opened.flatMap(({ metrics }) => metrics)) forget()
+    }
+    return measureEvery({ refresh, forget }, log, everyMs)
   }
 }
 
 type Row = Record<string, string | number | null>
 
-function openMetric([column, metric]: [string, Metric], registry: Registry): (rows: Row[]) => void {
+function openMetric([column, metric]: [string, Metric], registry: Registry) {
   const { name, help, labels = [], isTotal } = metric
   const opened = new (isTotal ? Counter : Gauge)({
     name,
@@ -47,12 +59,19 @@ function openMetric([column, metric]: [string, Metric], registry: Registry): (ro
     labelNames: labels,
     registers: [registry],
   })
-  return rows => {
-    opened.reset()
-    for (const row of rows) {
-      const value = row[column]
-      const series = Object.fromEntries(labels.map(label => [label, String(row[label])]))
-      if (value != null) opened.inc(series, Number(value))
-    }
+  return {
+    show(rows: Row[]) {
+      opened.reset()
+      for (const row of rows) {
+        const value = row[column]
+        const series = Object.fromEntries(labels.map(label => [label, String(row[label])]))
+        if (value != null) opened.inc(series, Number(value))
+      }
+    },
+    forget() {
+      opened.reset()
+      // Without labels, a reset leaves a 0.
+      if (labels.length === 0) opened.remove()
+    },
   }
 }

@@ -25,20 +25,17 @@ export function unrecordedGauge(
   let place = START
   let found = 0
   let foundBefore = 0
-  return measureEvery(
-    async () => {
-      const { rows } = await sql<{ events: number; source: string | null; id: string }>`
-        select events::integer as events, last_source as source, last_id as id
-          from core.unrecorded(${place.source}, ${place.id}, ${EVENTS_AT_ONCE})`.execute(db)
-      const [{ events, source, id } = { events: 0, source: null, id: '' }] = rows
-      found += events
-      const isEnd = source === null
-      if (isEnd) foundBefore = found
-      unrecorded.set(Math.max(found, foundBefore))
-      if (isEnd) found = 0
-      place = isEnd ? START : { source, id }
-    },
-    log,
-    everyMs,
-  )
+  const refresh = async () => {
+    const { rows } = await sql<{ events: number; source: string | null; id: string }>`
+      select events::integer as events, last_source as source, last_id as id
+        from core.unrecorded(${place.source}, ${place.id}, ${EVENTS_AT_ONCE})`.execute(db)
+    const [{ events, source, id } = { events: 0, source: null, id: '' }] = rows
+    found += events
+    const isEnd = source === null
+    if (isEnd) foundBefore = found
+    unrecorded.set(Math.max(found, foundBefore))
+    if (isEnd) found = 0
+    place = isEnd ? START : { source, id }
+  }
+  return measureEvery({ refresh, forget: () => unrecorded.remove() }, log, everyMs)
 }

@@ -6,6 +6,7 @@ import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
+import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { clientData, newName } from '../support/ledger/loans.ts'
 import { fires, type History, type Scrape, samplesIn } from '../support/ops/promql.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
@@ -65,6 +66,34 @@ t.test('no alert fires on a healthy system, and one does when part of it is down
   t.has(after(cutOff), ['LoanopsLedgerDown'], 'a ledger that is down')
 })
 
+t.test('an alert fires while a role cannot reach the database, though intake goes on', async t => {
+  const { targets, call, database } = await startTargets(t)
+  const idle = await targets()
+  database.goAway()
+  const { status } = await call('POST', '/api/ledger/operate', {
+    status: 'CLIENT_CREATE',
+    data: clientData(newName('C')),
+  })
+  t.equal(status, 202)
+  const cutOff = await until(async () => {
+    const now = await targets()
+    return now.some(({ text }) => /^loanops_ready\{role="worker"\} 0$/m.test(text)) && now
+  })
+  const history = (now: Target[]) => [...lasting(idle, QUIET_MINUTES), ...lasting(now, 10)]
+  t.has(firing(history(cutOff)), ['LoanopsNotReady', 'LoanopsProcessNotReady'])
+  const oneOfTwo = cutOff.filter(({ instance }) => instance === 'worker-1')
+  const others = idle.filter(({ instance }) => instance !== 'worker-1')
+  t.same(
+    firing(history([...others, ...oneOfTwo])),
+    ['LoanopsProcessNotReady'],
+    'one of two workers',
+  )
+  database.comeBack()
+  await until(async () =>
+    (await targets()).every(({ text }) => /^loanops_ready\{.*\} 1$/m.test(text)),
+  )
+})
+
 t.test('every metric of a rule is exported', async t => {
   const { targets } = await startTargets(t)
   const text = (await targets()).map(target => target.text).join('\n')
@@ -99,13 +128,14 @@ function lasting(targets: Target[], minutes: number): History {
   return Array<Scrape>(minutes).fill(scrape)
 }
 
-/** What two apis and two workers export: of each role, one is running, and counted twice. */
+/** What two apis and two workers export: of each role, one is running, and counted twice. `database` is the worker's way. */
 async function startTargets(t: Test) {
   const { url } = await freshDatabase(t)
   const ledger = await startSandbox({ port: 0 })
-  const start = (ROLE: string) =>
+  const database = await startPostgresProxy(t, url)
+  const start = (ROLE: string, url: string) =>
     startRole(readConfig(testEnv(url, ledger.url, { ROLE, LENDERS_DEFAULT })), logger('silent'))
-  const [api, worker] = await Promise.all([start('api'), start('worker')])
+  const [api, worker] = await Promise.all([start('api', url), start('worker', database.url)])
   let isLedgerUp = true
   const stopLedger = async () => {
     if (isLedgerUp) await ledger.close()
@@ -122,5 +152,5 @@ async function startTargets(t: Test) {
       [1, 2].map(i => ({ instance: `${role}-${i}`, text })),
     )
   }
-  return { targets, call: caller(api.url), stopLedger }
+  return { targets, call: caller(api.url), stopLedger, database }
 }

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { Gauge } from 'prom-client'
 import { LOCKS } from '../../database/locks.ts'
 import type { WorkerContext } from '../../engine/feature.ts'
 import type { Job } from '../../queue/job.ts'
@@ -8,15 +7,10 @@ import { restAfter, startLoop } from '../../queue/loop.ts'
 /** Every change of a payment or a statement marks its day: a batch, a fetch, a read-back, a decision. */
 const EVERY_MS = 5_000
 
-type Context = Pick<WorkerContext, 'patient' | 'log' | 'metrics'>
+type Context = Pick<WorkerContext, 'patient' | 'log'>
 type Lost = { lender: string; gateway: string; currency: string }
 
-export function runReconciliation({ patient, log, metrics }: Context): Job {
-  const unbalanced = new Gauge({
-    name: 'loanops_unbalanced_days',
-    help: 'Days of a lender and gateway that were balanced and no longer are',
-    registers: [metrics.registry],
-  })
+export function runReconciliation({ patient, log }: Context): Job {
   return startLoop(
     async stopping => {
       const startedAt = performance.now()
@@ -25,7 +19,6 @@ export function runReconciliation({ patient, log, metrics }: Context): Job {
         for (const lost of await reconcile({ patient }, day))
           log.warn({ day, ...lost }, 'day is no longer balanced')
       }
-      unbalanced.set(await countUnbalanced({ patient }))
       // Today is marked again and again, and takes longer with each of its payments.
       return restAfter(startedAt, EVERY_MS)
     },
@@ -53,10 +46,4 @@ function reconcile({ patient }: Pick<Context, 'patient'>, day: string): Promise<
       select lender, gateway, currency from core.reconcile_day(${day})`.execute(trx)
     return rows
   })
-}
-
-async function countUnbalanced({ patient }: Pick<Context, 'patient'>): Promise<number> {
-  const { rows } = await sql<{ days: number }>`
-    select count(*)::integer as days from ops.unbalanced_day`.execute(patient)
-  return rows[0]?.days ?? 0
 }

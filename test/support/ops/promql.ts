@@ -21,6 +21,7 @@ const MATCH: Record<string, (value: string, wanted: string) => boolean> = {
 }
 const AGGREGATE: Record<string, (values: number[]) => number> = {
   max: values => Math.max(...values),
+  min: values => Math.min(...values),
   sum: values => values.reduce((sum, value) => sum + value, 0),
   count: values => values.length,
 }

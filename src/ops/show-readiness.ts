@@ -1,0 +1,34 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Log } from '../log/log.ts'
+import type { Job } from '../queue/job.ts'
+import { startLoop } from '../queue/loop.ts'
+import type { Health } from './health.ts'
+
+/** With the time that an answer may take, an outage shows within 10 s. */
+const EVERY_MS = 5_000
+
+/**
+ * While the database is away, only this gauge shows it. It does not ask at the scrape, where callers who wait for a
+ * connection would be its own.
+ */
+export function showReadiness(
+  registry: Registry,
+  role: string,
+  health: Health,
+  log: Pick<Log, 'warn'>,
+): Job {
+  const ready = new Gauge({
+    name: 'loanops_ready',
+    help: '1 for each process that readyz finds ready, 0 for any other, by its role',
+    labelNames: ['role'],
+    registers: [registry],
+  })
+  const look = async () => {
+    const { status } = await health()
+    ready.set({ role }, Number(status === 'ready'))
+  }
+  return startLoop(look, {
+    everyMs: EVERY_MS,
+    onError: error => log.warn({ err: error }, 'readiness could not be determined'),
+  })
+}
