@@ -276,6 +276,7 @@ const PAGES = [
   '/console/operations?status=failed',
   '/console/payments',
   '/console/payments/gateway_a/pay_posted',
+  '/console/payments/gateway_a/rfnd_1?kind=refund',
   '/console/loans/L-1001?ledger=now',
   '/console/clients/C-1001',
   '/console/books?from=2026-02-01&to=2026-02-28',

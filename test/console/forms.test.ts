@@ -98,6 +98,25 @@ t.test('the form of an unreadable refund or dispute offers every outcome but pos
   }
 })
 
+t.test('a refund that names no loan is booked by hand on one that the form names', async t => {
+  const [id, of] = ['rfnd_loanless', 'pay_loanless']
+  for (const event of [capturedA({ id: of, notes: {} }), refundA({ id, of })]) {
+    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+    await runBatch(url)
+  }
+  const path = `/console/payments/gateway_a/${id}`
+  const form = parse((await operator(`${path}?kind=refund`)).text).querySelector(
+    `form[action^="${path}/resolve"]`,
+  )
+  const value = (name: string) => form?.querySelector(`input[name=${name}]`)?.attributes.value
+  t.equal(value('external_loan_id'), '')
+  const typed = { outcome: 'handled', note: 'by hand', external_loan_id: 'L-1001' }
+  const fields = { ...typed, ledger_transaction_id: '1', if_match: value('if_match') ?? '' }
+  t.equal((await operator(form?.attributes.action ?? '', fields)).status, 303)
+  const { body } = await call('GET', `/api/payments/gateway_a/${id}?kind=refund`)
+  t.match(body.payment, { state: 'handled', external_loan_id: 'L-1001' })
+})
+
 t.test('a form that comes too late shows what happened meanwhile and what was typed', async t => {
   const path = '/console/payments/gateway_a/pay_unknown_loan'
   const token = await tokenOf(operator, path, `${path}/assign`)

@@ -101,10 +101,10 @@ ${canDecide ? html`<option value="handled">handled: booked by hand</option><opti
 ${isDecided(payment) ? html`<option value="reopen">reopen: back to suspense</option>` : nothing}
 </select></label>
 <label>Note <textarea name="note" required maxlength="1000" rows="2"></textarea></label>
+${canDecide ? loanField(loan, canPost) : nothing}
 ${
   canPost
     ? html`<fieldset><legend>For <code>post</code></legend>
-<label>Loan <input name="external_loan_id" maxlength="100" value="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
 <label>Amount <input name="amount" inputmode="decimal" pattern="\\s*\\d+(\\.\\d{1,2})?\\s*" title="Digits without commas, such as 123456.78" value="${amount ?? ''}"></label>
 <label>Paid on <input name="paid_on" placeholder="05 March 2026"></label>
 <small>The day as 05 March 2026 or 2026-03-05; at most the captured amount.</small></fieldset>`
@@ -117,6 +117,18 @@ ${
     : nothing
 }
 <button type="submit">Resolve</button></form>`
+}
+
+/** Left empty, the loan of a refund or chargeback stays the one of its payment. */
+function loanField(loan: string | null, canPost: boolean): Html {
+  const [value, use] = canPost
+    ? [loan, html`For <code>post</code>, and the loan of the transaction for <code>handled</code>.`]
+    : [
+        null,
+        html`For <code>handled</code>: the loan of the transaction${loan === null ? '' : ', if it is another one'}.`,
+      ]
+  return html`<label>Loan <input name="external_loan_id" maxlength="100" value="${value ?? ''}" placeholder="${loan ?? ''}" autocapitalize="none" spellcheck="false"></label>
+<small>${use}</small>`
 }
 
 function titleFor({ state, objection }: PaymentItem): string {
