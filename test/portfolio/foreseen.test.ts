@@ -3,7 +3,9 @@ import { lendersFile } from '../support/config/lenders-file.ts'
 import { driver } from '../support/ledger/ledger-driver.ts'
 import { clientData, control, givenCharge } from '../support/ledger/loans.ts'
 import { givenProduct } from '../support/ledger/products.ts'
+import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
+import { withLedger } from '../support/payments/payments.ts'
 import { migrateCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService } from '../support/service.ts'
@@ -152,3 +154,37 @@ async function givenUser(url: string, username: string, permissions: string[]) {
     repeatPassword: PASSWORD,
   })
 }
+
+t.test(
+  'an earlier repayment of a progressive loan that recalculates interest is foreseen as taken',
+  async t => {
+    const { proxy, service } = await throughProxy(t)
+    await withLedger(service).loan('P-1')
+    const row = (day: string) => ({
+      loan_external_id: 'P-1',
+      transaction_date: day,
+      payment_reference: day,
+    })
+    await migrateCsv(service, 'repayments', repaymentsCsv(row('2024-04-15')))
+    proxy.interferences.push({
+      of: '/loan',
+      on: 'reads',
+      alters({ body }) {
+        for (const one of Array.isArray(body) ? body : [body])
+          Object.assign(one, {
+            isInterestRecalculationEnabled: true,
+            loanScheduleType: { id: 2, code: 'PROGRESSIVE', value: 'Progressive' },
+          })
+      },
+    })
+    const csv = repaymentsCsv(row('2024-02-15'), row('2024-03-15'), row('2024-05-15'))
+    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+    t.match(dry_run, { would_change: 3, refused: 0 })
+    t.match(await migrateCsv(service, 'repayments', csv), { done: 3, failed: 0 })
+    const { body } = await service.call('POST', '/api/ledger/check')
+    const { found } = body.findings.find(
+      ({ check }: { check: string }) => check === 'product_interest_recalculation',
+    )
+    t.match(found, /each payment changes the schedule$/)
+  },
+)

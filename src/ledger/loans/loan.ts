@@ -8,6 +8,11 @@ export type Option = { id: number }
 /** The ledger rounds amounts to its decimals or, if it has none, to its multiples. */
 export type LedgerCurrency = { code: string; decimalPlaces: number; inMultiplesOf?: number }
 
+/** Only ledgers since 1.9 have two types of schedules. */
+export type ScheduleType = { code: string }
+export const isProgressive = ({ loanScheduleType }: { loanScheduleType?: ScheduleType }) =>
+  loanScheduleType?.code === 'PROGRESSIVE'
+
 export type LedgerLoan = OwnTerms & {
   id: number
   externalId: string
@@ -35,6 +40,7 @@ export type LedgerLoan = OwnTerms & {
   isFloatingInterestRate?: boolean
   interestRateDifferential?: number
   isInterestRecalculationEnabled?: boolean
+  loanScheduleType?: ScheduleType
   expectedFirstRepaymentOnDate?: Day
   interestChargedFromDate?: Day
   timeline: {

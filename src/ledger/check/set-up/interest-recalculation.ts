@@ -1,3 +1,4 @@
+import { isProgressive } from '../../loans/loan.ts'
 import type { Check } from '../finding.ts'
 import { eachProduct, shown } from './products.ts'
 
@@ -9,7 +10,7 @@ export const interestRecalculation: Check = {
       shown(product, 'isInterestRecalculationEnabled')
         ? {
             state: 'differs',
-            found: `${product.name} recalculates interest: each payment changes the schedule, and only the last one can be undone`,
+            found: `${product.name} recalculates interest: each payment changes the schedule${isProgressive(product) ? '' : ', and only the last one can be undone'}`,
             remedy:
               'If the lender’s schedules are fixed, switch it off in the product at the ledger',
           }

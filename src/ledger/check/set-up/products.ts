@@ -1,4 +1,5 @@
 import { ledgerPath } from '../../calls/path.ts'
+import type { ScheduleType } from '../../loans/loan.ts'
 import type { LoanProduct } from '../../loans/product.ts'
 import { type Checked, type CheckedLender, type Found, foundUnread } from '../finding.ts'
 import { type Reads, Unread } from '../reads.ts'
@@ -9,6 +10,7 @@ const PRODUCTS = ledgerPath(['loanproducts'])
 export type ListedProduct = LoanProduct & {
   status?: string
   isInterestRecalculationEnabled?: boolean
+  loanScheduleType?: ScheduleType
   multiDisburseLoan?: boolean
   maxTrancheCount?: number
   allowApprovedDisbursedAmountsOverApplied?: boolean

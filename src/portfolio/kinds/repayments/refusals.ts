@@ -2,7 +2,7 @@ import { isoDay, textOfIso } from '../../../day.ts'
 import type { Reader } from '../../../ledger/calls/client.ts'
 import { clientNumbered } from '../../../ledger/client-record.ts'
 import { sortable } from '../../../ledger/day-format.ts'
-import { ACTIVE, TAKE_REPAYMENTS } from '../../../ledger/loans/loan.ts'
+import { ACTIVE, isProgressive, TAKE_REPAYMENTS } from '../../../ledger/loans/loan.ts'
 import {
   isTransactionOfAnotherLoan,
   type LoanWithTransactions,
@@ -91,9 +91,9 @@ function beforeActivation(activatedOn: string | undefined, day: string): string[
     : []
 }
 
-/** Where interest is recalculated, no repayment may be earlier than another. */
+/** Where interest is recalculated, no repayment of a cumulative schedule may be earlier than another. */
 function beforeLast(loan: LoanWithTransactions, day: string): string[] {
-  if (!loan.isInterestRecalculationEnabled) return []
+  if (!loan.isInterestRecalculationEnabled || isProgressive(loan)) return []
   const repaid = (loan.transactions ?? []).filter(
     one => one.type?.repayment === true && isNotReversed(one),
   )
