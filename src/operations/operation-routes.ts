@@ -18,6 +18,7 @@ import { liveQueue } from '../engine/queue.ts'
 import { closed, oneOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
+import { takeOnce } from '../http/repeated-header.ts'
 import { bodyIsCheckedLater } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Traces } from '../ops/traces/traces.ts'
@@ -115,6 +116,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
       {
         schema: operateSchema(catalogue),
         config: { needs: 'submit' },
+        preValidation: takeOnce('idempotency-key'),
         validatorCompiler: bodyIsCheckedLater,
       },
       async (request, reply) => {

@@ -91,6 +91,23 @@ test('an invalid header is refused as a header, not as a query', async t => {
   ])
 })
 
+test('an Idempotency-Key that a retry adds again is the same key, and another one is refused', async t => {
+  const body = JSON.stringify(approval)
+  const send = async (...keys: string[]) =>
+    raw(
+      `POST /api/ledger/operate HTTP/1.1\r\n${HEAD}content-length: ${body.length}\r\n${keys.map(key => `Idempotency-Key: ${key}\r\n`).join('')}\r\n${body}`,
+    )
+  const first = await send('k'.repeat(200))
+  t.match(first, /^HTTP\/1.1 202 /)
+  accepted++
+  t.same(problemIn(await send('k'.repeat(200), 'k'.repeat(200))), problemIn(first))
+  t.match(problemIn(await send('k-1', 'k-2')), {
+    status: 400,
+    code: 'INVALID_HEADER',
+    errors: [{ path: '/idempotency-key', message: /^is sent more than once/ }],
+  })
+})
+
 test('any content type other than JSON is refused', async t => {
   for (const type of [
     'text/plain',

@@ -1,0 +1,11 @@
+import type { FastifyRequest } from 'fastify'
+import { FieldErrors } from './problem.ts'
+
+/** A hook: takes a header that is sent twice once. A retry may add it to the one that is there; Node joins both to another. */
+export const takeOnce = (name: string) => async (request: FastifyRequest) => {
+  const all = request.raw.headersDistinct[name] ?? []
+  if (all.length < 2) return
+  const errors = [{ path: `/${name}`, message: 'is sent more than once, with different values' }]
+  if (new Set(all).size > 1) throw new FieldErrors('INVALID_HEADER', errors, 'header')
+  request.raw.headers[name] = all[0]
+}
