@@ -188,3 +188,16 @@ t.test(
     t.match(found, /each payment changes the schedule$/)
   },
 )
+
+t.test('a dry run refuses a repayment on a closed loan where the ledger blocks it', async t => {
+  const service = withLedger(await startTestService(t, {}, { flags: ['block-closed'] }))
+  await service.loan('B-1', { principal: 12_000 })
+  const row = { loan_external_id: 'B-1', transaction_date: '2024-04-15', amount: '12000' }
+  await migrateCsv(service, 'repayments', repaymentsCsv(row))
+  const csv = repaymentsCsv({ ...row, amount: '10', payment_reference: 'late' })
+  const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+  matchEach(t, dry_run.findings, [
+    { finding: 'refused', reason: /^the loan accepts no repayments: Closed/ },
+  ])
+  t.match(await migrateCsv(service, 'repayments', csv), { failed: 1 })
+})

@@ -5,7 +5,12 @@ import { ifReadable } from '../calls/if-readable.ts'
 import { ledgerPath } from '../calls/path.ts'
 import { today } from '../day-format.ts'
 import { cached } from './cached.ts'
-import { CONFIGURATIONS, type Configurations, configurationIn } from './configurations.ts'
+import {
+  CONFIGURATIONS,
+  type Configuration,
+  type Configurations,
+  configurationIn,
+} from './configurations.ts'
 
 /**
  * The dates are cached for a short time, because a dry run may follow soon after a change at the ledger, but long
@@ -19,13 +24,16 @@ export type Calendar = {
   businessDate(): Promise<string>
   /** The opening date of the office of new clients; undefined if our user may not read it. */
   openingDate(): Promise<string | undefined>
+  /** Whether the ledger refuses repayments on closed and overpaid loans; false if our user may not read it. */
+  blocksClosed(): Promise<boolean>
 }
 
 export function openCalendar(
   ledger: Reader,
   { LEDGER_OFFICE_ID, LEDGER_TIMEZONE }: Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_TIMEZONE'>,
 ): Calendar {
-  const businessDate = cached(CACHED_MS, () => readBusinessDate(ledger))
+  const switches = cached(CACHED_MS, () => readSwitches(ledger))
+  const businessDate = cached(CACHED_MS, () => readBusinessDate(ledger, () => switches(null)))
   const office = cached(CACHED_MS, (id: number) =>
     ifReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
   )
@@ -35,6 +43,8 @@ export function openCalendar(
       const { openingDate } = (await office(LEDGER_OFFICE_ID)) ?? {}
       return openingDate && isoDay(openingDate)
     },
+    blocksClosed: async () =>
+      configurationIn(await switches(null), CLOSED_LOANS_SWITCH)?.enabled === true,
   }
 }
 
@@ -42,16 +52,24 @@ export type LedgerDate = { type: string; date: Day }
 export const DATES = ledgerPath(['businessdate'])
 /** The switch in the ledger's configuration. */
 export const BUSINESS_DATE_SWITCH = 'enable-business-date'
+export const CLOSED_LOANS_SWITCH = 'block-transactions-on-closed-overpaid-loans'
+
+async function readSwitches(ledger: Reader): Promise<Configuration[]> {
+  const all = await ifReadable(ledger.read<Configurations>(CONFIGURATIONS))
+  return all?.globalConfiguration ?? []
+}
 
 /**
  * The business date. The ledger may still list one after it was switched off.
  * @returns undefined where the calendar counts
  */
-async function readBusinessDate(ledger: Reader): Promise<string | undefined> {
+async function readBusinessDate(
+  ledger: Reader,
+  switches: () => Promise<Configuration[]>,
+): Promise<string | undefined> {
   const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
   if (date === undefined) return undefined
-  const all = await ifReadable(ledger.read<Configurations>(CONFIGURATIONS))
-  const found = configurationIn(all?.globalConfiguration ?? [], BUSINESS_DATE_SWITCH)
+  const found = configurationIn(await switches(), BUSINESS_DATE_SWITCH)
   return found?.enabled === false ? undefined : date
 }
 

@@ -1,6 +1,6 @@
 import { ledgerPath } from '../calls/path.ts'
 
-type Configuration = { name: string; enabled: boolean; value?: number }
+export type Configuration = { name: string; enabled: boolean; value?: number }
 export type Configurations = { globalConfiguration?: Configuration[] }
 
 /** All switches at once: by the name of one that it does not have, a ledger answers with a 500. */

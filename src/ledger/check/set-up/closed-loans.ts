@@ -1,3 +1,4 @@
+import { CLOSED_LOANS_SWITCH } from '../../reference/calendar.ts'
 import type { Check } from '../finding.ts'
 import { switchOf } from './configuration.ts'
 
@@ -5,12 +6,11 @@ export const closedLoans: Check = {
   check: 'closed_loans_blocked',
   expects: 'the ledger books payments on closed and overpaid loans',
   async run({ reads }) {
-    const found = await switchOf(reads, 'block-transactions-on-closed-overpaid-loans')
+    const found = await switchOf(reads, CLOSED_LOANS_SWITCH)
     if (found?.enabled !== true) return { state: 'ok', found: 'it does' }
     return {
       state: 'differs',
-      found:
-        'block-transactions-on-closed-overpaid-loans is on: a payment that comes late is refused, and an operator must resolve it',
+      found: `${CLOSED_LOANS_SWITCH} is on: a payment that comes late is refused, and an operator must resolve it`,
       remedy: 'Unless this is intended, switch it off in the ledger’s configuration',
     }
   },

@@ -38,7 +38,8 @@ export async function repaymentRefusals(
   ]
   if (status.id < ACTIVE || timeline.actualDisbursementDate === undefined)
     return [...always, `the loan is not disbursed: ${status.value}${behind}`]
-  if (!TAKE_REPAYMENTS.includes(status.id))
+  const isBlocked = status.id !== ACTIVE && (await reference.blocksClosed())
+  if (isBlocked || !TAKE_REPAYMENTS.includes(status.id))
     return [...always, `the loan accepts no repayments: ${status.value}`]
   return [
     ...always,
