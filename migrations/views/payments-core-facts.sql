@@ -225,14 +225,17 @@ create or replace function core.is_outweighed(twin core.transaction, t core.tran
      and t.external_loan_id is not null and twin.external_loan_id is distinct from t.external_loan_id
 $$;
 
--- A twin that was booked or is being booked, even if some of the money went back; and for a payment that is being posted, also
--- one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
+-- A twin that was booked or is being booked, even if some of the money went back; or whose money the ledger may have, as it or a
+-- person said: a payment of the same loan that heard so from the ledger itself asks there again. For a payment that is being
+-- posted, also one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
 create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 begin
   return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
     from core.twins_of(t) o
    where (o.state in ('posting', 'posted', 'handled', 'returned') or o.returned_amount is not null
           or o.refused_reason in ('reversed_at_ledger', 'missing_at_ledger')
+          or o.may_be_booked and (not t.may_be_booked or o.external_loan_id is distinct from t.external_loan_id)
+          or o.decision is null and o.decided_over is not null
           or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
      and not core.is_outweighed(o, t)
    limit 1);

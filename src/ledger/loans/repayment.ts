@@ -130,7 +130,7 @@ export async function ownCallBeside(
  */
 export function repaymentAmong(
   transactions: LedgerTransaction[],
-  wanted: LedgerRepayment,
+  wanted: Omit<LedgerRepayment, 'loanExternalId'>,
   isOfGateway: (externalId: string | undefined) => boolean,
 ): Effect {
   const receipt = receiptOf(wanted.receiptNumber)
@@ -147,7 +147,7 @@ export function repaymentAmong(
 
 function sameButForSpelling(
   transactions: LedgerTransaction[],
-  wanted: LedgerRepayment,
+  wanted: Omit<LedgerRepayment, 'loanExternalId'>,
   isOfGateway: (externalId: string | undefined) => boolean,
 ): Effect | undefined {
   const isSure = isOfGateway(wanted.externalId)
@@ -172,7 +172,7 @@ export function receiptOfRepayment(transaction: LedgerTransaction): string | und
 
 function comparedRepayment(
   transaction: LedgerTransaction,
-  { day, amount }: LedgerRepayment,
+  { day, amount }: Pick<LedgerRepayment, 'day' | 'amount'>,
 ): Effect {
   const { id, externalId } = transaction
   const undone = isNotReversed(transaction)

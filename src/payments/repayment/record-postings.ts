@@ -7,7 +7,7 @@ import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
 import { OWN_REFUSALS, reasonIs } from '../suspense-reasons.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { mayBeBooked, PASSING_REASONS, type RefusalReason } from './repayment-refusal.ts'
+import { mayBeBooked, PASSING_REASONS, type RefusalReason, TWIN } from './repayment-refusal.ts'
 
 /** The operator who ended a repayment may have booked the payment by hand: only an operator sends it again. */
 const BY_OPERATOR = [operatorsRefusal.reason, cancelledRefusal.reason]
@@ -62,7 +62,7 @@ function resultOf({ claim, decision }: Final): PostingResult {
     is_by_operator: isByOperator,
     is_unconfirmed: given === UNCONFIRMED,
     is_returned: given === NOTHING_LEFT,
-    may_be_booked: decision.status === 'failed' && mayBeBooked(decision.response),
+    may_be_booked: decision.status === 'failed' && given !== TWIN && mayBeBooked(decision.response),
   }
 }
 

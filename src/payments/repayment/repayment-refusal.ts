@@ -10,6 +10,9 @@ import type { OWN_REFUSALS } from '../suspense-reasons.ts'
 export const PASSING_REASONS = ['withdrawn', 'unconfirmed', 'nothing_left'] as const
 export type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[number]
 
+/** Refused because of what LoanOps itself knows of the money's other id, and not for what the ledger has. */
+export const TWIN = 'twin'
+
 const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {
   'error.msg.loan.external.id.invalid': 'loan_unknown',
   'error.msg.loan.must.be.active.fully.paid.or.overpaid': 'loan_not_active',

@@ -35,7 +35,7 @@ import {
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'
 import { repaymentIntake } from './repayment-intake.ts'
-import { isDuplicate, refusedFor, withReason } from './repayment-refusal.ts'
+import { isDuplicate, refusedFor, TWIN, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
 import { findUnderOtherName } from './under-other-name.ts'
 
@@ -113,7 +113,7 @@ const isNothingLeft = ({ amount }: DuePayment) => new Decimal(amount).lte(0)
 async function whatLedgerHas(db: Database, id: string, loan: PayableLoan, due: NetDue) {
   await savePayerFee(db, id, due)
   const day = due.events[0]?.day ?? ''
-  const booked = bookedOn(loan, { ...due, day, loanExternalId: loan.externalId ?? '' })
+  const booked = bookedOn(loan, { ...due, day })
   return isRefusal(booked) ? booked : nothingLeft
 }
 
@@ -173,9 +173,10 @@ function believedDay(
     const message = `The payment is in ${payment.currency ?? 'no currency'}, the loan in ${loan.currency.code}`
     return refusedFor('currency_mismatch', '403', message)
   }
-  if (payment.twin !== null) {
+  // Its own repayment stands, whatever became of its twin.
+  if (payment.twin !== null && equalOn(loan, { ...payment, ...trusted }) === undefined) {
     const message = `The payment is the same money as payment ${payment.twin}, which has been or is being booked`
-    return differsAtLedger(message)
+    return { ...differsAtLedger(message), reason: TWIN }
   }
   if (payment.feeToSee) {
     const message = `The payment includes a fee of ${payment.payerFee?.fee} that its payer paid`
@@ -193,19 +194,26 @@ function isAboveCaptured({ decided, amount, currency }: DuePayment, loan: Payabl
 /** A person or a file may have booked the payment. An equal repayment counts as ours; a different one forbids posting. */
 function bookedOn(
   loan: PayableLoan,
-  wanted: DuePayment & LedgerRepayment,
+  wanted: Dated,
 ): { body: ReturnType<typeof repaymentAnswer> } | Refusal | undefined {
-  const { transactions = [] } = loan
-  const candidates = transactions.filter(
-    one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, wanted.externalId),
-  )
-  const equal = candidates.find(
-    one => isEqual(one, wanted) && repaymentAmong([one], wanted, isOfGateway).state !== 'absent',
-  )
+  const equal = equalOn(loan, wanted)
   if (equal !== undefined) return { body: repaymentAnswer(loan, equal) }
-  const effect = repaymentAmong(candidates, wanted, isOfGateway)
+  const effect = amongOwn(standingOn(loan, wanted), wanted)
   return effect.state === 'differs' ? differsAtLedger(effect.how) : undefined
 }
+
+type Dated = DuePayment & { day: string }
+
+const equalOn = (loan: PayableLoan, wanted: Dated) =>
+  standingOn(loan, wanted).find(
+    one => isEqual(one, wanted) && amongOwn([one], wanted).state !== 'absent',
+  )
+
+const amongOwn = (transactions: LedgerTransaction[], wanted: Dated) =>
+  repaymentAmong(transactions, wanted, isOfGateway)
+
+const standingOn = ({ transactions = [] }: PayableLoan, { externalId }: Dated) =>
+  transactions.filter(one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, externalId))
 
 /** A file or a person may have booked it under its other name. An operator who assigned it knew of that refusal. */
 async function bookedOtherwise(
