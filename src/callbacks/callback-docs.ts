@@ -19,7 +19,7 @@ const Operation = Type.Pick(
   ],
   { title: 'ReportedOperation' },
 )
-/** Of a payment: its progress, texts from outside, and what is only known once it is settled. */
+/** Callbacks leave out how a payment comes on, texts from outside, and what is only known once it is settled. */
 const NOT_REPORTED = [
   'waiting_for',
   'next_try_at',
