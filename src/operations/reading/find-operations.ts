@@ -31,7 +31,7 @@ export async function findOperation(
 ): Promise<OperationRow | undefined> {
   const { rows } = await sql<OperationRow>`
     select ${recordColumns} from loanops.operation o
-     where o.id = ${id} and o.operation_type = ${operationType} and o.origin = 'api'`.execute(db)
+     where o.id = ${id} and o.operation_type = ${operationType}`.execute(db)
   return rows[0]
 }
 
