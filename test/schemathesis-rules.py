@@ -27,6 +27,7 @@ DAYS = {
     "GET /api/settlements.csv",
 }
 OPERATE = {"POST /api/ledger/operate"}
+RESOLVE = {"POST /api/payments/{gateway}/{gateway_payment_id}/resolve"}
 PAYMENTS = {"GET /api/payments", "GET /api/payments/summary"}
 PASSWORDS = {"POST /api/account/password", "POST /api/account/register"}
 MIGRATION = {"POST /api/migration/upload"}
@@ -56,6 +57,13 @@ REFUSALS = [
         "INVALID_PAYLOAD",
         r"must be a multiple of numberOfRepayments: \d+ is no multiple of \d+",
         "/data/loanTermFrequency",
+    ),
+    Refusal(
+        "how many digits a number has",
+        OPERATE | RESOLVE,
+        "INVALID_PAYLOAD",
+        r"has \d+ (decimals, but at most 2|digits, but at most 15) are kept|must be above 0",
+        "/data/principal|/data/transactionAmount|/amount",
     ),
     Refusal(
         "whether anything changes, where null counts as absent",

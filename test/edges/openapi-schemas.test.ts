@@ -83,6 +83,12 @@ t.test('/openapi.json describes what is accepted, as far as a schema can', async
         t.ok(Number(maximum) < 10 ** 15, operationId + where)
   })
 
+  t.test('/openapi.json has no multipleOf, by which validators refuse valid amounts', async t => {
+    for (const { operationId, schema } of bodiesOf(endpoints))
+      for (const [where, number] of partsOf(schema, ['integer', 'number']))
+        t.notOk('multipleOf' in number, operationId + where)
+  })
+
   t.test(
     '/openapi.json allows a body no other members than those described, except a gateway’s',
     async t => {
