@@ -101,6 +101,20 @@ REFUSALS = [
         "/to",
     ),
     Refusal(
+        "the order of two times in a query",
+        {"GET /api/callbacks"},
+        "INVALID_QUERY",
+        "must not be after .+",
+        "/from",
+    ),
+    Refusal(
+        "the order of two times in a body",
+        {"POST /api/callbacks/replay"},
+        "INVALID_PAYLOAD",
+        "must not be after .+",
+        "/from",
+    ),
+    Refusal(
         "the order and the distance of two times",
         BACKFILL,
         "INVALID_PAYLOAD",
