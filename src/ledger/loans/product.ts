@@ -32,6 +32,8 @@ type ProductRules = {
     graceOnPrincipalAndInterestPayment?: boolean
   }
   syncExpectedWithDisbursementDate: boolean
+  /** The ledger then refuses each application with a rate, and so each of ours. */
+  isLinkedToFloatingInterestRates: boolean
 } & Pick<OwnTerms, 'graceOnPrincipalPayment' | 'graceOnInterestPayment' | 'graceOnInterestCharged'>
 
 /** A product as it is read alone; the list of products has no charges. */

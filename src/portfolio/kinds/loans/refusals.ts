@@ -51,6 +51,7 @@ export function loanRefusals(data: Data, facts: LoanFacts): string[] {
     ...inactiveClient(facts),
     ...futureDay('submitted_on_date', wanted.submittedOnDate, businessDate),
     ...outsideSale(product, sortable(wanted.submittedOnDate)),
+    ...floatingRate(product),
     ...beyondLimits(product, wanted),
     ...otherRhythm(product, wanted),
     ...longerGrace(facts, wanted.numberOfRepayments),
@@ -100,6 +101,11 @@ function outsideSale({ name, startDate, closeDate }: LoanProduct, submitted: str
     ? [`submitted_on_date is after the loan product ${name} closed, ${dayText(closeDate)}`]
     : []
 }
+
+const floatingRate = ({ name, isLinkedToFloatingInterestRates }: LoanProduct) =>
+  isLinkedToFloatingInterestRates
+    ? [`interest_rate_per_period is not taken: the loan product ${name} has a floating rate`]
+    : []
 
 type Limit = number | undefined
 
