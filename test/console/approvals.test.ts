@@ -190,7 +190,7 @@ t.test('the pages are accessible, fit a phone, and work without JavaScript', asy
   await page.setJavaScriptEnabled(false)
   await page.goto(url + path)
   await page.type('[name=note]', 'agreed')
-  // To approve is to press the button.
+  // Only the button approves.
   await page.keyboard.press('Enter')
   t.equal(await stateOf('pay_7'), 'suspense')
   await Promise.all([page.waitForNavigation(), page.click(`[action="${path}/approve"] button`)])

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { parse } from 'node-html-parser'
 import t from 'tap'
 import { startWithConsole } from '../support/console/console.ts'
@@ -26,4 +27,32 @@ t.test('each figure of the books leads to exactly the payments that it counts', 
     const counted = Number(figure.text.split(':')[0])
     t.equal(list.querySelectorAll('tbody tr').length, counted, figure.text)
   }
+})
+
+t.test('each row of the books is on one of their pages, which are all short', async t => {
+  const { db, operator } = await startWithConsole(t)
+  const path = '/console/books?from=2026-01-01&to=2026-01-31'
+  // A day of 209 rows, and 30 days of nine.
+  await sql`
+    insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
+    select 'gateway_a', 'pay_' || row_number() over (), 'LENDER_' || lender, 1234.56, 'INR', 'captured', day, 'api'
+      from generate_series(timestamptz '2026-01-01T12:00:00Z', '2026-01-31T12:00:00Z', '1 day') day
+     cross join lateral generate_series(1, case date_part('day', day) when 20 then 209 else 9 end) lender`.execute(
+    db,
+  )
+  const pages = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { status, text }: { status: number; text: string } = await operator(next)
+    t.equal(status, 200, next)
+    t.ok(text.length < 500_000, next)
+    const page = parse(text)
+    pages.push(page.querySelectorAll('tbody tr').map(row => row.querySelector('td')?.text ?? ''))
+    next = page.querySelector('a[rel=next]')?.attributes.href
+  }
+  t.ok(pages.every(({ length }) => length <= 200))
+  const shown = pages.flat()
+  t.same(shown, shown.toSorted().reverse())
+  const days = Map.groupBy(shown, day => day)
+  t.equal(days.size, 31)
+  for (const [day, { length }] of days) t.equal(length, day === '2026-01-20' ? 200 : 9, day)
 })

@@ -7,12 +7,15 @@ import { read } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
-import { findDays, totalOf } from '../../books/reconciliation/find-days.ts'
-import { csvDownload } from '../../http/csv-download.ts'
+import { totalOf } from '../../books/reconciliation/find-days.ts'
+import { newestDays } from '../../books/reconciliation/newest-days.ts'
+import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
-import type { Html } from '../frame/html.ts'
+import { count } from '../frame/formats.ts'
+import { type Html, nothing } from '../frame/html.ts'
 import { live, Refresh, refreshLink } from '../frame/live.ts'
+import { urlWith } from '../frame/url.ts'
 import { filterForm } from '../lists/filter-form.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { table } from '../lists/table.ts'
@@ -29,30 +32,43 @@ export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
     app.get('/books', { schema: pageSchema, config: read }, async (request, reply) => {
       const { refresh, ...asked } = request.query
       const query = await withDays(db, asked)
-      const days = await findDays(db, query)
-      const total = totalOf(days)
+      const newest = await newestDays(db, query, MAX_ROWS)
       const lost = await unbalancedDays(db)
       const export_ = new URLSearchParams(query as Record<string, string>)
-      const shown =
-        days.length === 0
-          ? html`<p class="hint">No payment was made on these days, and no statement covers them. Each day’s money appears here.</p>`
-          : html`<p class="${total.balanced ? 'good' : 'bad'}">${total.balanced ? 'Every day is balanced.' : 'Not every day is balanced.'}</p>
-${table(bookColumns, days.toReversed(), 'Days')}`
       const body = html`<h1>Books</h1>
 ${filterForm('/console/books', DaysQuery.properties, query)}
-${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${shown}`)}
+${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${daysIn(newest, urlWith(request.url, query))}`)}
 ${lost}`
       return answerPage(request, reply, { title: 'Books', body })
     })
 
-    app.get('/books.csv', { schema: pageSchema, config: read }, async (request, reply) => {
-      const { refresh: _, ...asked } = request.query
-      const query = await withDays(db, asked)
-      const days = await findDays(db, query)
-      await auditExport(db, askerOf(request), 'books.csv', query)
-      return csvDownload(reply, 'books.csv').send(daysCsv(days))
-    })
+    const long = { ...read, takesLong: true }
+    app.get(
+      '/books.csv',
+      { schema: pageSchema, onRequest: limitExports, config: long },
+      async (request, reply) => {
+        const { refresh: _, ...asked } = request.query
+        const query = await withDays(db, asked)
+        const { days } = await newestDays(db, query, Number.POSITIVE_INFINITY)
+        await auditExport(db, askerOf(request), 'books.csv', query)
+        return csvDownload(reply, 'books.csv').send(daysCsv(days.toReversed()))
+      },
+    )
   }
+}
+
+/** A row of nine figures has two kilobytes, and a page at most 500. */
+const MAX_ROWS = 200
+
+function daysIn({ days, isWhole, older }: Awaited<ReturnType<typeof newestDays>>, url: string) {
+  if (days.length === 0)
+    return html`<p class="hint">No payment was made on these days, and no statement covers them. Each day’s money appears here.</p>`
+  const { balanced } = totalOf(days)
+  const day = isWhole ? 'day' : 'day shown'
+  return html`<p class="${balanced ? 'good' : 'bad'}">${balanced ? `Every ${day} is balanced.` : `Not every ${day} is balanced.`}</p>
+${table(bookColumns, days, 'Days')}
+${isWhole ? nothing : html`<p class="hint">Only the newest ${count(days.length)} rows are shown. The export has all.</p>`}
+${older === null ? nothing : html`<p class="bar"><a href="${urlWith(url, { to: older })}" rel="next">Older days</a></p>`}`
 }
 
 const MAX_DAYS = 20
