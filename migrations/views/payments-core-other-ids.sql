@@ -3,16 +3,25 @@ create or replace function core.has_its_money(p core.transaction) returns boolea
   select (p.state in ('posting', 'posted') or p.decision = 'handled') is true
 $$;
 
+-- The id that a mandate's debit gives its payment, if no payment here has it.
+create or replace function core.unseen_id_of(p core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+begin
+  if p.hints ->> 'cf_txn_id' is null then
+    return null;
+  end if;
+  return (select p.hints ->> 'cf_txn_id'
+           where not exists (select from core.transaction o
+                              where o.gateway_payment_id = p.hints ->> 'cf_txn_id' and o.gateway = p.gateway and o.kind = 'payment'));
+end
+$$;
+
 -- The other ids of this payment's money: those of payments that are not booked, while it is booked, also by hand, or being booked;
 -- and the one that it names itself, of which there may be refunds but no payment here.
 create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
 begin
   return case when core.has_its_money(p)
            then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end
-      || case when p.hints ->> 'cf_txn_id' is not null and not exists (
-                select from core.transaction o
-                 where o.gateway_payment_id = p.hints ->> 'cf_txn_id' and o.gateway = p.gateway and o.kind = 'payment')
-           then array[p.hints ->> 'cf_txn_id'] end;
+      || core.unseen_id_of(p);
 end
 $$;
 

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { matchEach } from '../support/match-each.ts'
 import { drawB, PAID_AT_ISO, successB } from '../support/payments/gateway-events.ts'
 import { allSaved, type PaymentService, paymentService } from '../support/payments/payments.ts'
+import { refundOfB } from '../support/payments/reversals.ts'
 import { ended, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
@@ -111,8 +112,7 @@ t.test('a payment that gateway B reports under two ids is booked once', async t 
     t.match(await payment('5'), {
       state: 'suspense',
       reason: 'ledger_refused',
-      detail:
-        /has a repayment of this day and amount under the payment’s other id 55: transaction \d+, gateway_b-55$/,
+      detail: /has a repayment under the payment’s other id 55: transaction \d+, gateway_b-55$/,
     })
     t.equal(await standing(service, 'L-file'), 1)
     await service.assign('5', 'L-file', 'gateway_b')
@@ -125,6 +125,89 @@ t.test('a payment that gateway B reports under two ids is booked once', async t 
     await send(older('6', 'L-rows'), today('56', 'L-rows'))
     t.match(await migrate(row('L-rows', '6'), row('L-rows', '56')), { done: 1, failed: 1 })
     t.equal(await standing(service, 'L-rows'), 1)
+  })
+})
+
+t.test('an id that only a mandate debit names is booked once', async t => {
+  const service = await paymentService(t)
+  const row = (loan_external_id: string, payment_reference: string, more: object = {}) =>
+    repaymentsCsv({
+      loan_external_id,
+      payment_reference,
+      gateway: 'gateway_b',
+      amount: '399.00',
+      transaction_date: DAY,
+      ...more,
+    })
+  const file = (csv: string) => migrateCsv(service, 'repayments', csv)
+  let last = 100
+  /** A debit, the id that it names, and its loan. */
+  const debit = async (tags: (loan: string) => object | null) => {
+    const id = String(++last)
+    const [loan, named] = [`L-${id}`, `4212${id}`]
+    await service.loan(loan)
+    const ids = { cf_payment_id: id, cf_txn_id: named }
+    const event = drawB('SUBSCRIPTION_PAYMENT_SUCCESS', ids, tags(loan))
+    await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+    await service.batch()
+    return { id, named, loan }
+  }
+  const resolve = (id: string, outcome: string) =>
+    service.call('POST', `/api/payments/gateway_b/${id}/resolve`, { outcome, note: 'seen' })
+  const fails = async (t: Test, csv: string, said: RegExp) => {
+    const { migration_id } = await file(csv)
+    matchEach(t, await rowsOf(service, migration_id), [{ state: 'failed', reason: said }])
+  }
+
+  await t.test('a row with the id is refused if the debit is posted', async t => {
+    const { id, named, loan } = await debit(loan_id => ({ loan_id }))
+    const said = RegExp(
+      `receipt number is ${id} there, under which gateway_b reported the same money`,
+    )
+    for (const more of [{}, { transaction_date: '2026-02-06' }, { gateway: '' }])
+      await fails(t, row(loan, named, more), said)
+    await service.loan('L-else')
+    const elsewhere = RegExp(
+      `${named} of gateway_b is the same money as another payment, .*\\(${id}\\)`,
+    )
+    await fails(t, row('L-else', named), elsewhere)
+    t.equal(await standing(service, loan), 1)
+    t.equal(await standing(service, 'L-else'), 0)
+  })
+
+  for (const outcome of ['handled', 'dismiss'])
+    await t.test(`a row with the id is refused if the debit is decided: ${outcome}`, async t => {
+      const { id, named, loan } = await debit(() => null)
+      t.equal((await resolve(id, outcome)).status, 200)
+      const said = RegExp(
+        `${named} of gateway_b is the same money as another payment, .*\\(${id}\\)`,
+      )
+      for (const more of [{}, { gateway: '' }]) await fails(t, row(loan, named, more), said)
+      t.match(await file(row(loan, named, { amount: '9.00' })), { done: 1 }, 'it is other money')
+    })
+
+  await t.test('a row with the id is refused if the id was refunded', async t => {
+    const { id, named, loan } = await debit(() => null)
+    const refund = refundOfB(399, { id: 900, of: Number(named) })
+    await service.webhook('gateway_b', refund, { lender: 'LENDER_02' })
+    await service.batch()
+    t.match((await service.payment(id, 'gateway_b')).payment, { reason: 'refund' })
+    await fails(t, row(loan, named), /is the same money as another payment/)
+  })
+
+  await t.test('rows with the debit’s two ids are one payment', async t => {
+    for (const isFirst of [true, false]) {
+      const { id, named, loan } = await debit(() => null)
+      const ids = isFirst ? [id, named] : [named, id]
+      t.match(await file(row(loan, ids[0] as string)), { done: 1 })
+      await fails(t, row(loan, ids[1] as string, { transaction_date: '2026-02-06' }), /same money/)
+      t.equal(await standing(service, loan), 1)
+    }
+  })
+
+  await t.test('a row with the id is booked while the debit waits for a loan', async t => {
+    const { named, loan } = await debit(() => null)
+    t.match(await file(row(loan, named)), { done: 1 })
   })
 })
 

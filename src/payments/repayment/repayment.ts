@@ -228,11 +228,14 @@ async function bookedOtherwise(
   if (adjusted !== undefined) return adjusted
   if (decided !== null || overruled.includes('ledger_refused')) return undefined
   const equal = transactions.filter(one => isEqual(one, wanted))
-  const found = await findUnderOtherName(db, equal, wanted)
+  const found = await findUnderOtherName(db, { equal, ofReceipt: () => transactions }, wanted)
   if (found === undefined) return undefined
   const { id, externalId = 'without an external id' } = found.booked
-  const name = found.as === 'bank_reference' ? 'bank reference' : 'other id'
-  const message = `The loan has a repayment of this day and amount under the payment’s ${name} ${found.name}: transaction ${id}, ${externalId}`
+  const name =
+    found.as === 'bank_reference'
+      ? 'of this day and amount under the payment’s bank reference'
+      : 'under the payment’s other id'
+  const message = `The loan has a repayment ${name} ${found.name}: transaction ${id}, ${externalId}`
   return differsAtLedger(message)
 }
 

@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import { prepared } from '../../database/pool/prepared.ts'
 import {
   isRespelled,
   type LedgerRepayment,
   receiptOf,
   receiptOfRepayment,
+  repaymentAmong,
+  spellingOf,
 } from '../../ledger/loans/repayment.ts'
-import type { LedgerTransaction } from '../../ledger/loans/transaction.ts'
+import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
-import { isOfAnotherPayment, repaymentExternalId } from './due-payment.ts'
+import { isOfAnotherPayment, isOfGateway, repaymentExternalId } from './due-payment.ts'
 
 /** A payment's repayment at the ledger, and the name under which it is there. */
 type OtherName = {
@@ -21,56 +24,82 @@ type OtherName = {
 
 type Named = { externalId?: string | undefined; receipt: string }
 
+/** What the loan has. */
+type Booked = {
+  /** With the repayment's day and amount. References come again, as those of test modes do, so that alone they say nothing. */
+  equal: LedgerTransaction[]
+  /** With this receipt number in any spelling; there may be others among them. */
+  ofReceipt: (receipt: { receiptNumber: string }) => LedgerTransaction[]
+}
+
 /**
  * The payment, if it is booked under its other name: banks, and systems that had no gateway, know it only by the bank's
  * reference, and gateway B reports some payments under two ids. A file may have any name without the gateway's.
- * @param equal what the loan has with the repayment's day and amount: references repeat, as in test modes, and prove nothing
- * alone
  */
 export async function findUnderOtherName(
   db: Database,
-  equal: LedgerTransaction[],
-  { externalId, receiptNumber }: LedgerRepayment,
+  { equal, ofReceipt }: Booked,
+  repayment: LedgerRepayment,
 ): Promise<OtherName | undefined> {
-  const wanted: Named = { externalId, receipt: receiptOf(receiptNumber) }
+  const wanted: Named = {
+    externalId: repayment.externalId,
+    receipt: receiptOf(repayment.receiptNumber),
+  }
   const others = equal.flatMap(booked => {
     const receipt = receiptOfRepayment(booked)
     return receipt === undefined ? [] : [{ booked, externalId: booked.externalId, receipt }]
   })
-  if (others.length === 0) return undefined
   for (const payment of await paymentsOf(db, [wanted, ...others])) {
     const { gateway, paymentId, otherName, isId } = payment
     const hasId = isNamed(payment, paymentId)
     const hasOther = isNamed(payment, otherName)
-    const byOther = hasId(wanted) ? others.find(hasOther) : undefined
-    if (byOther !== undefined) {
-      const as = isId ? 'other_id' : 'bank_reference'
-      return { booked: byOther.booked, gateway, name: otherName, as }
-    }
-    const byId = hasOther(wanted) ? others.find(hasId) : undefined
-    if (byId !== undefined)
-      return { booked: byId.booked, gateway, name: paymentId, as: isId ? 'other_id' : 'id' }
+    const other = hasId(wanted) ? otherName : hasOther(wanted) ? paymentId : undefined
+    if (other === undefined) continue
+    const as = isId ? 'other_id' : other === paymentId ? 'id' : 'bank_reference'
+    const booked = isId
+      ? bookedAs(repayment, gateway, other, ofReceipt({ receiptNumber: other }))
+      : others.find(isNamed(payment, other))?.booked
+    if (booked !== undefined) return { booked, gateway, name: other, as }
   }
   return undefined
+}
+
+/** An id does not come again: what has it is the payment, whatever its day and amount. */
+function bookedAs(
+  repayment: LedgerRepayment,
+  gateway: GatewayName,
+  id: string,
+  transactions: LedgerTransaction[],
+): LedgerTransaction | undefined {
+  const externalId = repaymentExternalId(gateway, id)
+  const wanted = { ...repayment, externalId, receiptNumber: id }
+  return transactions.find(
+    one =>
+      isNotReversed(one) &&
+      !isOfAnotherPayment(one.externalId, externalId) &&
+      repaymentAmong([one], wanted, isOfGateway).state !== 'absent',
+  )
 }
 
 type KnownPayment = { gateway: GatewayName; paymentId: string; otherName: string; isId: boolean }
 
 /** The payments whose ids are among these receipt numbers, with a row for each other name. */
 async function paymentsOf(db: Database, named: Named[]): Promise<KnownPayment[]> {
-  const ids = new Set(named.map(({ receipt }) => receipt))
+  const ids = new Set(named.flatMap(({ receipt }) => [receipt, spellingOf(receipt)]))
   // Where there is no reference, programs write zeros or a word.
-  const { rows } = await sql<KnownPayment>`
+  const { rows } = await sql<KnownPayment>`${prepared('payments_of_receipts')}
     select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId", n.name as "otherName", n.is_id as "isId"
-      from core.transaction t
+      from (select * from core.transaction
+             where kind = 'payment' and ltrim(lower(left(gateway_payment_id, 50)), '+0') = any(array(
+                     select ltrim(lower(left(id, 50)), '+0') from unnest(${[...ids]}::text[]) id))
+             union all
+            select * from core.transaction where kind = 'payment' and hints ->> 'cf_txn_id' = any(${[...ids]}::text[])) t
      cross join lateral (
-       select t.hints, null as id
+       select t.hints, core.unseen_id_of(t) as id
         union all
        select o.hints, coalesce(o.booked_as, o.gateway_payment_id) from core.twins_of(t) o) s
      cross join lateral (values (s.id, true), (s.hints ->> 'utr', false), (s.hints ->> 'bank_reference', false)) n (name, is_id)
-     where t.kind = 'payment' and n.name ~ '[1-9]'
-       and ltrim(lower(left(t.gateway_payment_id, 50)), '+0') = any(array(
-         select ltrim(lower(left(id, 50)), '+0') from unnest(${[...ids]}::text[]) id))`.execute(db)
+     where n.name ~ '[1-9]'`.execute(db)
   return rows
 }
 

@@ -18,13 +18,24 @@ const RRN_DIGITS = 12
 const ONLY_DIGITS = /^\d+$/
 const LEAVE_OUT = 'leave the row out'
 
+/** What a payment that only its debit names does not share with the debit. */
+const UNSEEN = JSON.stringify({
+  id: '00000000-0000-0000-0000-000000000000',
+  state: 'posting',
+  hints: {},
+  decision: null,
+  overruled: [],
+  may_be_booked: false,
+  returned_amount: null,
+})
+
 const WHY = {
   handled: `is handled, because its money was booked by hand: ${LEAVE_OUT}, or reopen the payment`,
   dismissed: `is dismissed, so that nothing is to be booked: ${LEAVE_OUT}, or reopen the payment`,
   returned: `is returned, because all of it went back: ${LEAVE_OUT}`,
   refund: `is in suspense, because of a refund: ${LEAVE_OUT}, or decide on the payment first`,
   chargeback: `is in suspense, because of a chargeback: ${LEAVE_OUT}, or decide on the payment first`,
-  twin: `is the same money as another payment, which was booked, is being booked or went back: ${LEAVE_OUT}, or assign the payment if it is other money`,
+  twin: `is the same money as another payment, which was booked, is being booked, went back or was dismissed: ${LEAVE_OUT}, or assign the payment if it is other money`,
 }
 
 /**
@@ -46,11 +57,18 @@ export async function whyNotDue(
            coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as what
       from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided,
                    -- What keeps its twin from being posted keeps it from being booked.
-                   case when not d.is_decided and not core.is_of_own_money(p.payment) then core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')) end as twin
-              from (select p.*, p as payment, false as is_by_reference from core.transaction p
+                   case when not d.is_decided and not core.is_of_own_money(p.payment) then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
+              from (select p.*, p as payment, false as is_by_reference, null as dismissed from core.transaction p
                      where ltrim(lower(left(p.gateway_payment_id, 50)), '+0') = ltrim(lower(left(${receiptNumber}::text, 50)), '+0')
                      union all
-                    select p.*, p, true from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])) p
+                    select p.*, p, true, null from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])
+                     union all
+                    -- The payment that only its debit names.
+                    select p.*, p, false, case d.state when 'dismissed' then d.gateway_payment_id end
+                      from core.transaction d
+                     cross join lateral jsonb_populate_record(d, ${UNSEEN}::jsonb || jsonb_build_object('gateway_payment_id', core.unseen_id_of(d))) p
+                     where d.hints ->> 'cf_txn_id' = any((select ${[receiptNumber, receiptNumber.replace(/^\+?0*/, '')]}::text[])::text[])
+                       and core.unseen_id_of(d) is not null and ${amount}::numeric in (d.amount, core.posted_amount(d))) p
              cross join lateral (
                select p.state in ('handled', 'dismissed', 'returned') or p.state = 'suspense' and p.reason in ('refund', 'chargeback')) d (is_decided)
              where p.kind = 'payment' and (p.gateway = ${gateway}::text or ${gateway}::text is null)

@@ -3,6 +3,8 @@ import t, { type Test } from 'tap'
 import { withReadback } from '../../support/books/readback.ts'
 import { drawB, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
+import { migrateCsv } from '../../support/portfolio/migrate.ts'
+import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 
 const DEBIT = '77'
 /** The debit's `cf_txn_id`. */
@@ -75,3 +77,34 @@ t.test('a payment waits for a person while its twin’s booking by hand is in do
   await service.retry()
   t.same(await service.shown(PAYMENT), ['posted', null])
 })
+
+for (const [booked, events] of [
+  [DEBIT, [payment(), debit()]],
+  [DEBIT, [debit(), payment()]],
+  [PAYMENT, [debit(), payment()]],
+  [PAYMENT, [debit()]],
+] as const)
+  for (const transaction_date of ['2026-02-05', '2026-02-06'])
+    t.test(
+      `what a file books as ${booked} on ${transaction_date} is no second repayment`,
+      async t => {
+        const service = await withLoans(t)
+        const row = { payment_reference: booked, gateway: 'gateway_b', amount: '399.00' }
+        const csv = repaymentsCsv({ ...row, transaction_date })
+        t.match(await migrateCsv(service, 'repayments', csv), { done: 1 })
+        await service.take(...events)
+        t.equal((await service.repayments()).length, 1)
+        const other = booked === DEBIT ? PAYMENT : DEBIT
+        if (events.length > 1 || other === DEBIT) t.same(await service.shown(other), HELD)
+      },
+    )
+
+t.test(
+  'a debit is posted beside a repayment of another loan under the id that it names',
+  async t => {
+    const service = await withLoans(t)
+    await service.bookByHand(PAYMENT, 399)
+    await service.take(debit('L-2'))
+    t.same(await service.shown(DEBIT), ['posted', null])
+  },
+)

@@ -10,7 +10,11 @@ export async function bookedUnderOtherName(
   bookings: Bookings,
   repayment: LedgerRepayment,
 ): Promise<{ id: number; how: string } | undefined> {
-  const found = await findUnderOtherName(db, bookings.ofMoney(repayment), repayment)
+  const there = {
+    equal: bookings.ofMoney(repayment),
+    ofReceipt: (receipt: { receiptNumber: string }) => bookings.ofReceipt(receipt),
+  }
+  const found = await findUnderOtherName(db, there, repayment)
   if (found === undefined) return undefined
   const { booked, gateway, name, as } = found
   const receipt = `receipt number is ${receiptOfRepayment(booked)} there`

@@ -29,7 +29,7 @@ export class Bookings {
     })
   }
 
-  ofReceipt({ receiptNumber }: LedgerRepayment): LedgerTransaction[] {
+  ofReceipt({ receiptNumber }: Pick<LedgerRepayment, 'receiptNumber'>): LedgerTransaction[] {
     return this.#bySpelling.get(spellingOf(receiptOf(receiptNumber))) ?? []
   }
 
