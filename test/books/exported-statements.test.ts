@@ -249,6 +249,37 @@ t.test('a payment that gateway B’s report has as failed and as made is capture
   ])
 })
 
+t.test(
+  'a word that gateway B does not use for money received makes no payment captured',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const row = (id: string, status: string, settlement = '') =>
+      `${id},PAYMENT,10,INR,${status},2026-02-05T10:30:00+05:30,CREDIT,${id},2026-02-05T10:00:00+05:30,${settlement}`
+    const { errors } = await upload(
+      service,
+      'gateway_b',
+      'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id,payment_time,cf_settlement_id',
+      row('1', 'FLAGGED'),
+      row('2', 'INCOMPLETE'),
+      row('2', 'Success'),
+      row('3', ''),
+      row('4', 'N/A'),
+      row('5', 'settled', '7'),
+    )
+    t.same(
+      errors,
+      [2, 3].map(line => ({
+        line,
+        reason: 'event_status must be one of captured, refunded, failed',
+      })),
+    )
+    t.match(
+      await stated(service),
+      ['2', '3', '4', '5'].map(id => ({ id, status: 'captured' })),
+    )
+  },
+)
+
 t.test('a word for no value is no id of a refund or an adjustment', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const refused = async (gateway: string, ...lines: string[]) => {

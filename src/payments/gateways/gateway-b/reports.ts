@@ -1,3 +1,4 @@
+import { placeholder } from '../../../csv/made-up-values.ts'
 import type { PaymentStatus } from '../gateway-api.ts'
 import { isZero } from '../items/shape.ts'
 import {
@@ -80,7 +81,6 @@ function readPayout({ settlement_id, settled_at, utr, amount_settled }: Fields):
 function readEvent(
   row: Fields,
   settlements: ReadonlyMap<string, string>,
-  // A report of settlements has no failed payments, whatever it calls the rest.
   known: PaymentStatus | null,
 ): ReadRow {
   const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
@@ -88,7 +88,10 @@ function readEvent(
   if (event_type === 'SETTLEMENT') return readPayout(row)
   const kind = kindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
-  const status = known ?? 'captured'
+  // A report of settlements has no failed payments, whatever it calls the rest. Another word is left to the check.
+  const isSaid =
+    settlement_id === undefined && row.status !== undefined && placeholder(row.status) === undefined
+  const status = known ?? (isSaid ? row.status?.toLowerCase() : 'captured')
   const amount = row.amount ?? event_amount
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
