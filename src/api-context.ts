@@ -9,7 +9,7 @@ import { replayCall } from './callbacks/replay-call.ts'
 import type { Config } from './config/config.ts'
 import { bulkCall } from './console/bulk/bulk-call.ts'
 import type { FileType } from './csv/reading/file-type.ts'
-import type { Database } from './database/database.ts'
+import { type Database, logLosses, openDatabase } from './database/database.ts'
 import type { Watch } from './database/watch.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
@@ -43,6 +43,8 @@ export type Services = {
 type Context = Services & {
   log: FastifyBaseLogger
   config: Config
+  /** For lists, sums and histories: what many callers read must not keep connections from intake. */
+  forReads: Database
   accounts: Accounts
   portfolio: Portfolio
   /** Each upload recognises the files of the other by these types. */
@@ -54,6 +56,9 @@ type Context = Services & {
   /** The calls that a second person may have to approve. */
   calls: AnyActCall[]
 }
+
+/** Even a short list may be a long statement on a large table, and some callers only read. */
+const MAX_CONCURRENT_READS = 4
 
 export type Routes = (context: Context) => FastifyPluginAsyncTypebox
 
@@ -75,6 +80,11 @@ export function apiContext(
     catalogue,
     limits,
     fileTypes,
+    forReads: openDatabase(config.DATABASE_URL, {
+      max: MAX_CONCURRENT_READS,
+      name: 'loanops-reads',
+      onError: logLosses(log),
+    }),
     accounts: openAccounts(services.db),
     portfolio: openPortfolio({ ...services, config, catalogue, fileTypes, limits }, log),
     onFinal: notifyAll(services.metrics),

@@ -35,6 +35,7 @@ export async function buildApi(
   app.addHook('onRoute', requireNeeds)
   const context = apiContext(services, config, log, limits)
   app.addHook('onClose', context.portfolio.close)
+  app.addHook('onClose', () => context.forReads.destroy())
   app.addHook('onClose', async () => refused.close())
   measureRequests(app, services.metrics.registry)
   // In onResponse, a caller who hangs up while a refusal is delayed would be counted as answered.

@@ -46,7 +46,7 @@ type Container = {
 /** What a stop may take, of 25 s, and a little more. */
 const MIN_GRACE_SECONDS = 28
 /** Beyond the pool, as docs/settings.md says. */
-const MORE_SESSIONS = { api: 16, worker: 13 }
+const MORE_SESSIONS = { api: 20, worker: 13 }
 /** The sessions of superusers, of the migration and of a person. */
 const OTHER_SESSIONS = 10
 

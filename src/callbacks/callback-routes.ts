@@ -5,6 +5,7 @@ import { operate, read } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
+import type { Database } from '../database/database.ts'
 import { Time } from '../http/fields/day-fields.ts'
 import { closed, nullable, optional } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
@@ -75,15 +76,17 @@ const resumeSchema = {
   response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
 }
 
-export function callbackRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
-  const { db } = context
+type Context = ForApprovals & { forReads: Database }
+
+export function callbackRoutes(context: Context): FastifyPluginAsyncTypebox {
+  const { db, forReads } = context
   return async app => {
     app.get('/callbacks', { schema: listSchema, config: read }, request =>
-      listCallbacks(db, request.query),
+      listCallbacks(forReads, request.query),
     )
 
     app.get('/callbacks/:id', { schema: itemSchema, config: read }, request =>
-      findCallback(db, request.params.id),
+      findCallback(forReads, request.params.id),
     )
 
     app.post(

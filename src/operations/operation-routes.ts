@@ -94,6 +94,7 @@ const listSchema = (catalogue: Catalogue) => ({
 
 type Context = {
   db: Database
+  forReads: Database
   boss: PgBoss
   catalogue: Catalogue
   watch: Watch
@@ -104,7 +105,7 @@ type Context = {
 }
 
 export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, catalogue, limits } = context
+  const { db, forReads, catalogue, limits } = context
   const final = awaitFinal(db, limits.waiting)
   const operate = operateCall(context)
 
@@ -146,7 +147,7 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.get(
       '/ledger/operations',
       { schema: listSchema(catalogue), config: { needs: 'any' } },
-      request => listOperations(db, { ...request.query, origin: 'api' }),
+      request => listOperations(forReads, { ...request.query, origin: 'api' }),
     )
   }
 }

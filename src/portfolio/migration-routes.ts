@@ -4,6 +4,7 @@ import { read } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
+import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { listAnswer, listQuery } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
@@ -46,17 +47,17 @@ const discardSchema = {
   response: { 202: Proposal, 204: Type.Null() },
 }
 
-type Context = ForApprovals & { portfolio: Portfolio }
+type Context = ForApprovals & { forReads: Database; portfolio: Portfolio }
 
 export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, portfolio } = context
+  const { forReads, portfolio } = context
   return async app => {
     app.get('/migration', { schema: listSchema, config: read }, request =>
-      listMigrations(db, request.query),
+      listMigrations(forReads, request.query),
     )
 
     app.get('/migration/:id', { schema: itemSchema, config: read }, request =>
-      findMigration(db, request.params.id),
+      findMigration(forReads, request.params.id),
     )
 
     actRoutes(app, context).delete('/migration/:id', discardSchema, portfolio.calls.discardCall)

@@ -62,17 +62,17 @@ const withdrawSchema = {
   response: { 200: Approval },
 }
 
-type Context = { db: Database; calls: AnyActCall[] }
+type Context = { db: Database; forReads: Database; calls: AnyActCall[] }
 
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db } = context
+  const { db, forReads } = context
   return async app => {
     app.get('/approvals', { schema: listSchema, config: read }, request =>
-      findApprovals(db, request.query),
+      findApprovals(forReads, request.query),
     )
 
     app.get('/approvals/:id', { schema: oneSchema, config: read }, request =>
-      findApproval(db, request.params.id),
+      findApproval(forReads, request.params.id),
     )
 
     app.post(

@@ -21,10 +21,10 @@ const schema = {
   },
 }
 
-export function auditRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function auditRoutes({ forReads }: { forReads: Database }): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/audit/head', { schema, config: read }, async () => {
-      return (await auditHead(db)) ?? { id: null, chain: null }
+      return (await auditHead(forReads)) ?? { id: null, chain: null }
     })
   }
 }

@@ -61,16 +61,16 @@ const itemSchema = {
   response: { 200: Backfill },
 }
 
-type Context = { db: Database; boss: PgBoss; config: Config }
+type Context = { db: Database; forReads: Database; boss: PgBoss; config: Config }
 
 export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, config } = context
+  const { forReads, config } = context
   const schema = requestSchema([...config.lenders.keys()])
   return async app => {
     app.get('/gateways', { schema: gatewaysSchema, config: read }, async () => {
       const { rows } = await sql<object>`
         select lender, gateway, last_event_at, fetched_until, behind_seconds::float8, missed::float8, last_error, is_silent
-          from ops.gateway order by gateway, lender nulls first`.execute(db)
+          from ops.gateway order by gateway, lender nulls first`.execute(forReads)
       return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
     })
 
@@ -92,7 +92,7 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
       const wanted = equalTo({ gateway: query.gateway })
       const view = { key: 'backfill_id', select: backfills, wanted } as const
-      const { page, next_cursor } = await pageOfView(db, query, view)
+      const { page, next_cursor } = await pageOfView(forReads, query, view)
       return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
     })
 
@@ -101,7 +101,9 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: itemSchema, config: read },
       async ({ params: { id } }) => {
         const one = sql<object>`${backfills} where backfill_id = ${id}`
-        return asJson<Static<typeof Backfill>>(await rowById(db, id, `No backfill ${id}`, one))
+        return asJson<Static<typeof Backfill>>(
+          await rowById(forReads, id, `No backfill ${id}`, one),
+        )
       },
     )
   }

@@ -56,7 +56,11 @@ const paymentsSchema = {
   response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),
 }
 
-export function reconciliationRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function reconciliationRoutes({
+  forReads: db,
+}: {
+  forReads: Database
+}): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/reconciliation', { schema: daysSchema, config: read }, async ({ query }) => {
       const found = await findDays(db, await withDays(db, query))

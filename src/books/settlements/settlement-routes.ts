@@ -43,7 +43,11 @@ const csvSchema = {
 
 type Filter = { from?: string; to?: string; utr?: string }
 
-export function settlementRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function settlementRoutes({
+  forReads: db,
+}: {
+  forReads: Database
+}): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/settlements', { schema: listSchema, config: read }, async ({ query }) =>
       findSettlements(db, { ...query, days: await daysOf(query) }),

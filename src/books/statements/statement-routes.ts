@@ -60,13 +60,14 @@ const withdrawSchema = {
 
 type Context = {
   db: Database
+  forReads: Database
   config: Config
   fileTypes: { portfolio: FileType[] }
   limits: { longCalls: number }
 }
 
 export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, config, fileTypes, limits } = context
+  const { db, forReads, config, fileTypes, limits } = context
   const { lenders, gateways } = config
   const schema = uploadSchema([...lenders.keys()])
   const place = { gateways, others: fileTypes.portfolio, templateUrl: `/api${TEMPLATE}` }
@@ -98,7 +99,7 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       { schema: listSchema, config: read },
       ({ params, query }) => {
         refuseUnknown(config, params.gateway)
-        return findStatements(db, { ...query, gateway: params.gateway })
+        return findStatements(forReads, { ...query, gateway: params.gateway })
       },
     )
 

@@ -61,7 +61,7 @@ export const Settings = Type.Object({
     },
   ),
   DATABASE_POOL_MAX: wholeNumber(
-    'pooled PostgreSQL connections per process; an api opens up to 16 more, a worker up to 13',
+    'pooled PostgreSQL connections per process; an api opens up to 20 more, a worker up to 13',
     20,
     4,
     500,

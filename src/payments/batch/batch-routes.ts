@@ -42,9 +42,9 @@ const runSchema = {
   response: { 200: BatchRun },
 }
 
-type Context = { db: Database; boss: PgBoss }
+type Context = { db: Database; forReads: Database; boss: PgBoss }
 
-export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
+export function batchRoutes({ db, forReads, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/payments/batch',
@@ -57,7 +57,7 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
 
     app.get('/payments/batches', { schema: listSchema, config: read }, async ({ query }) => {
       const view = { key: 'batch_id', select: batches } as const
-      const { page, next_cursor } = await pageOfView(db, query, view)
+      const { page, next_cursor } = await pageOfView(forReads, query, view)
       return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
     })
 
@@ -66,7 +66,9 @@ export function batchRoutes({ db, boss }: Context): FastifyPluginAsyncTypebox {
       { schema: runSchema, config: read },
       async ({ params: { id } }) => {
         const one = sql<object>`${batches} where batch_id = ${id}`
-        return asJson<Static<typeof BatchRun>>(await rowById(db, id, `No batch run ${id}`, one))
+        return asJson<Static<typeof BatchRun>>(
+          await rowById(forReads, id, `No batch run ${id}`, one),
+        )
       },
     )
   }

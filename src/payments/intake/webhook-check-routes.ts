@@ -34,10 +34,16 @@ const schema = {
   response: { 200: Type.Object({ calls: Type.Array(Call) }, { title: 'WebhookCallList' }) },
 }
 
-export function webhookCheckRoutes({ db }: { db: Database }): FastifyPluginAsyncTypebox {
+export function webhookCheckRoutes({
+  forReads,
+}: {
+  forReads: Database
+}): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/webhooks/check', { schema, config: read }, async ({ query: { gateway = null } }) => ({
-      calls: (await lastWebhookCalls(db, gateway)).map(call => asJson<Static<typeof Call>>(call)),
+      calls: (await lastWebhookCalls(forReads, gateway)).map(call =>
+        asJson<Static<typeof Call>>(call),
+      ),
     }))
   }
 }

@@ -54,9 +54,9 @@ const historySchema = {
   },
 }
 
-type Context = { db: Database; config: Config }
+type Context = { forReads: Database; config: Config }
 
-export function paymentRoutes({ db, config }: Context): FastifyPluginAsyncTypebox {
+export function paymentRoutes({ forReads: db, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/payments', { schema: listSchema, config: read }, request =>
       findPayments(db, request.query, config.LEDGER_TIMEZONE),

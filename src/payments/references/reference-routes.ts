@@ -7,6 +7,7 @@ import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { fileSchema, rowCounts, templateSchema } from '../../csv/file-schemas.ts'
 import type { FileType } from '../../csv/reading/file-type.ts'
 import { template } from '../../csv/template.ts'
+import type { Database } from '../../database/database.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -72,12 +73,13 @@ const uploadSchema = {
 }
 
 type Context = ForApprovals & {
+  forReads: Database
   fileTypes: { portfolio: FileType[]; statements: FileType[] }
   limits: { longCalls: number }
 }
 
 export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
-  const { db, limits } = context
+  const { forReads, limits } = context
   const limitLongCalls = limitConcurrent(limits.longCalls, 'uploads are in progress')
   return async app => {
     const act = actRoutes(app, context)
@@ -86,7 +88,7 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
     act.put('/references/:gateway/:kind/:value', putSchema, putCall)
 
     app.get('/references', { schema: listSchema, config: read }, request =>
-      findReferences(db, request.query),
+      findReferences(forReads, request.query),
     )
 
     act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)

@@ -109,6 +109,7 @@ function everyCall(service: TestService, migrations: string[]): (() => Promise<u
   const { call } = service
   return [
     ...Array.from({ length: CALLS }, () => () => call('GET', '/readyz')),
+    ...Array.from({ length: 4 }, () => () => call('GET', '/api/payments')),
     ...Array.from({ length: 6 }, () => () => uploadCsv(service, 'loans', loansCsv({}))),
     ...migrations.map(migration_id => () => call('POST', '/api/migration/run', { migration_id })),
   ]
