@@ -127,8 +127,16 @@ const unknown: Measured = {
       labels: ['source'],
       isTotal: true,
     },
+    // A batch reads half an hour's events at once, also those of a new source, so the count may begin with all of them.
+    age: {
+      name: 'loanops_unknown_event_age_seconds',
+      help: 'Age of the last payment event of a type that is not listed, by source',
+      labels: ['source'],
+    },
   },
-  query: sql`select source, sum(events) as events from core.event_type where taken = 'unknown' group by source`,
+  query: sql`
+    select source, sum(events) as events, extract(epoch from now() - max(last_at))::float8 as age
+      from core.event_type where taken = 'unknown' and events > 0 group by source`,
 }
 
 const misfits: Measured = {

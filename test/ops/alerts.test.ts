@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { parse } from 'yaml'
 import { readConfig } from '../../src/config/config.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
@@ -8,17 +6,9 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { clientData, newName } from '../support/ledger/loans.ts'
-import { fires, type History, type Scrape, samplesIn } from '../support/ops/promql.ts'
+import { firing, lasting, QUIET_MINUTES, rules, type Target } from '../support/ops/alerts.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-type Rule = { alert: string; expr: string; for: string }
-
-const FILE = new URL('../../docs/alerts.yaml', import.meta.url)
-const { groups } = parse(readFileSync(FILE, 'utf8'))
-const rules: Rule[] = groups[0].rules
-/** More than the longest range of a rule. */
-const QUIET_MINUTES = 130
 
 t.test('no alert fires on a healthy system, and one does when part of it is down', async t => {
   const { targets, call, stopLedger } = await startTargets(t)
@@ -105,28 +95,6 @@ t.test('every metric of a rule is exported', async t => {
 
 /** In a healthy system, somebody has decided about each gateway's events. */
 const LENDERS_DEFAULT = '{"trust": "unverified"}'
-
-type Target = { instance: string; text: string }
-
-const firing = (history: History): string[] =>
-  rules
-    .filter(({ expr, for: held }) => fires(expr, minutesOf(held), history))
-    .map(({ alert }) => alert)
-
-function minutesOf(held: string): number {
-  return Number.parseInt(held, 10) * (held.endsWith('h') ? 60 : 1)
-}
-
-function lasting(targets: Target[], minutes: number): History {
-  const scrape: Scrape = targets.flatMap(({ instance, text }) => {
-    const up = { labels: { __name__: 'up', job: 'loanops' }, value: text === '' ? 0 : 1 }
-    return [up, ...samplesIn(text)].map(({ labels, value }) => ({
-      labels: { ...labels, instance },
-      value,
-    }))
-  })
-  return Array<Scrape>(minutes).fill(scrape)
-}
 
 /** What two apis and two workers export: of each role, one is running, and counted twice. `database` is the worker's way. */
 async function startTargets(t: Test) {

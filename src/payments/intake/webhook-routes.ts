@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import { addressOf } from '../../accounts/address.ts'
-import type { Config, OpenGateway } from '../../config/config.ts'
+import type { Config, OpenGateway, PaymentSettings } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
@@ -14,7 +14,7 @@ import type { Metrics } from '../../ops/metrics.ts'
 import { trimmed } from '../../text/trimmed.ts'
 import type { PayloadFields } from '../gateways/gateway.ts'
 import { isObject } from '../gateways/items/exact-json.ts'
-import type { PaymentEvent } from '../payment-event.ts'
+import { type PaymentEvent, UNKNOWN } from '../payment-event.ts'
 import { paymentCounters } from '../payment-signals.ts'
 import { checkSignature } from './check-signature.ts'
 import { enqueueEvents } from './enqueue-events.ts'
@@ -57,6 +57,7 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, boss, config, metrics, watch, webhookCalls: calls, limits } = context
   const { lenders } = config
   const counters = metrics.of(paymentCounters)
+  showNone(counters, config)
   const enqueue = enqueueEvents(db, boss, watch)
   const limit = limitEvents(config)
 
@@ -100,6 +101,15 @@ export function webhookRoutes(context: Context): FastifyPluginAsyncTypebox {
     if (reason !== undefined) calls.learn(request, { ...known, reason })
     counters.events.inc(labels)
   }
+}
+
+/** Prometheus sees no increase in a count that begins with 1. */
+function showNone(
+  { signatureFailures }: ReturnType<typeof paymentCounters>,
+  { gateways, lenders }: PaymentSettings,
+): void {
+  for (const { name: gateway } of gateways)
+    for (const lender of [...lenders.keys(), UNKNOWN]) signatureFailures.inc({ gateway, lender }, 0)
 }
 
 /** A signature covers the bytes as they arrived, regardless of the content type. */

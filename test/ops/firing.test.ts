@@ -1,0 +1,163 @@
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { measure } from '../../src/ops/measured.ts'
+import { paymentGauges } from '../../src/payments/payment-signals.ts'
+import { REASONS } from '../../src/payments/suspense-reasons.ts'
+import { lendersFile } from '../support/config/lenders-file.ts'
+import { firing, minutesOf, QUIET_MINUTES, rules, scraped } from '../support/ops/alerts.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService } from '../support/payments/payments.ts'
+import { until } from '../support/until.ts'
+
+/** What is exported in a minute, counted from the beginning of the trouble. */
+type Trouble = (minute: number) => string
+
+const always =
+  (lines: string): Trouble =>
+  () =>
+    lines
+const since =
+  (before: string, after: string): Trouble =>
+  minute =>
+    minute < 0 ? before : after
+/** A counter that grows by so many each minute. */
+const growing =
+  (series: string, perMinute: number): Trouble =>
+  minute =>
+    `${series} ${Math.max(0, minute + 1) * perMinute}`
+const bySeconds =
+  (name: string, labels: string): Trouble =>
+  minute => {
+    const count = Math.max(0, minute + 1)
+    return `${name}_bucket{le="1",${labels}} 0\n${name}_bucket{le="5",${labels}} ${count}\n${name}_bucket{le="+Inf",${labels}} ${count}`
+  }
+
+const OLD = 'loanops_operations_oldest_seconds'
+const INTAKE = 'method="POST",route="/api/ledger/operate"'
+const TROUBLES: Record<string, Trouble> = {
+  LoanopsNoMetrics: always('loanops_process{role="api"} 1'),
+  LoanopsNoApi: always('loanops_process{role="worker"} 1'),
+  LoanopsProcessDown: since('loanops_process{role="worker"} 1', ''),
+  LoanopsNotReady: always('loanops_ready{role="worker"} 0'),
+  LoanopsProcessNotReady: always('loanops_ready{role="worker"} 0'),
+  LoanopsClockDiffers: always('loanops_clock_difference_seconds -5.5'),
+  LoanopsLedgerDown: always('loanops_ledger_breaker_open 1'),
+  LoanopsUnanswered: always('loanops_unanswered_seconds{of="ledger"} 21'),
+  LoanopsLedgerLeftPaused: always('loanops_ledger_paused 1'),
+  LoanopsLedgerCredentials: always(
+    'loanops_operations_unfinished{waiting_for="ledger_credentials"} 1',
+  ),
+  LoanopsLedgerSetUp: always('loanops_ledger_findings{check="product",state="breaks"} 1'),
+  LoanopsWebhooksUnproven: always('loanops_webhooks_unproven{gateway="gateway_b"} 1'),
+  LoanopsLedgerIgnoresCase: always('loanops_ledger_ignores_case 1'),
+  LoanopsOutcomeUnknown: always(`${OLD}{lane="bulk",waiting_for="outcome_unknown"} 901`),
+  LoanopsLiveOperationsStuck: always(`${OLD}{lane="live",waiting_for="nothing"} 901`),
+  LoanopsAwaitingApproval: always(`${OLD}{lane="live",waiting_for="ledger_approval"} 86401`),
+  LoanopsClaimsLost: growing('loanops_claims_lost_total', 3),
+  LoanopsQueueBacklog: always('loanops_queue_jobs{queue="operation-live",state="ready"} 5001'),
+  LoanopsEventsNotSaved: always('loanops_queue_jobs{queue="payment-event-dead",state="ready"} 1'),
+  LoanopsIntakeFails: growing(`loanops_http_request_seconds_count{${INTAKE},status="503"}`, 10),
+  LoanopsIntakeSlow: bySeconds('loanops_http_request_seconds', `${INTAKE},status="202"`),
+  LoanopsCommitsSlow: bySeconds('loanops_commit_wait_seconds', 'of="intake"'),
+  LoanopsPoolExhausted: always('loanops_pool_connections{pool="db",state="waiting"} 1'),
+  LoanopsLedgerSlotsShort: always('loanops_ledger_slots{lane="live",state="waiting"} 21'),
+  LoanopsPaymentsLate: always('loanops_payment_lag_seconds 5401'),
+  LoanopsPaymentEventsWithoutRow: always('loanops_payment_events_without_row 1'),
+  LoanopsPaymentsInSuspense: always('loanops_payments_in_suspense{reason="unreadable"} 1'),
+  LoanopsGatewayUnanswered: always('loanops_payments_waiting_for_gateway{gateway="gateway_a"} 1'),
+  LoanopsGatewayFetchFails: always(
+    'loanops_gateway_fetch_failing{gateway="gateway_a",lender=""} 1',
+  ),
+  LoanopsGatewaySilent: always('loanops_gateway_silent{gateway="gateway_a",lender="LENDER_02"} 1'),
+  LoanopsPaymentsWithObjection: always('loanops_payments_with_objection{objection="refund"} 1'),
+  LoanopsSignaturesRefused: growing('loanops_signature_failures_total{gateway="gateway_a"}', 1),
+  LoanopsCallsRefused: growing('loanops_refused_calls_total{reason="unauthorized"}', 3),
+  LoanopsUnknownEventTypes: always('loanops_unknown_event_age_seconds{source="x"} 1800'),
+  LoanopsRawTablesWithoutSource: always('loanops_raw_tables_without_source 1'),
+  LoanopsReadbackLate: always('loanops_readback_age_seconds 180001'),
+  LoanopsDaysUnbalanced: always('loanops_unbalanced_days 1'),
+  LoanopsCallbacksFailed: always('loanops_callbacks_failed 1'),
+  LoanopsCallbackReceiverDown: always('loanops_callback_receiver_down 1'),
+  LoanopsCallbacksLate: always('loanops_callback_lag_seconds 3601'),
+}
+
+/** Reasons of every day, which lists and the console show. */
+const ORDINARY = [
+  'no_loan_named',
+  'loan_unknown',
+  'loan_not_active',
+  'refund',
+  'chargeback',
+  'awaiting_review',
+]
+/** The reason of a posted payment. */
+const NOT_IN_SUSPENSE = ['overpaid']
+
+/** Until a counter has grown past its rule's limit. */
+const GROWS_FOR_MINUTES = 15
+
+t.test(
+  'each alert fires on figures that it is for, once they have lasted for its time',
+  async t => {
+    t.same(Object.keys(TROUBLES).sort(), rules.map(({ alert }) => alert).sort())
+    for (const { alert, for: held } of rules) {
+      const fired = firedBy(TROUBLES[alert] as Trouble, GROWS_FOR_MINUTES + minutesOf(held))
+      t.ok(fired.includes(alert), `${alert}: ${fired}`)
+    }
+  },
+)
+
+t.test('an alert fires on every reason for suspense that is not an everyday one', async t => {
+  for (const reason of REASONS.filter(one => !NOT_IN_SUSPENSE.includes(one))) {
+    const fired = firedBy(always(`loanops_payments_in_suspense{reason="${reason}"} 1`), 60)
+    t.equal(fired.includes('LoanopsPaymentsInSuspense'), !ORDINARY.includes(reason), reason)
+  }
+})
+
+t.test('an alert fires where a lender of few events has each of them refused', async t => {
+  const series = 'loanops_signature_failures_total{gateway="gateway_a",lender="LENDER_02"}'
+  const oneInHalfAnHour: Trouble = minute => `${series} ${Math.max(0, Math.ceil(minute / 30))}`
+  t.ok(firedBy(oneInHalfAnHour, 4 * 60).includes('LoanopsSignaturesRefused'))
+})
+
+t.test(
+  'an alert fires for what only a person can settle, though it all came in one batch',
+  async t => {
+    const file = lendersFile(t, { LENDER_03: { gateway_a: { allowedCidrs: ['10.9.0.0/16'] } } })
+    const service = await paymentService(t, { LENDERS_FILE: file })
+    await service.loan('L-1', { product: 3 })
+    const registry = new Registry()
+    const log = { warn: () => undefined }
+    const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
+    t.teardown(() => gauges.stop())
+    const shown = (line: RegExp) =>
+      until(async () => {
+        const text = await registry.metrics()
+        return line.test(text) && text
+      }, String(line))
+    const before = await shown(/loanops_payment_lag_seconds 0\n/)
+    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_03' })
+    await service.webhook('gateway_a', { event: 'moon.risen' }, { lender: 'LENDER_04' })
+    await service.batch()
+    const text = await shown(/source="lender_04_gateway_a"\} 1\n/)
+    t.match(text, /reason="sender_not_allowed"\} 1\n/)
+    const fired = firedBy(since(before, text), 60)
+    for (const alert of ['LoanopsPaymentsInSuspense', 'LoanopsUnknownEventTypes'])
+      t.ok(fired.includes(alert), alert)
+  },
+)
+
+t.test(
+  'each process shows no refused signatures before the first, so that it is an increase',
+  async t => {
+    const service = await paymentService(t)
+    const { body } = await service.call('GET', '/metrics')
+    for (const lender of ['LENDER_01', 'UNKNOWN'])
+      t.match(body, `loanops_signature_failures_total{gateway="gateway_a",lender="${lender}"} 0`)
+  },
+)
+
+function firedBy(trouble: Trouble, minutes: number): string[] {
+  const history = Array.from({ length: QUIET_MINUTES + minutes + 1 }, (_, i) => i - QUIET_MINUTES)
+  return firing(history.map(minute => scraped([{ instance: '1', text: trouble(minute) }])))
+}
