@@ -36,7 +36,7 @@ export const Amount = Type.Unsafe<number>({
   type: 'number',
   exclusiveMinimum: 0,
   maximum: (10 ** SIGNIFICANT_DIGITS - 1) / 10 ** PAISA_DECIMALS,
-  // Without `multipleOf`: validators divide doubles, and would refuse 0.07.
+  // There is no `multipleOf`: validators divide doubles, and would refuse 0.07.
   description:
     'a number above 0 with at most two decimals and 15 significant digits; what differs from it by at most a millionth is taken for it',
   examples: [50000],
