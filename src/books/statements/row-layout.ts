@@ -98,10 +98,10 @@ function plainFields(format: Format, fields: CsvFields): CsvFields {
   return Object.fromEntries(named.map(([name, text]) => [name, plainly(format, name, text)]))
 }
 
-/** A payment has these only once it is settled: until then, some programs write a word for no value. */
-const LATER_IDS = ['settlement_id', 'utr']
+/** Some programs write a word for no value until a payment is settled, or where it has no status. */
+const MAY_LACK = ['settlement_id', 'utr', 'status']
 const isNamed = ([name, text]: [string, string]) =>
-  !LATER_IDS.includes(name) || placeholder(text) === undefined
+  !MAY_LACK.includes(name) || placeholder(text) === undefined
 
 /** The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment. */
 function labelOf({ labels }: ReportLayout, name: string): string | undefined {

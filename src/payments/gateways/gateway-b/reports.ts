@@ -1,4 +1,3 @@
-import { placeholder } from '../../../csv/made-up-values.ts'
 import type { PaymentStatus } from '../gateway-api.ts'
 import { isZero } from '../items/shape.ts'
 import {
@@ -89,9 +88,8 @@ function readEvent(
   const kind = kindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
   // A report of settlements has no failed payments, whatever it calls the rest. Another word is left to the check.
-  const isSaid =
-    settlement_id === undefined && row.status !== undefined && placeholder(row.status) === undefined
-  const status = known ?? (isSaid ? row.status?.toLowerCase() : 'captured')
+  const word = settlement_id === undefined ? row.status?.toLowerCase() : undefined
+  const status = known ?? word ?? 'captured'
   const amount = row.amount ?? event_amount
   const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
