@@ -3,12 +3,12 @@ import { dayText } from '../../day.ts'
 import { inAscii } from '../../text/in-ascii.ts'
 import type { Answer } from '../answers/answer.ts'
 import { outcomeUnderKey } from '../answers/outcome-under-key.ts'
-import type { Ledger, Writer } from '../calls/client.ts'
+import type { Ledger, Reader, Writer } from '../calls/client.ts'
 import { dayFormat, isSameDay } from '../day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../effect.ts'
 import type { LedgerLoan } from './loan.ts'
 import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
-import { isNotReversed, type LedgerTransaction } from './transaction.ts'
+import { isNotReversed, isOverpayment, type LedgerTransaction } from './transaction.ts'
 
 export type LedgerRepayment = {
   loanExternalId: string
@@ -19,6 +19,8 @@ export type LedgerRepayment = {
   receiptNumber: string
   note?: string
 }
+
+type Posted = Pick<LedgerRepayment, 'loanExternalId' | 'externalId' | 'amount'>
 
 /** The ledger stores no more characters of a receipt number. */
 const MAX_RECEIPT_CHARACTERS = 50
@@ -55,10 +57,25 @@ export async function postRepayment(
   })
 }
 
-/** Says whether the loan owed less than was posted. Fineract takes the rest, too. */
-export function withOverpaid(answer: Answer, { summary }: LedgerLoan, amount: string): Answer {
+/**
+ * Says whether the loan owed less than was posted. Fineract takes the rest, too.
+ * @param loan as it was before; where interest is recalculated, only the repayment shows what it owed on that day
+ */
+export async function withOverpaid(
+  ledger: Reader,
+  answer: Answer,
+  { summary, isInterestRecalculationEnabled }: LedgerLoan,
+  { loanExternalId, externalId, amount }: Posted,
+): Promise<Answer> {
   if (answer.outcome !== 'done') return answer
-  const overpaid = new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+  // What was posted remains so if it cannot be read.
+  const posted = isInterestRecalculationEnabled
+    ? await findTransaction(ledger, loanExternalId, externalId).catch(() => undefined)
+    : undefined
+  const overpaid =
+    posted === undefined
+      ? new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
+      : isOverpayment(posted)
   return { ...answer, body: { ...(answer.body as object), overpaid } }
 }
 

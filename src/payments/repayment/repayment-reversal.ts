@@ -197,12 +197,13 @@ async function postRemainder(
 ): Promise<Answer> {
   if (remainder === null) throw new Error('there is no remainder')
   const paymentTypeId = await attempt.keep('paymentTypeId', attempt.reference.paymentTypeId)
-  const answer = await postRepayment(attempt, paymentTypeId, {
+  const wanted = {
     loanExternalId: external_loan_id,
     externalId: remainder.external_id,
     day: dayText(date),
     amount: remainder.amount,
     receiptNumber: receipt_number,
-  })
-  return withOverpaid(answer, loan, remainder.amount)
+  }
+  const answer = await postRepayment(attempt, paymentTypeId, wanted)
+  return withOverpaid(attempt.ledger, answer, loan, wanted)
 }

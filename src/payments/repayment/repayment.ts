@@ -83,7 +83,7 @@ export function repayment(db: Database, config: Config): Operation {
       if (answer === undefined) return { ...found, ...booked }
       const lagging = laggingClock(answer, wanted.day, LEDGER_TIMEZONE)
       if (lagging !== undefined) return lagging
-      if (answer.outcome === 'done') return withOverpaid(answer, loan, payment.amount)
+      if (answer.outcome === 'done') return withOverpaid(attempt.ledger, answer, loan, wanted)
       if (answer.outcome !== 'refused' || !isDuplicate(answer.code)) return withReason(answer)
       const others = () => otherLoansTried(db, transaction_id, external_loan_id)
       return (await duplicate(attempt, payment, external_loan_id, others)) ?? withReason(answer)

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { capturedA, PAID_AT } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { paymentService, withLedger } from '../../support/payments/payments.ts'
 
 const LENDER = { lender: 'LENDER_02' }
 
@@ -115,3 +116,53 @@ t.test(
     t.equal((await service.repayments()).length, 0)
   },
 )
+
+t.test(
+  'where interest is recalculated, the repayment itself shows whether it was too much',
+  async t => {
+    const { proxy, service: started } = await throughProxy(t)
+    const service = withLedger(started)
+    const cases = [
+      // The interest of months to come, which nobody owes who pays the loan off.
+      { loan: 'L-more', seen: 1_200, paid: 1_250_000, reason: 'overpaid' },
+      // The interest of late days, which the ledger adds with the payment.
+      { loan: 'L-less', seen: -50, paid: 1_198_000, reason: null },
+    ]
+    for (const { loan, seen, paid } of cases) {
+      await service.loan(loan, { principal: 12_000 })
+      proxy.interferences.push({
+        of: `/loans/external-id/${loan}?`,
+        on: 'reads',
+        alters({ body }) {
+          body.isInterestRecalculationEnabled = true
+          if (body.summary?.totalOutstanding > 0) body.summary.totalOutstanding += seen
+        },
+      })
+      await service.webhook('gateway_a', capturedA({ id: loan, loan, amount: paid }), LENDER)
+    }
+    await service.batch()
+    for (const { loan, reason } of cases)
+      t.match((await service.payment(loan)).payment, { state: 'posted', reason }, loan)
+    const { body: metrics } = await service.call('GET', '/metrics')
+    t.match(metrics, /loanops_overpaid_repayments_total 1/)
+  },
+)
+
+t.test('a repayment that cannot be read after it was posted remains posted', async t => {
+  const { proxy, service: started } = await throughProxy(t)
+  const service = withLedger(started)
+  await service.loan('L-1', { principal: 12_000 })
+  proxy.interferences.push(
+    {
+      of: '/loans/external-id/L-1?',
+      on: 'reads',
+      alters({ body }) {
+        body.isInterestRecalculationEnabled = true
+      },
+    },
+    { of: '/transactions/external-id/gateway_a-pay_1', on: 'reads', status: 502, body: 'away' },
+  )
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1', amount: 1_250_000 }), LENDER)
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { state: 'posted', reason: 'overpaid' })
+})
