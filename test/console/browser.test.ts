@@ -204,6 +204,21 @@ test(
 )
 
 test(
+  'a notice says what was just done, and is gone when the page is opened again',
+  operator.cookie,
+  async (t, { page, go }) => {
+    const path = '/console/payments/gateway_a/rfnd_1?kind=refund'
+    await go(path)
+    await page.type('[action*="/note?"] [name=note]', 'seen')
+    await Promise.all([page.waitForNavigation(), page.click('[action*="/note?"] button')])
+    t.match(await textOf(page, '[role=status]'), /The note is saved/)
+    t.equal(page.url(), url + path)
+    await page.reload()
+    t.equal(await page.$('[role=status]'), null)
+  },
+)
+
+test(
   'after a login each form of a refund has its own note and its own outcome',
   '',
   async (t, { page, errors, go }) => {

@@ -209,7 +209,7 @@ t.test('each action is followed by a notice about that action', async t => {
     [`${POSTED}/check`, /compared with the ledger/],
     ['/console/batch', /batch/],
     ['/console/ledger/check', /set-up has been checked/],
-    ['/console/resume', /Writes to the ledger have resumed/],
+    ['/console/resume', /You resumed writes to the ledger/],
   ] as [string, RegExp, Record<string, string>?][]) {
     const { status, headers } = await operator(path, fields ?? {})
     t.equal(status, 303, path)

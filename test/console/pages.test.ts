@@ -106,6 +106,7 @@ t.test('a success notice is shown once, not on every refresh', async t => {
   const { text } = await operator('/console/callbacks?state=failed&done=resumed')
   t.match(text, 'class="notice"')
   t.match(text, 'hx-get="/console/callbacks?state=failed"')
+  t.match(text, 'href="/console/callbacks?state=failed&amp;refresh=off"')
 })
 
 t.test('a payment’s events are shown down to their bytes', async t => {

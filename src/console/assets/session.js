@@ -1,8 +1,10 @@
 // Keeps a page that refreshes itself, with what was typed into it, when its session ends.
 const KEPT = 'loanops-kept'
 // A refused form's page is shown at another URL, which cannot be opened.
-const { account, page = location.pathname + location.search } = document.body.dataset
-if (document.body.dataset.page) history.replaceState(null, '', page)
+const opened = location.pathname + location.search
+const { account, page: shown = opened } = document.body.dataset
+const page = withoutNotice(shown)
+if (page !== opened) history.replaceState(null, '', page)
 let isEnded = false
 
 document.addEventListener('htmx:before:response', event => {
@@ -29,6 +31,13 @@ addEventListener('change', ({ target }) => {
 })
 
 restore()
+
+/** A notice says what was just done, which is no longer true of a page that is opened again. */
+function withoutNotice(path) {
+  const url = new URL(path, location)
+  if (url.searchParams.has('done')) url.searchParams.delete('done')
+  return url.pathname + url.search
+}
 
 function ended() {
   const notice = document.createElement('div')

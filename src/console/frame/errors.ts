@@ -91,7 +91,7 @@ async function pageOfForm(
   const remoteAddress = request.raw.socket.remoteAddress ?? ''
   // It names no page before it: two refused pages that name each other would ask for each other for ever.
   const asked = request.server.inject({
-    url: urlWith(url, { [FORM_PAGE]: null }),
+    url: urlWith(url, { [FORM_PAGE]: null, done: null }),
     headers,
     remoteAddress,
   })

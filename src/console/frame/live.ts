@@ -28,5 +28,5 @@ export function refreshLink(url: string): Html {
   const { searchParams } = new URL(url, 'http://console')
   const isOn = isLive({ refresh: searchParams.get('refresh') ?? undefined })
   const label = isOn ? 'Stop refreshing' : 'Refresh every 5 s'
-  return html`<a class="quiet" href="${urlWith(url, { refresh: isOn ? 'off' : null })}">${label}</a>`
+  return html`<a class="quiet" href="${urlWith(url, { ...WITHOUT_NOTICE, refresh: isOn ? 'off' : null })}">${label}</a>`
 }

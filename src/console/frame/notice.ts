@@ -5,8 +5,8 @@ import { type Html, nothing } from './html.ts'
 
 const DONE = {
   paused:
-    'Writes to the ledger are paused. Operations already under way may still start a write for up to two seconds.',
-  resumed: 'Writes to the ledger have resumed.',
+    'You paused writes to the ledger. Operations already under way may still start a write for up to two seconds.',
+  resumed: 'You resumed writes to the ledger.',
   resolved:
     'Your decision is recorded. An operation is looked up in the ledger first; what is found there takes precedence.',
   cancelled: 'The operation has been cancelled.',
