@@ -641,7 +641,9 @@ t.test(
       t.match(complaints({ ...los, CALLBACK_SECRET: wrong }), [/^CALLBACK_SECRET is invalid/])
     const plain = { CALLBACK_URL: 'http://los.example.com/callbacks', CALLBACK_SECRET }
     t.match(complaints(plain), [/^CALLBACK_URL is invalid: plain HTTP/])
-    t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: 'true' }), [])
+    for (const allowed of ['true', 'TRUE', '1'])
+      t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: allowed }), [], allowed)
+    t.equal(complaints({ ...plain, CALLBACK_ALLOW_HTTP: '0' }).length, 1)
     for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
       t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
     for (const CALLBACK_EVENTS of ['operation.ended', ','])
@@ -670,7 +672,8 @@ t.test('single sign-on needs its settings, HTTPS and roles that exist', async t 
     /^OIDC_CLIENT_SECRET is missing/,
     /^OIDC_ROLES is missing/,
   ])
-  t.match(complaints({ PASSWORD_LOGIN: 'false' }), [/^PASSWORD_LOGIN is invalid.*OIDC_ISSUER/])
+  for (const off of ['false', 'False', '0'])
+    t.match(complaints({ PASSWORD_LOGIN: off }), [/^PASSWORD_LOGIN is invalid.*OIDC_ISSUER/], off)
   t.match(complaints({ ...set, OIDC_ISSUER: 'http://login.lender.example' }), [
     /^OIDC_ISSUER is invalid: plain HTTP/,
   ])

@@ -1,4 +1,5 @@
 import { FormatRegistry, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
 import type { OutboundProxy } from '../proxy.ts'
 import { eachOf, listOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
@@ -83,7 +84,9 @@ export function callbackTroubles({
     troubles.push(
       faulty('CALLBACK_SECRET', `missing: ${callbackSettings.CALLBACK_SECRET.description}`),
     )
-  if (protocol === 'http:' && !LOOPBACK.test(hostname) && CALLBACK_ALLOW_HTTP !== 'true') {
+  const isAllowed =
+    Value.Convert(callbackSettings.CALLBACK_ALLOW_HTTP, CALLBACK_ALLOW_HTTP) === true
+  if (protocol === 'http:' && !LOOPBACK.test(hostname) && !isAllowed) {
     const where = 'plain HTTP is allowed only to this machine, unless CALLBACK_ALLOW_HTTP=true'
     troubles.push(faulty('CALLBACK_URL', `invalid: ${where}`))
   }

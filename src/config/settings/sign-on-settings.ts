@@ -71,7 +71,8 @@ export function signOnTroubles(env: NodeJS.ProcessEnv): string[] {
     `${name} is ${why}. Example: ${example}=${signOnSettings[example].examples[0]}`
   if (!issuer) {
     const why = 'invalid: it may be false only with OIDC_ISSUER'
-    return PASSWORD_LOGIN === 'false' ? [invalid('PASSWORD_LOGIN', why)] : []
+    const isOff = Value.Convert(signOnSettings.PASSWORD_LOGIN, PASSWORD_LOGIN) === false
+    return isOff ? [invalid('PASSWORD_LOGIN', why)] : []
   }
   const troubles = NEEDED.filter(name => !env[name]).map(name =>
     invalid(name, 'missing: OIDC_ISSUER needs it', name),
