@@ -74,9 +74,13 @@ export function readConfig(
   given: NodeJS.ProcessEnv,
   gateways: readonly Gateway[] = allGateways,
 ): Config {
-  const { https_proxy: HTTPS_PROXY, no_proxy: NO_PROXY } = given
-  // Curl and others also read the proxy's variables in lower case.
-  const env = trimmed({ HTTPS_PROXY, NO_PROXY, ...given })
+  const set = trimmed(given)
+  // Curl and others also read the proxy's variables in lower case. An empty setting counts as unset.
+  const env: NodeJS.ProcessEnv = {
+    ...set,
+    HTTPS_PROXY: set.HTTPS_PROXY || set.https_proxy,
+    NO_PROXY: set.NO_PROXY || set.no_proxy,
+  }
   const schema = settingsWith(gateways)
   const withSecrets = gateways.map(gateway => ({
     ...gateway,
