@@ -85,6 +85,23 @@ test(
 )
 
 test(
+  'what somebody opened or closed stays so while its page refreshes itself',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await go('/console/operations?status=failed')
+    await Promise.all([page.waitForNavigation(), page.click('tbody a')])
+    for (const path of [new URL(page.url()).pathname, '/console/payments/gateway_a/pay_markup']) {
+      await go(path)
+      const before = await page.$eval('#live details', one => one.open)
+      await page.click('#live summary')
+      await page.evaluate(`document.querySelector('#live dd').textContent = 'old'`)
+      await page.waitForFunction(`document.querySelector('#live dd').textContent !== 'old'`)
+      t.equal(await page.$eval('#live details', one => one.open), !before, path)
+    }
+  },
+)
+
+test(
   'an uploaded file becomes a portfolio that is run',
   operator.cookie,
   async (t, { page, go }) => {

@@ -6,6 +6,8 @@ const { account, page: shown = opened } = document.body.dataset
 const page = withoutNotice(shown)
 if (page !== opened) history.replaceState(null, '', page)
 let isEnded = false
+// A refresh leaves open or closed what somebody opened or closed.
+window.htmx?.config.morphIgnore.push('open')
 
 document.addEventListener('htmx:before:response', event => {
   isEnded = event.detail.ctx.response.status === 401
