@@ -2,7 +2,13 @@ import { limitConcurrent } from './connections/connections.ts'
 
 /** An export of a list reads page after page: half of the console's four connections are left to its pages. */
 const MAX_CONCURRENT_EXPORTS = 2
-export const limitExports = limitConcurrent(MAX_CONCURRENT_EXPORTS, 'exports are in progress')
+/** Who reads slowly, or lets nothing end, has one place, and leaves the other to everybody else. */
+const EXPORTS_OF_ONE = 1
+export const limitExports = limitConcurrent(
+  MAX_CONCURRENT_EXPORTS,
+  'exports are in progress',
+  EXPORTS_OF_ONE,
+)
 
 type Reply = { header(name: string, value: string): unknown }
 

@@ -20,8 +20,8 @@ export const httpLimits = {
   /** How many callers of `track` may wait for a result; the others are answered at once. */
   waiting: MAX_CONNECTIONS / 4,
   /**
-   * How many uploads, downloads and retries of whole files may run: each may take minutes or hours, and most of them
-   * only wait.
+   * How many uploads and retries of whole files may run, and how many downloads beside them: each may take minutes or
+   * hours, and most of them only wait.
    */
   longCalls: 64,
   /** The limit for JSON calls; the routes of webhooks and uploads set larger ones. */

@@ -56,7 +56,7 @@ export function downloadsAt(
   portfolio: Portfolio,
   config: typeof read & FastifyContextConfig,
 ): FastifyPluginAsyncTypebox {
-  const { kinds, limitLongCalls } = portfolio
+  const { kinds, limitDownloads } = portfolio
   return async app => {
     app.get(urls.template, { schema: templateSchema, config }, async (request, reply) => {
       const { type } = request.params
@@ -64,7 +64,7 @@ export function downloadsAt(
     })
 
     for (const file of ['errors.csv', 'findings.csv'] as const) {
-      const options = { schema: downloads[file], onRequest: limitLongCalls, config }
+      const options = { schema: downloads[file], onRequest: limitDownloads, config }
       app.get(urls[file], options, async (request, reply) => {
         const rows = await portfolio.download(request.params.id, file, askerOf(request))
         return csvDownload(reply, file).send(rows)

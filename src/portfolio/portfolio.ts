@@ -27,6 +27,7 @@ const MAX_CONCURRENT_RUN_CALLS = 2
 export type Portfolio = {
   kinds: Kinds
   limitLongCalls: onRequestAsyncHookHandler
+  limitDownloads: onRequestAsyncHookHandler
   /** @param templates where the caller finds the templates @returns the migration's id */
   upload(request: FastifyRequest, asker: Asker, templates: string): Promise<string>
   calls: PortfolioCalls
@@ -62,9 +63,11 @@ export function openPortfolio(context: Context, log: FastifyBaseLogger): Portfol
 
   return {
     kinds,
-    limitLongCalls: limitConcurrent(
+    limitLongCalls: limitConcurrent(limits.longCalls, 'uploads or retries are in progress'),
+    limitDownloads: limitConcurrent(
       limits.longCalls,
-      'uploads, downloads or retries are in progress',
+      'downloads are in progress',
+      Math.ceil(limits.longCalls / 2),
     ),
     upload: (request, asker, templates) =>
       takeUpload(request, kinds, (kind, file) => {

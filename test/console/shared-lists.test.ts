@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { startWithConsole } from '../support/console/console.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { until } from '../support/until.ts'
 
 const PEOPLE = 6
@@ -35,13 +36,15 @@ t.test(
   },
 )
 
-t.test('exports beyond two are asked to come back, and hold up no page', async t => {
-  const { db, operator } = await startWithConsole(t, { ROLE: 'api' })
+t.test('an account or token has one export at a time, and the process has two', async t => {
+  const { db, call, operator, viewer } = await startWithConsole(t, { ROLE: 'api' })
   const exports = await db.transaction().execute(async trx => {
-    await sql`lock table loanops.callback in access exclusive mode`.execute(trx)
-    const exports = [1, 2].map(() => operator('/console/callbacks.csv'))
-    await until(async () => (await waiting(db)) === 2, 'both exports wait')
-    const third = await operator('/console/operations.csv')
+    await sql`lock table loanops.callback, core.settlement_row in access exclusive mode`.execute(
+      trx,
+    )
+    const exports = [operator('/console/callbacks.csv'), call('GET', '/api/settlements.csv')]
+    await untilSessionsWait(db, { count: exports.length })
+    const third = await viewer('/console/operations.csv')
     t.equal(third.status, 503)
     t.match(third.text, 'too many exports are in progress')
     t.ok(third.headers.get('retry-after'))
@@ -50,6 +53,21 @@ t.test('exports beyond two are asked to come back, and hold up no page', async t
   })
   for (const { status } of await Promise.all(exports)) t.equal(status, 200)
   t.equal((await operator('/console/operations.csv')).status, 200)
+})
+
+t.test('whoever reads an export slowly leaves the other place to everybody else', async t => {
+  const { db, call, operator, viewer } = await startWithConsole(t, { ROLE: 'api' })
+  await db.transaction().execute(async trx => {
+    await sql`lock table loanops.callback in access exclusive mode`.execute(trx)
+    const slow = operator('/console/callbacks.csv')
+    await untilSessionsWait(db)
+    const second = await operator('/console/operations.csv')
+    t.equal(second.status, 503)
+    t.match(second.text, 'too many of your own exports are in progress')
+    t.equal((await viewer('/console/operations.csv')).status, 200)
+    t.equal((await call('GET', '/api/settlements.csv')).status, 200)
+    return { slow }
+  })
 })
 
 async function waiting(db: Database): Promise<number> {

@@ -6,6 +6,7 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { httpLimits } from '../../src/http/limits.ts'
+import { newId } from '../../src/ids.ts'
 import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
@@ -149,6 +150,8 @@ t.test(
         'content-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\n',
     )
     t.ok(await until(async () => (await upload()).status === 503, 'one is refused'))
+    const download = `/api/migration/${newId()}/errors.csv`
+    t.equal((await caller(url)('GET', download)).status, 404, 'downloads have places of their own')
     slow.destroy()
     t.ok(await until(async () => (await upload()).status === 400, 'one is read again'))
   },

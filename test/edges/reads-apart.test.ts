@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { untilSessionsWait } from '../support/database/sessions.ts'
-import { startTestService } from '../support/service.ts'
+import { startTestService, TOKEN } from '../support/service.ts'
 
 /** More than there are connections, of either kind. */
 const READERS = 12
@@ -67,6 +67,22 @@ t.test('no list, sum or history of the API takes a connection from operations', 
     })
     await read
   }
+})
+
+t.test('a token that reads bodies of events leaves places to others', async t => {
+  const others = 'the-token-of-other-readers'
+  const INTERNAL_TOKEN = `${TOKEN},others/read:${others}`
+  const { call, db } = await startTestService(t, { ROLE: 'api', INTERNAL_TOKEN })
+  const path = '/api/payments/gateway_a/pay_1?bodies=true'
+  const detail = /too many of your own reads of bodies are in progress/
+  const reads = await db.transaction().execute(async trx => {
+    await sql`lock table core.transaction in access exclusive mode`.execute(trx)
+    const reads = Array.from({ length: 9 }, () => call('GET', path))
+    t.match(await Promise.race(reads), { status: 503, body: { detail } })
+    return [...reads, call('GET', path, undefined, { 'x-internal-token': others })]
+  })
+  const answers = await Promise.all(reads)
+  t.equal(answers.filter(({ body }) => detail.test(body.detail)).length, 1)
 })
 
 async function waiting(db: Database): Promise<string[]> {

@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+} from 'fastify'
 import { Unavailable } from '../../database/unavailable.ts'
 import { addressKey } from './address-key.ts'
 import { inNetworks, plainAddress } from './networks.ts'
@@ -44,7 +49,7 @@ export function limitConnections(app: FastifyInstance, limits: Limits): void {
 }
 
 function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy }: Limits) {
-  const opened = new Map<string, number>()
+  const opened = openCounts()
   const isProxy = inNetworks(trustProxy)
   const many = connections / 2
 
@@ -53,16 +58,12 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
       const address = plainAddress(socket.remoteAddress ?? '')
       if (address === '' || isProxy(address)) return true
       const holder = addressKey(address)
-      const count = (opened.get(holder) ?? 0) + 1
+      const count = opened.of(holder) + 1
       if (perAddress > 0 && count > perAddress) return false
-      opened.set(holder, count)
+      opened.add(holder, 1)
       if (count === Math.floor(many) + 1)
         app.log.warn({ address }, 'one address holds more than half of the connections')
-      socket.once('close', () => {
-        const left = (opened.get(holder) ?? 1) - 1
-        if (left === 0) opened.delete(holder)
-        else opened.set(holder, left)
-      })
+      socket.once('close', () => opened.add(holder, -1))
       return true
     },
   }
@@ -91,14 +92,37 @@ export function endUnread(response: ServerResponse, afterMs: number): void {
   })
 }
 
-/** Beyond `max` concurrent requests, callers are asked to retry. */
-export function limitConcurrent(max: number, what: string): onRequestAsyncHookHandler {
-  let underWay = 0
-  return async (_, reply) => {
+/** Beyond `max` concurrent requests, or `ofOne` of one account or token, callers are asked to retry. */
+export function limitConcurrent(max: number, what: string, ofOne = max) {
+  const underWay = openCounts()
+  let all = 0
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     // The caller left during an earlier hook: its response emits no further `close`, and nobody waits for an answer.
     if (reply.raw.destroyed) return void reply.hijack()
-    if (underWay >= max) throw new Unavailable(`too many ${what}`)
-    underWay++
-    reply.raw.once('close', () => underWay--)
+    const holder = holderOf(request)
+    if (all >= max) throw new Unavailable(`too many ${what}`)
+    if (underWay.of(holder) >= ofOne) throw new Unavailable(`too many of your own ${what}`)
+    all++
+    underWay.add(holder, 1)
+    reply.raw.once('close', () => {
+      all--
+      underWay.add(holder, -1)
+    })
+  }
+}
+
+/** Whoever makes the call: a person may have many sessions, so the account, or else the token. */
+const holderOf = ({ user, caller }: Partial<FastifyRequest>) => user?.sub ?? caller ?? ''
+
+function openCounts() {
+  const counts = new Map<string, number>()
+  const of = (key: string) => counts.get(key) ?? 0
+  return {
+    of,
+    add(key: string, more: number): void {
+      const count = of(key) + more
+      if (count === 0) counts.delete(key)
+      else counts.set(key, count)
+    },
   }
 }

@@ -126,10 +126,10 @@ function takeBytes(app: FastifyInstance): void {
 function limitLargeBodies(app: FastifyInstance, { largeBodies }: Context['limits']): void {
   const limit = limitConcurrent(largeBodies, 'large events are arriving')
   // The call's lender is known by now, so that a refusal is listed under it.
-  app.addHook('preParsing', async function (request, reply) {
+  app.addHook('preParsing', async (request, reply) => {
     // A body of unknown length may be a large one.
     const isSmall = Number(request.raw.headers['content-length']) <= SMALL_BODY_BYTES
-    if (!isSmall) await limit.call(this, request, reply)
+    if (!isSmall) await limit(request, reply)
   })
 }
 

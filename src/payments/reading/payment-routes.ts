@@ -4,6 +4,7 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { read } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
+import { limitConcurrent } from '../../http/connections/connections.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
@@ -15,6 +16,15 @@ import { findPayments, foundPayment } from './find-payments.ts'
 import { PaymentWithHistory } from './history-record.ts'
 import { paymentFilter } from './payment-filter.ts'
 import { PaymentTotal, summarizePayments } from './summarize-payments.ts'
+
+/** Such an answer has megabytes, which stay in memory until its caller has read them. */
+const MAX_WITH_BODIES = 16
+const WITH_BODIES_OF_ONE = 8
+const limitBodies = limitConcurrent(
+  MAX_WITH_BODIES,
+  'reads of bodies are in progress',
+  WITH_BODIES_OF_ONE,
+)
 
 const tags = ['payments']
 
@@ -68,7 +78,13 @@ export function paymentRoutes({ forReads: db, config }: Context): FastifyPluginA
 
     app.get(
       '/payments/:gateway/:gateway_payment_id',
-      { schema: historySchema, config: read },
+      {
+        schema: historySchema,
+        config: read,
+        async preHandler(request, reply) {
+          if (request.query.bodies === 'true') await limitBodies(request, reply)
+        },
+      },
       async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const { bodies, ...query } = request.query
