@@ -6,7 +6,7 @@ import { isExternalId } from '../../http/fields/text-fields.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
-import { isNotReversed } from '../../ledger/loans/transaction.ts'
+import { isNotReversed, standingAmount } from '../../ledger/loans/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
 import { isDecided, isOpen, isPostable, isRestorable, isReversible } from './decidable.ts'
 import type { PaymentResolution } from './resolution.ts'
@@ -44,13 +44,17 @@ export function requirePersonForUnknown(
     throw new PersonRequired('payment.post')
 }
 
+/** The transaction that a person booked, as the ledger has it. */
+export type Booked = { amount: Decimal; currency: string }
+
+/** @returns the transaction that the resolution names */
 export async function checkAtLedger(
   at: ForCaller,
   payment: PaymentStanding,
   resolution: PaymentResolution,
-): Promise<void> {
+): Promise<Booked | undefined> {
   if (resolution.outcome === 'post') await refuseAboveCaptured(at, payment, resolution)
-  if (resolution.outcome === 'handled') await refuseUnbooked(at, payment, resolution)
+  return resolution.outcome === 'handled' ? bookedFor(at, payment, resolution) : undefined
 }
 
 async function refuseAboveCaptured(
@@ -71,21 +75,22 @@ async function refuseAboveCaptured(
     throw invalidField('/amount', `must be at most ${captured}, the captured amount`)
 }
 
-async function refuseUnbooked(
+async function bookedFor(
   at: ForCaller,
   payment: PaymentStanding,
   { external_loan_id, ledger_transaction_id: id }: PaymentResolution & { outcome: 'handled' },
-): Promise<void> {
-  if (id === undefined) return
+): Promise<Booked | undefined> {
+  if (id === undefined) return undefined
   const loanId = external_loan_id ?? payment.loan
   if (loanId === null || !isExternalId(loanId))
     throw invalidField('/external_loan_id', 'is required because the payment has no loan')
   const loan = await readForCaller(at, ledger => findLoan(ledger, loanId, 'transactions'))
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
-  if (booked === undefined)
+  if (loan === undefined || booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
   if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
   const { disbursement, accrual, value } = booked.type ?? {}
   if (payment.kind === 'payment' && (disbursement || accrual))
     throw new Conflict(`Transaction ${id} (${value}) takes no payer’s money`)
+  return { amount: standingAmount(booked), currency: loan.currency.code }
 }

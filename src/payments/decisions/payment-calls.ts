@@ -8,7 +8,7 @@ import { ExternalId, isExternalId } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 import type { ForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Log } from '../../log/log.ts'
-import type { PaymentName, PaymentStanding } from '../locked-payment.ts'
+import type { PaymentName } from '../locked-payment.ts'
 import type { PaymentKind } from '../payment-record.ts'
 import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
@@ -16,7 +16,7 @@ import { assign } from './assign.ts'
 import { paymentFacts } from './payment-facts.ts'
 import { productToRemember } from './remember.ts'
 import { actOf, type PaymentResolution, RESOLUTION_ACTS } from './resolution.ts'
-import { resolveAsSeen, seenFor } from './resolve.ts'
+import { resolveAsSeen, type Seen, seenFor } from './resolve.ts'
 
 type Named = {
   gateway: string
@@ -66,7 +66,7 @@ export function paymentCalls(context: Context) {
     answer: request => answer(request, { ...nameOf(request), kind: 'payment' }),
   }
 
-  const resolveCall: ActCall<ResolveRequest, PaymentStanding, void> = {
+  const resolveCall: ActCall<ResolveRequest, Seen, void> = {
     name: 'payments.resolve',
     acts: RESOLUTION_ACTS,
     // The route asks for the acts before the body is checked.

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../database/database.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { PaymentStanding } from '../locked-payment.ts'
+import type { Booked } from './check-resolution.ts'
 import type { FinalResolution } from './resolution.ts'
 
 type Name = { gateway: string; id: string }
@@ -9,7 +10,7 @@ type Name = { gateway: string; id: string }
 /** Call it while holding the lock for settling. @throws Conflict if another payment stands for the same money */
 export async function refuseCountedTwice(
   trx: Trx,
-  payment: PaymentStanding,
+  payment: PaymentStanding & { booked: Booked | undefined },
   resolution: FinalResolution,
 ): Promise<void> {
   if (resolution.outcome === 'dismiss') return
@@ -23,6 +24,8 @@ export async function refuseCountedTwice(
   const other = await postedFor(trx, payment, { transaction, loan })
   if (other !== undefined)
     throw new Conflict(`The transaction ${transaction} was posted for ${nameOf(other)}`)
+  if (payment.booked !== undefined)
+    await refuseUsedUp(trx, payment, payment.booked, { transaction, loan })
 }
 
 const nameOf = ({ gateway, id }: Name) => `${gateway}/${id}`
@@ -48,14 +51,35 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
   return rows[0]
 }
 
+type Place = { transaction: string | number; loan: string | null }
+
 /**
- * The payment that this transaction of the loan was posted for. A transaction booked by a person may be the sum of
- * several payments.
+ * Refuses a transaction whose whole amount other payments have. It may be the sum of several payments, and of less than
+ * they are, if their payers bore fees.
  */
+async function refuseUsedUp(
+  trx: Trx,
+  { id, kind }: PaymentStanding,
+  { amount, currency }: Booked,
+  { transaction, loan }: Place,
+): Promise<void> {
+  const { rows } = await sql<{ names: string }>`
+    select string_agg(gateway || '/' || gateway_payment_id, ', ' order by gateway_payment_id) as names
+      from core.transaction
+     where external_loan_id = ${loan} and ledger_transaction_id = ${transaction} and id <> ${id}
+       and kind = ${kind} and state = 'handled' and currency = ${currency}
+    having sum(amount - coalesce(returned_amount, 0)) >= ${amount.toFixed()}`.execute(trx)
+  if (rows[0] !== undefined)
+    throw new Conflict(
+      `The transaction ${transaction} of ${amount} was booked for ${rows[0].names}`,
+    )
+}
+
+/** The payment that this transaction of the loan was posted for. */
 async function postedFor(
   trx: Trx,
   { id }: PaymentStanding,
-  { transaction, loan }: { transaction: string | number; loan: string | null },
+  { transaction, loan }: Place,
 ): Promise<Name | undefined> {
   const { rows } = await sql<Name>`
     select gateway, gateway_payment_id as id

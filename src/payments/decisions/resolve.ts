@@ -15,7 +15,12 @@ import {
 } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
 import { settle } from '../settle.ts'
-import { checkAtLedger, refuseUnfit, requirePersonForUnknown } from './check-resolution.ts'
+import {
+  type Booked,
+  checkAtLedger,
+  refuseUnfit,
+  requirePersonForUnknown,
+} from './check-resolution.ts'
 import { nextPostingNumber, withoutRefusal } from './next-posting.ts'
 import { saveNote } from './note.ts'
 import { refuseCountedTwice } from './refuse-counted-twice.ts'
@@ -29,24 +34,26 @@ type RequestedDecision = {
   ifMatch?: string | undefined
 }
 
+/** A payment as it was when the ledger was asked, and what the ledger has of the transaction that its resolution names. */
+export type Seen = PaymentStanding & { booked: Booked | undefined }
+
 /** The ledger's record of a payment, read before any locks, because no batch must wait for the ledger's answer. */
 export async function seenFor(
   context: ForCaller & { db: Database },
   { name, resolution, ifMatch }: RequestedDecision,
   asker: Asker,
-): Promise<PaymentStanding> {
+): Promise<Seen> {
   const seen = await paymentStanding(context.db, name)
   requireAsSeen(seen, ifMatch, asker)
   refuseUnknownOutcome(seen)
   refuseUnfit(seen, resolution)
   requirePersonForUnknown(seen, resolution, asker)
-  await checkAtLedger(context, seen, resolution)
-  return seen
+  return { ...seen, booked: await checkAtLedger(context, seen, resolution) }
 }
 
 export function resolveAsSeen(
   { db, boss }: { db: Database; boss: PgBoss },
-  seen: PaymentStanding,
+  seen: Seen,
   { name, resolution, ifMatch }: RequestedDecision,
   asker: Asker,
 ): Promise<void> {
@@ -60,7 +67,7 @@ export function resolveAsSeen(
     if (outcome === 'reopen') await reopen(trx, payment)
     else if (outcome === 'reverse') await reverse(trx, boss, payment)
     else if (outcome === 'restore') await restore(trx, boss, payment)
-    else await decideAbout(trx, payment, resolution)
+    else await decideAbout(trx, { ...payment, booked: seen.booked }, resolution)
     await audit(trx, {
       ...asker,
       action: OWN_ACTIONS.includes(outcome) ? `payment.${outcome}` : 'payment.resolve',
@@ -86,7 +93,7 @@ function refuseChange(seen: PaymentStanding, payment: PaymentStanding): void {
   if (!isSame) throw new Conflict('The payment has changed in the meantime; reload it')
 }
 
-async function decideAbout(trx: Trx, payment: PaymentStanding, decision: FinalResolution) {
+async function decideAbout(trx: Trx, payment: Seen, decision: FinalResolution) {
   if (payment.state === 'suspense') {
     await refuseCountedTwice(trx, payment, decision)
     await decide(trx, payment, decision)

@@ -49,14 +49,14 @@ async function ownPayment() {
 }
 
 /** A repayment that a person books. @returns its id */
-async function book(loan: string) {
+async function book(loan: string, { amount = 100, name = 'by-hand' } = {}) {
   const { body } = await service.ledgerCall(
     'POST',
     `/loans/external-id/${loan}/transactions?command=repayment`,
     {
       transactionDate: '2026-02-05',
-      transactionAmount: 100,
-      externalId: `by-hand-${loan}`,
+      transactionAmount: amount,
+      externalId: `${name}-${loan}`,
       dateFormat: 'yyyy-MM-dd',
       locale: 'en',
     },
@@ -197,6 +197,36 @@ t.test('money that was posted for one payment does not stand for another', async
   })
 })
 
+t.test(
+  'a transaction stands for several payments up to its amount, and for no further one',
+  async t => {
+    const { id, loan, sent } = await ownPayment()
+    const ids = [1, 2, 3].map(n => `${id}_${n}`)
+    for (const one of ids) await sent([capturedA({ id: one })], one)
+    // Two payments of 1,000, less the fees that their payers bore.
+    const sum = await book(loan, { amount: 1960 })
+    const handled = (one = '', transaction = sum) =>
+      service.resolve(one, {
+        ...HANDLED,
+        external_loan_id: loan,
+        ledger_transaction_id: transaction,
+      })
+    for (const one of ids.slice(0, 2)) t.match(await handled(one), { status: 200 })
+    t.match(await handled(ids[2]), {
+      status: 409,
+      body: {
+        detail: `The transaction ${sum} of 1960 was booked for gateway_a/${id}_1, gateway_a/${id}_2`,
+      },
+    })
+    t.match(await service.resolve(`${id}_1`, { outcome: 'reopen', note: 'the wrong one' }), {
+      status: 200,
+    })
+    t.match(await handled(ids[2]), { status: 200 })
+    const single = await book(loan, { amount: 1000, name: 'single' })
+    t.match(await handled(ids[0], single), { status: 200 })
+  },
+)
+
 t.test('each error of a resolution names its field', async t => {
   const { id, loan, sent, post } = await ownPayment()
   await sent([capturedA({ id })])
@@ -273,6 +303,7 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
   const { loan: other } = await ownLoan(service)
   await sent([capturedA({ id, loan: 'L-none' }), capturedA({ id: second, loan: 'L-none' })])
   const standing = await book(loan)
+  const own = await book(loan, { name: 'another' })
   const undone = await book(other)
   await undo(other, `by-hand-${other}`)
   const handled = (ledger_transaction_id: unknown, external_loan_id?: string) =>
@@ -300,8 +331,8 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
     service.db,
   )
   t.match(
-    await service.resolve(second, { ...HANDLED, ledger_transaction_id: standing }),
-    { status: 200, body: done },
+    await service.resolve(second, { ...HANDLED, ledger_transaction_id: own }),
+    { status: 200, body: { ...done, ledger_transaction_id: String(own) } },
     'the payment’s own loan',
   )
 })
