@@ -146,12 +146,14 @@ create table core.event (
   is_outside boolean default false not null,
   set_aside text,
   is_unproved boolean default false not null,
+  is_foreign boolean default false not null,
   constraint event_kind_check CHECK ((kind = ANY (ARRAY['payment'::text, 'refund'::text, 'chargeback'::text]))),
   constraint event_pkey PRIMARY KEY (source, raw_id, kind, gateway_payment_id),
   constraint event_problem_check CHECK ((problem = ANY (ARRAY['unreadable'::text, 'amount_invalid'::text, 'unknown_event'::text, 'awaiting_review'::text]))) NOT VALID,
   constraint event_set_aside_check CHECK ((set_aside = ANY (ARRAY['repeat'::text, 'too_many'::text]))),
   constraint event_status_check CHECK ((status = ANY (ARRAY['captured'::text, 'failed'::text, 'named'::text, 'open'::text, 'done'::text, 'undone'::text, 'never_captured'::text, 'unknown'::text]))) NOT VALID
 );
+CREATE INDEX event_foreign ON core.event USING btree (gateway_payment_id) WHERE is_foreign;
 CREATE INDEX event_of_link ON core.event USING btree (((hints #>> '{order_tags,cf_link_id}'::text[])), gateway) WHERE (((hints #>> '{order_tags,cf_link_id}'::text[]) IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_of_payment ON core.event USING btree (of_payment_id, gateway) WHERE ((of_payment_id IS NOT NULL) AND (set_aside IS NULL));
 CREATE INDEX event_outside ON core.event USING btree (gateway_payment_id) WHERE is_outside;
@@ -359,6 +361,16 @@ CREATE INDEX settlement_row_of_payment ON core.settlement_row USING btree (id, g
 CREATE INDEX settlement_row_settled ON core.settlement_row USING btree (settled_at);
 CREATE INDEX settlement_row_utr ON core.settlement_row USING btree (utr) WHERE (utr IS NOT NULL);
 
+create table core.signing (
+  lender text not null,
+  product text not null,
+  gateway text not null,
+  account text not null,
+  proved_by text[] not null,
+  validates boolean not null,
+  constraint signing_pkey PRIMARY KEY (product, gateway, lender)
+);
+
 create table core.source (
   name text not null,
   lender text not null,
@@ -479,6 +491,7 @@ create table core.transaction (
   waiting_since timestamp with time zone,
   may_be_booked boolean default false not null,
   assigned_over jsonb,
+  is_stale boolean default false not null,
   constraint report_new_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint report_payment TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint transaction_check CHECK (((state = 'suspense'::text) <= (reason IS NOT NULL))),

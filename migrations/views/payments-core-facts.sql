@@ -20,6 +20,11 @@ create or replace function core.statement_of(e core.event) returns text language
            base.references_in(e.gateway, e.hints), e.hints -> 'payer_fee', e.hints -> 'cf_txn_id', e.hints -> 'utr')::text
 $$;
 
+-- With whose secret an event is verified, if it is not another lender's.
+create or replace function core.own_proof(e core.event) returns text language sql immutable parallel safe as $$
+  select case when not e.is_foreign then e.verified_by end
+$$;
+
 -- Whether an event is verified or from networks that a lender allows: a stranger cannot send such events at will.
 create or replace function core.is_trusted(wanted_gateway text, verified_by text, address inet) returns boolean
   language sql stable as $$
@@ -65,25 +70,25 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
     address inet, received_at timestamptz, hints jsonb, facts bigint, all_outside boolean, ignored_for text)
   language sql stable as $$
   select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.of_payment_id, e.status, e.amount, e.currency, e.paid_at,
-         e.external_loan_id, e.problem, e.lender, e.verified_by, e.address, e.received_at, e.hints, e.facts, e.all_outside,
+         e.external_loan_id, e.problem, e.lender, e.proof, e.address, e.received_at, e.hints, e.facts, e.all_outside,
          case when e.status = 'unknown' and e.is_known then 'unknown_event'
               when e.is_outside then 'sender_not_allowed'
               -- A link's event must be verified if its payment is, whichever lender either names.
-              when e.status = 'named' and e.verified_by is null and e.verified_lenders is not null then 'superseded'
+              when e.status = 'named' and e.proof is null and e.verified_lenders is not null then 'superseded'
               -- A verified event takes the place of an unverified one, unless they name different lenders: then payments are
               -- held. A refund or chargeback would release its payment.
-              when e.verified_by is null and e.verified_lenders is not null
-                     and (e.kind <> 'payment' or e.lender = 'UNKNOWN' or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
+              when e.proof is null and e.verified_lenders is not null
+                     and (e.kind <> 'payment' or e.lender = 'UNKNOWN' or e.is_foreign or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
               when e.is_unproved then 'not_confirmed' end
-    from (select e.*, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
+    from (select e.*, s.proof, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
                  -- Events of unknown types do not affect the others.
                  coalesce(bool_and(e.is_outside) filter (where s.is_known) over same, bool_and(e.is_outside) over same) as all_outside,
                  case when bool_or(s.is_known) over same
-                   then array_agg(e.lender) filter (where s.is_known and e.verified_by is not null and not e.is_outside) over same
-                   else array_agg(e.lender) filter (where e.verified_by is not null and not e.is_outside) over same
+                   then array_agg(e.lender) filter (where s.is_known and s.proof is not null and not e.is_outside) over same
+                   else array_agg(e.lender) filter (where s.proof is not null and not e.is_outside) over same
                  end as verified_lenders
             from core.event e
-           cross join lateral (select e.status not in ('named', 'unknown')) s (is_known)
+           cross join lateral (select e.status not in ('named', 'unknown'), core.own_proof(e)) s (is_known, proof)
            where e.gateway_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null
           window same as (partition by e.kind, e.gateway_payment_id)) e
 $$;
@@ -94,7 +99,7 @@ create or replace function core.lender_beside(wanted_gateway text, wanted_kind t
   select e.lender
     from core.event e
    where e.gateway_payment_id = payment_id and e.gateway = wanted_gateway and e.kind = wanted_kind and e.set_aside is null
-     and e.lender <> 'UNKNOWN' and e.amount = lender_beside.amount and e.currency = lender_beside.currency
+     and e.lender <> 'UNKNOWN' and not e.is_foreign and e.amount = lender_beside.amount and e.currency = lender_beside.currency
      and coalesce(e.external_loan_id = loan, true)
    order by e.received_at, e.raw_id
    limit 1
@@ -116,7 +121,7 @@ create or replace function core.set_aside_events(wanted_gateway text, ids text[]
   with event as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.received_at, e.address, core.statement_of(e) as statement,
            core.is_trusted(wanted_gateway, null, e.address) as is_inside,
-           core.is_trusted(wanted_gateway, e.verified_by, e.address) as is_trusted,
+           core.is_trusted(wanted_gateway, core.own_proof(e), e.address) as is_trusted,
            -- `turn` counts the earlier events that say otherwise: an answer that changes back is not a repeat.
            case when e.kind = 'refund' and e.verified_by = 'gateway_api' then
              case e.status when 'undone' then count(*) filter (where e.status <> 'undone' and e.verified_by is not null) over earlier

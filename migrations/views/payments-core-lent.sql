@@ -21,9 +21,9 @@ begin
            (array_agg(e.hints order by (e.hints ? 'payer_fee_differs') desc, e.received_at, e.raw_id)
               filter (where e.hints ? 'payer_fee' and (own_hints ? 'payer_fee') is not true))[1] as fee
       from event e
-     where e.verified_by is null and e.problem is null
+     where (e.verified_by is null or e.is_foreign) and e.problem is null
        and (e.status = 'named' or e.amount = lent.amount and e.currency = lent.currency and coalesce(e.external_loan_id = named_loan, true))
-       and not exists (select from event v where v.status = 'captured' and v.verified_by <> 'gateway_api')
+       and not exists (select from event v where v.status = 'captured' and v.verified_by <> 'gateway_api' and not v.is_foreign)
     -- A link's events do not say which money came.
     having bool_or(e.status = 'captured')
   )

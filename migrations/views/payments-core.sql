@@ -10,7 +10,7 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
     select ids || array(
       select e.id from (
         select gateway_payment_id,
-               row_number() over (partition by of_payment_id order by is_outside, verified_by is null, received_at, raw_id)
+               row_number() over (partition by of_payment_id order by is_outside, verified_by is null or is_foreign, received_at, raw_id)
           from core.event r
          where of_payment_id = any(ids) and of_payment_id is not null and gateway = wanted_gateway and set_aside is null
            -- The next ones follow once these are booked.
@@ -209,8 +209,7 @@ declare
   known text[];
   crowded text[];
   undecided text[];
-  has_networks boolean;
-  has_proofs boolean;
+  has_marks boolean;
   has_reversals boolean := exists (select from core.reversing);
 begin
   perform core.lock_settling();
@@ -221,15 +220,7 @@ begin
                    from (select t.gateway_payment_id from core.transaction t
                           where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
                           order by t.gateway_payment_id, t.kind for no key update) locked);
-  has_networks := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
-  if has_networks then
-    perform core.mark_outside(wanted_gateway, ids);
-  end if;
-  has_proofs := exists (select from core.confirming) or exists (select from core.event where is_unproved);
-  if has_proofs then
-    perform core.mark_unproved(wanted_gateway, ids);
-    perform core.note_questions(wanted_gateway, ids, case when has_news then changed else '{}' end);
-  end if;
+  has_marks := core.mark_events(wanted_gateway, ids, case when has_news then changed else '{}' end);
   if has_news and known <> '{}' then
     perform core.end_refusals(wanted_gateway, known);
   end if;
@@ -253,7 +244,7 @@ begin
   if undecided <> '{}' then
     perform core.decide_payments(wanted_gateway, undecided);
   end if;
-  if has_networks or has_proofs or has_reversals then
+  if has_marks or has_reversals then
     perform core.note_unjudged(wanted_gateway, ids);
   end if;
 end

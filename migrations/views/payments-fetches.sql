@@ -33,7 +33,7 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
     from unnest(ids) id
    cross join lateral (
      select max(said.trust)
-       from (select (e.verified_by is not null and not e.is_outside)::integer
+       from (select (core.own_proof(e) is not null and not e.is_outside)::integer
                from core.event e
               where e.gateway_payment_id = id and e.gateway = wanted_gateway and e.kind = 'payment' and e.status = 'captured'
              union all
@@ -57,7 +57,7 @@ begin
        and (select true
               from core.event e
              where e.gateway_payment_id = stored.id and e.gateway = $1 and e.kind = f.kind
-               and e.verified_by is not null and not e.is_outside
+               and core.own_proof(e) is not null and not e.is_outside
                and (f.status = 'open' or e.status = f.status or f.status = 'done' and e.status = 'never_captured')
                -- A dispute that was decided may be claimed, and decided, again in its next phase.
                and core.phase_of(e.hints) >= core.phase_of(f.hints)
@@ -100,7 +100,7 @@ create or replace function core.with_unknown_refunds(wanted_gateway text, ids te
        from (select max(e.amount) as amount
                from core.event e
               where e.of_payment_id = w.id and e.gateway = wanted_gateway and e.kind = 'refund' and e.set_aside is null
-                and e.verified_by is not null and not e.is_outside
+                and core.own_proof(e) is not null and not e.is_outside
               group by base.plain_refund_id(e.gateway_payment_id)
              having bool_or(e.status in ('done', 'never_captured')) and not bool_or(e.status = 'undone')) r)
 $$;

@@ -184,6 +184,7 @@ export interface CoreEvent {
   gateway: string;
   gateway_payment_id: string;
   hints: Json | null;
+  is_foreign: Generated<boolean>;
   is_outside: Generated<boolean>;
   is_unproved: Generated<boolean>;
   kind: string;
@@ -381,6 +382,15 @@ export interface CoreSettlementRow {
   utr: string | null;
 }
 
+export interface CoreSigning {
+  account: string;
+  gateway: string;
+  lender: string;
+  product: string;
+  proved_by: string[];
+  validates: boolean;
+}
+
 export interface CoreSource {
   events: Generated<Int8>;
   gateway: string;
@@ -447,6 +457,7 @@ export interface CoreTransaction {
   hints: Json | null;
   id: Generated<string>;
   is_captured: boolean;
+  is_stale: Generated<boolean>;
   is_verified: boolean;
   kind: string;
   ledger_amount: Numeric | null;
@@ -894,6 +905,7 @@ export interface DB {
   "core.reference": CoreReference;
   "core.reversing": CoreReversing;
   "core.settlement_row": CoreSettlementRow;
+  "core.signing": CoreSigning;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
   "core.statement_file": CoreStatementFile;

@@ -14,6 +14,28 @@ export type Proof = {
   proved_by: string[]
 }
 
+type Signing = Proof & { validates: boolean }
+
+/**
+ * What proves an event to which lender; nothing for a gateway where no lender could sign for one that validates. One secret in
+ * common is enough: while secrets are changed, some lenders have the new one already.
+ */
+export function signersOf(config: PaymentSettings): Signing[] {
+  const lenders = [...config.lenders.values()]
+  const signing = proofsOf(config).map(proof => {
+    const { secrets = [], validateSignature = false } =
+      config.lenders.get(proof.lender)?.[proof.gateway] ?? {}
+    const sharing = lenders.filter(one => one[proof.gateway].secrets.some(s => secrets.includes(s)))
+    const proved_by = [...new Set([...proof.proved_by, ...sharing.map(({ code }) => code)])].sort()
+    return { ...proof, proved_by, validates: validateSignature }
+  })
+  const hasOthers = ({ gateway, proved_by, validates }: Signing) =>
+    validates &&
+    lenders.some(one => one[gateway].secrets.length > 0 && !proved_by.includes(one.code))
+  const divided = new Set(signing.filter(hasOthers).map(({ gateway }) => gateway))
+  return signing.filter(({ gateway }) => divided.has(gateway))
+}
+
 export function proofsOf(
   { gateways, lenders }: PaymentSettings,
   isWanted: (trust: GatewayTrust) => boolean = () => true,

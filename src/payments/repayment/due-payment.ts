@@ -58,8 +58,11 @@ export type DuePayment = {
   objection: string | null
   /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
   twin: string | null
-  /** References that changed since the payment was sent on its way no longer give it this loan, and no attempt may have arrived. */
-  isOfAnotherLoan: boolean
+  /**
+   * Since the payment was sent on its way, references that changed no longer give it this loan, or other events count, and no
+   * attempt may have arrived.
+   */
+  isOutdated: boolean
 }
 
 type Judges = { product: string | null; proofs: Proof[] }
@@ -87,7 +90,7 @@ export async function duePayment(
            t.posting_number as "postingNumber", t.overruled, e.events, t.is_verified as "isVerified",
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
            case when o.unknown_since is null and not core.is_of_own_money(t) then core.twin_of(t) end as twin,
-           o.unknown_since is null and core.is_matched_elsewhere(t) as "isOfAnotherLoan"
+           o.unknown_since is null and (core.is_matched_elsewhere(t) or t.is_stale and t.decision is null) as "isOutdated"
       from core.transaction t
       left join loanops.operation o on o.id = t.operation_id
      cross join lateral (
@@ -106,7 +109,7 @@ export async function duePayment(
 
 /** The members of the Sender of a row of core.event. */
 export const senderFor = ({ product, proofs }: Judges) => sql`
-                'lender', lender, 'verifiedBy', verified_by,
+                'lender', lender, 'verifiedBy', case when not is_foreign then verified_by end,
                 -- Without a lender, only the gateway's own response proves an event.
                 'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
                                from jsonb_to_recordset(${JSON.stringify(proofs)}) p (gateway text, account text, proved_by text[])
@@ -122,21 +125,21 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                 ${senderFor(judges)},
                 -- An event that names no loan does not prove the loan that another one names.
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
-                                  when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (verified_by is null) then false
+                                  when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (own_proof is null) then false
                                   else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
-                'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and verified_by is null and o.unknown_since is null
+                'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and own_proof is null and o.unknown_since is null
                   -- The loan of a link counts where the payment itself names none.
                   then core.is_another_loan(t, case when status = 'captured' or not names_own_loan then external_loan_id end) is true
                        or core.refer_elsewhere(t, core.references_of(t.gateway, array[hints]), t.paid_at) else false end,
-                'statesFee', verified_by is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
+                'statesFee', own_proof is null and hints -> 'payer_fee' = t.hints -> 'payer_fee',
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
-                  order by t.is_verified and verified_by is null, paid_at, received_at, raw_id), '[]') as events
+                  order by t.is_verified and own_proof is null, paid_at, received_at, raw_id), '[]') as events
          from (
-       select *, bool_or(status = 'captured' and external_loan_id is not null and not is_outside and not is_unproved) over () as names_own_loan
-         from core.event
+       select e.*, core.own_proof(e) as own_proof, bool_or(status = 'captured' and external_loan_id is not null and not is_outside and not is_unproved) over () as names_own_loan
+         from core.event e
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
           and set_aside is null
-          and (verified_by is not null or not t.is_verified
+          and (core.own_proof(e) is not null or not t.is_verified
                or (u.is_loan or u.is_fee) and problem is null and (status = 'named' or amount = t.amount and currency = t.currency))) event`
 
 export async function otherLoansTried(db: Database, id: string, loan: string): Promise<string[]> {

@@ -106,6 +106,7 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
      where state = 'posted' and (objection in ('refund', 'chargeback') and exists (select from core.reversing) or posting_number > 1)
     on conflict do nothing`.execute(trx)
   if (unposted.length > 0) await settle(trx, unposted)
+  if (unposted.length > 0) await tryAgainIfStale(trx, unposted)
   const unconfirmed = unposted.filter(result => result.is_unconfirmed)
   if (unconfirmed.length > 0) await tryOnceConfirmed(trx, unconfirmed)
   await countForEndedRuns(trx, results)
@@ -119,6 +120,15 @@ async function tryOnceConfirmed(trx: Trx, results: Pick<PostingResult, 'id'>[]):
   await sql`
     update core.transaction set batch_id = null
      where id = any(${results.map(({ id }) => id)}::uuid[]) and unconfirmed is not null`.execute(
+    trx,
+  )
+}
+
+/** Lets their batch try these payments again by the events that count now. */
+async function tryAgainIfStale(trx: Trx, results: Pick<PostingResult, 'id'>[]): Promise<void> {
+  await sql`
+    update core.transaction set batch_id = null
+     where id = any(${results.map(({ id }) => id)}::uuid[]) and is_stale and state = 'waiting'`.execute(
     trx,
   )
 }

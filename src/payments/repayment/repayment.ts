@@ -23,7 +23,7 @@ import {
   isOverpayment,
   type LedgerTransaction,
 } from '../../ledger/loans/transaction.ts'
-import { proofsOf } from '../proofs.ts'
+import { proofsOf, signersOf } from '../proofs.ts'
 import { adjustedByHand } from './adjusted-by-hand.ts'
 import {
   type DuePayment,
@@ -129,15 +129,16 @@ async function learnProduct(db: Database, id: string, { loanProductName }: Payab
   await sql`select core.learn_product(${id}, ${loanProductName})`.execute(db)
 }
 
-function asksProduct({ lenders, gateways }: Config): boolean {
-  return [...lenders.values()].some(lender =>
-    gateways.some(
+function asksProduct(config: Config): boolean {
+  const isAsked = [...config.lenders.values()].some(lender =>
+    config.gateways.some(
       ({ name }) =>
         lender[name].allowedCidrs.length > 0 ||
         lender[name].confirm ||
         lender[name].reversals === 'automatic',
     ),
   )
+  return isAsked || signersOf(config).length > 0
 }
 
 function payableOn(config: Config, payment: NetDue, loan: PayableLoan): { day: string } | Refusal {
@@ -145,8 +146,10 @@ function payableOn(config: Config, payment: NetDue, loan: PayableLoan): { day: s
     const message = `Stopped before it was sent, because of ${payment.objection}`
     return refusedFor('withdrawn', '409', message)
   }
-  if (payment.isOfAnotherLoan)
-    return refusedFor('withdrawn', '409', 'Stopped before it was sent: its references changed')
+  if (payment.isOutdated) {
+    const message = 'Stopped before it was sent: other events count, or its references changed'
+    return refusedFor('withdrawn', '409', message)
+  }
   const due = payment.decided === null ? believedDay(config, payment, loan) : payment.decided
   if (isRefusal(due)) return due
   if (isAboveCaptured(payment, loan)) {

@@ -36,7 +36,10 @@ const WITHOUT_LATER = sql`
   drop function core.note_waiting;
   alter table core.transaction drop column waiting_since cascade;
   alter table core.transaction drop column may_be_booked cascade;
-  alter table core.transaction drop column assigned_over cascade`
+  alter table core.transaction drop column assigned_over cascade;
+  alter table core.transaction drop column is_stale cascade;
+  alter table core.event drop column is_foreign cascade;
+  drop table core.signing cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 

@@ -1,0 +1,105 @@
+-- Whether an event is proved to this lender: by one of its secrets, or because it was fetched for it.
+create or replace function core.proves(s core.signing, event_lender text, verified_by text) returns boolean
+  language sql immutable parallel safe as $$
+  select case when verified_by = 'gateway_api' then event_lender = s.lender or event_lender = 'UNKNOWN' and s.account = ''
+              else string_to_array(verified_by, ',') && s.proved_by end
+$$;
+
+-- Marks verified events that count as unverified, because they are another lender's: none of their signers is a lender with the
+-- product of a loan that the payment names, or that its references have, while a captured event is proved to such a lender, which
+-- validates signatures. If several lenders prove the payment, nobody knows whose it is. `touched` has payments together with their refunds; an event of
+-- a refund whose payment is not known is judged by the others of the same refund.
+create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
+  with event as materialized (
+    select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
+      from core.event e
+     where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway and e.set_aside is null
+       and e.verified_by is not null and not e.is_outside
+  ), compared as (
+    select *, bool_or(is_foreign) over payment or min(verified_by) over payment <> max(verified_by) over payment
+              or min(verified_by) over same <> max(verified_by) over same as is_mixed
+      from event
+    window payment as (partition by payment_id), same as (partition by kind, gateway_payment_id)
+  ), judged as materialized (
+    select * from compared where is_mixed or payment_id in (select payment_id from compared where is_mixed)
+  ), proof as materialized (
+    select v.verified_by, v.lender, array_agg(distinct s.product) as products
+      from (select distinct verified_by, lender from judged) v
+      join core.signing s on s.gateway = wanted_gateway and s.validates and core.proves(s, v.lender, v.verified_by)
+     group by v.verified_by, v.lender
+  ), deciding as (
+    select n.payment_id, array_agg(n.product) as products
+      from (select distinct j.payment_id, p.product
+              from judged j
+              left join core.transaction t on t.gateway_payment_id = j.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
+              left join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m on true
+              join core.loan_product p on p.external_loan_id = coalesce(t.assigned_loan_id, j.external_loan_id, m.loan, t.external_loan_id)
+             where j.kind = 'payment' and j.status in ('captured', 'named')) n
+      join (select distinct j.payment_id, product
+              from judged j join proof f using (verified_by, lender) cross join lateral unnest(f.products) product
+             where j.kind = 'payment' and j.status = 'captured') proved using (payment_id, product)
+     group by n.payment_id
+  ), own as materialized (
+    select j.*, f.products as proves, d.products as of_payment
+      from judged j left join proof f using (verified_by, lender) left join deciding d using (payment_id)
+  ), weighed as (
+    select o.*, o.verified_by <> 'gateway_api' and coalesce(o.of_payment, r.products) is not null
+                and (o.proves && coalesce(o.of_payment, r.products)) is not true
+                -- A lender that is no longer in the settings may have been renamed.
+                and string_to_array(o.verified_by, ',') <@ array(select s.lender from core.signing s where s.gateway = wanted_gateway) as is_foreign_now
+      from own o
+      left join (select kind, gateway_payment_id, array_agg(distinct product) as products
+                   from own cross join lateral unnest(of_payment) product
+                  where kind <> 'payment' and proves && of_payment
+                  group by kind, gateway_payment_id) r using (kind, gateway_payment_id)
+  ), marked as (
+    update core.event e
+       set is_foreign = w.is_foreign_now
+      from weighed w
+     where w.is_foreign_now <> w.is_foreign
+       and e.source = w.source and e.raw_id = w.raw_id and e.kind = w.kind and e.gateway_payment_id = w.gateway_payment_id
+    returning e.kind, e.gateway_payment_id
+  )
+  update core.transaction t set is_stale = true
+    from (select distinct gateway_payment_id from marked where kind = 'payment') m
+   where t.gateway_payment_id = m.gateway_payment_id and t.gateway = wanted_gateway and t.kind = 'payment' and t.state = 'posting'
+$$;
+
+-- Marks the events that do not count, or only as unverified, by whatever the settings say of senders. `news`: what has new
+-- events. Returns whether the settings say anything.
+create or replace function core.mark_events(wanted_gateway text, ids text[], news text[]) returns boolean language plpgsql volatile as $$
+declare
+  has_networks boolean := exists (select from core.allowed_network) or exists (select from core.event where is_outside);
+  has_signers boolean := exists (select from core.signing) or exists (select from core.event where is_foreign);
+  has_proofs boolean := exists (select from core.confirming) or exists (select from core.event where is_unproved);
+begin
+  if has_networks then
+    perform core.mark_outside(wanted_gateway, ids);
+  end if;
+  if has_signers then
+    perform core.mark_foreign(wanted_gateway, ids);
+  end if;
+  if has_proofs then
+    perform core.mark_unproved(wanted_gateway, ids);
+    perform core.note_questions(wanted_gateway, ids, news);
+  end if;
+  return has_networks or has_signers or has_proofs;
+end
+$$;
+
+-- Copies from the settings whose signatures prove events to whom. If that has changed, payments that events keep from being
+-- posted are settled again.
+create or replace function core.copy_signing(settings jsonb) returns void language plpgsql as $$
+begin
+  if core.copy_settings('core.signing', settings) is not null then
+    insert into core.unjudged_payment (gateway, gateway_payment_id)
+    select gateway, case when kind = 'payment' then gateway_payment_id else coalesce(of_payment_id, gateway_payment_id) end
+      from core.event where is_foreign
+    union
+    select gateway, gateway_payment_id
+      from core.transaction
+     where state = 'suspense' and reason in ('events_disagree', 'refund', 'chargeback') and kind = 'payment'
+    on conflict do nothing;
+  end if;
+end
+$$;
