@@ -20,6 +20,7 @@ t.test('An amount with a comma and no quotes is not read as its first digits', a
     ['a currency after it', rowsOf(NOTED, 'L-1,2024-03-15,1,234/-,R-2,')],
     ['a short row', rowsOf(`${NOTED},gateway`, 'L-1,2024-04-15,1,050,R-3')],
     ['a lakh', rowsOf(`${NOTED},gateway`, 'L-1,2024-04-15,1,00,000.00,R-3,,')],
+    ['a row as wide as its header', rowsOf(NOTED, 'L-1,2024-03-15,1,234.50,R-2')],
     ['a header with an empty end', rowsOf(`${NOTED},`, 'L-1,2024-04-15,1,050,R-3')],
   ]
   for (const [name, csv] of files) {
@@ -41,13 +42,17 @@ t.test('An amount with a comma and no quotes is not read as its first digits', a
   })
 })
 
-t.test('A row as wide as its header is no proof beside rows that end early', async t => {
+t.test('A row as wide as its header is no proof beside rows of another width', async t => {
   const short = 'L-1,2024-02-15,900,R-1'
   const shifted = 'L-1,2024-04-15,1,050,R-3'
-  const whole = /^Line \d: amount may be 1,050, because the row of line \d has fewer cells/
+  const whole =
+    /^Line \d: amount may be 1,050, because the row of line \d has \d cells, and the header has 5:/
   for (const rows of [
     [short, shifted],
     [shifted, short],
+    [shifted, 'L-1,2024-03-15,1,234,R-2,'],
+    [shifted, 'L-1,2024-03-15,1,234,R-2,paid'],
+    [shifted, 'L-1,2024-03-15,900,R-1,,,'],
   ]) {
     const { status, body } = await uploadCsv(service, 'repayments', rowsOf(NOTED, ...rows))
     t.match({ status, ...body }, { status: 400, detail: whole })
