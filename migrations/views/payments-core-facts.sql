@@ -252,16 +252,20 @@ $$;
 -- money, which waits for none.
 create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
 declare
-  -- With a reference that more payments have, as in test modes, each would read all the others.
+  -- With a reference that more payments have, as in test modes, each would read all the others, and they would go one by one.
   most_twins constant integer := 100;
+  has_more boolean;
+  has_first boolean;
 begin
   if t.gateway <> 'gateway_b' or core.is_of_own_money(t) then
     return false;
   end if;
-  return exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t))
-      or exists (
-    select from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o
-     where not core.is_outweighed(o.*, t)
-       and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)));
+  select count(*) = most_twins,
+         bool_or(not core.is_outweighed(o.*, t)
+                 and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)))
+    into has_more, has_first
+    from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o;
+  return not has_more
+     and (coalesce(has_first, false) or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t)));
 end
 $$;

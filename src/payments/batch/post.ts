@@ -30,12 +30,13 @@ export async function post(batch: Batch): Promise<void> {
 
 async function postAll(batch: Batch): Promise<number> {
   let all = 0
-  for (;;) {
-    const posted = await postChunk(batch)
-    all += posted
-    if (posted < PAYMENTS_AT_ONCE) return all
+  let page: Page | undefined
+  do {
+    page = await postPage(batch, page)
+    all += page.posted
     batch.check()
-  }
+  } while (page.read === PAYMENTS_AT_ONCE)
+  return all
 }
 
 /** @returns whether anything was under way */
@@ -54,27 +55,43 @@ async function retryRefused({ db, claim }: Batch): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** Posts payments in order of payment, because the operations of a loan run in the order in which they are inserted. */
-async function postChunk({ db, boss, claim, traceparent }: Batch): Promise<number> {
-  const sent = await db.transaction().execute(async trx => {
-    // A worker that has lost its run may still be posting the twin of a payment.
+/** The payments that were read together, and the last of them. */
+type Page = { posted: number; read: number; last: Place }
+
+type Place = { paidAt: string; id: string }
+
+const START: Place = { paidAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+
+/**
+ * Posts the payments after the last page, in order of payment, because the operations of a loan run in the order in which they
+ * are inserted. Those that wait for a twin are passed over, so that each payment is read once.
+ */
+async function postPage(
+  { db, boss, claim, traceparent }: Batch,
+  { last: after }: Pick<Page, 'last'> = { last: START },
+): Promise<Page> {
+  const page = await db.transaction().execute(async trx => {
+    // A worker that has lost its run may still be here, with the twin of a payment.
     await sql`select pg_advisory_xact_lock(${LOCKS.postings})`.execute(trx)
-    const { rows } = await sql<{ id: string; loan: string }>`
-      select id, external_loan_id as loan from core.transaction t
+    const { rows } = await sql<Place & { loan: string; isDue: boolean }>`
+      select id, external_loan_id as loan, coalesce(paid_at, 'infinity')::text as "paidAt", not core.awaits_twin(t) as "isDue"
+        from core.transaction t
        where state = 'waiting' and unconfirmed is null and kind = 'payment' and batch_id is distinct from ${claim.id}
-         and not core.awaits_twin(t)
+         and (coalesce(paid_at, 'infinity'), id) > (${after.paidAt}::timestamptz, ${after.id}::uuid)
        order by paid_at, id
        limit ${PAYMENTS_AT_ONCE} for update skip locked`.execute(trx)
-    const operations = rows.map(({ id, loan }) =>
-      newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
-        traceparent,
-      }),
-    )
+    const operations = rows
+      .filter(({ isDue }) => isDue)
+      .map(({ id, loan }) =>
+        newOperation(repaymentIntake, { transaction_id: id, external_loan_id: loan }, null, {
+          traceparent,
+        }),
+      )
     if (operations.length > 0) await startPosting(trx, boss, operations, claim.id)
-    return rows.length
+    return { posted: operations.length, read: rows.length, last: rows.at(-1) ?? after }
   })
   crashPoint('batch.posting')
-  return sent
+  return page
 }
 
 async function reverseDue({ db, boss, claim, traceparent }: Batch): Promise<number> {

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import t, { type Test } from 'tap'
+import type { Database } from '../../../src/database/database.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { drawB, PAID_AT_ISO, signedB, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
@@ -139,21 +140,63 @@ t.test('a mandate debit of another amount than the payment it names is other mon
   t.match(await service.batch(), { posted: 2, suspended: 0 })
 })
 
+/** Waiting payments of loans that the ledger does not have, the nth with these hints. */
+async function fill(db: Database, count: number, hints: RawBuilder<unknown>) {
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, named_loan_id, amount, currency, paid_at, is_captured,
+      is_verified, state, source, raw_id, received_at, hints)
+    select 'gateway_b', 'payment', n, 'LENDER_02', 'L-' || n, 1500, 'INR', ${PAID_AT_ISO}, true,
+           false, 'waiting', 'x', gen_random_uuid(), ${PAID_AT_ISO}::timestamptz + n * interval '1 second', ${hints}
+      from generate_series(1, ${count}::integer) n`.execute(db)
+  await sql`analyze core.transaction`.execute(db)
+}
+
+const COUNT = 3_000
+
+const REFERENCES = {
+  'of its own': [sql`603610000000 + n`, COUNT],
+  // Of each pair, the second one waits, and is asked again.
+  'of two': [sql`603610000000 + (n + 1) / 2`, 1.5 * COUNT],
+  'of all': [sql`603610000000`, 1.1 * COUNT],
+} as const
+
+for (const [name, [reference, most]] of Object.entries(REFERENCES))
+  t.test(
+    `a batch asks each payment once whether it waits for another: reference ${name}`,
+    async t => {
+      const service = await paymentService(t)
+      const { db } = service
+      await sql
+        .raw(`
+      alter function core.awaits_twin rename to awaits_twin_uncounted;
+      create sequence core.calls;
+      create function core.awaits_twin(t core.transaction) returns boolean language plpgsql security definer as $$ begin
+        perform nextval('core.calls');
+        return core.awaits_twin_uncounted(t); end $$`)
+        .execute(db)
+      await fill(
+        db,
+        COUNT,
+        sql`jsonb_build_object('utr', (${reference})::text) || case when n % 2 = 0 then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb`,
+      )
+      await service.call('POST', '/api/ledger/pause', { reason: 'maintenance' })
+      await service.batch()
+      const { rows } = await sql<{ calls: number }>`
+      select last_value::integer as calls from core.calls`.execute(db)
+      const calls = rows[0]?.calls ?? 0
+      t.ok(calls >= COUNT && calls <= most, `${calls} calls`)
+    },
+  )
+
 t.test('a batch reads a bounded number of waiting payments with one reference', async t => {
   const EACH = 8_000
   const READ = 500
   const MOST_PAGES_EACH = 150
   const { db } = await paymentService(t)
   // The payments of the newer format come first, because they are older: each finds no twin that goes before it.
-  await sql`
-    insert into core.transaction (gateway, kind, gateway_payment_id, lender, named_loan_id, amount, currency, paid_at, is_captured,
-      is_verified, state, source, raw_id, received_at, hints)
-    select 'gateway_b', 'payment', n, 'LENDER_02', 'L-' || n, 1500, 'INR', ${PAID_AT_ISO}, true,
-           false, 'waiting', 'x', gen_random_uuid(), ${PAID_AT_ISO}::timestamptz + n * interval '1 second',
-           jsonb_build_object('utr', ${UTR}::text)
-             || case when n > ${EACH}::integer then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb
-      from generate_series(1, 2 * ${EACH}::integer) n`.execute(db)
-  await sql`analyze core.transaction`.execute(db)
+  const hints = sql`jsonb_build_object('utr', ${UTR}::text)
+    || case when n > ${EACH}::integer then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb`
+  await fill(db, 2 * EACH, hints)
   const { rows } = await sql<{ 'QUERY PLAN': any }>`
     explain (analyze, buffers, format json)
     select from core.transaction t
