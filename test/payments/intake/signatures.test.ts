@@ -70,6 +70,8 @@ t.test('nothing but the right bytes by the right secret is a signature', async t
   t.equal(a.isSigned('s', body, { 'x-gatewaya-signature': [right, right] }), false)
   const plain = createHmac('sha256', 's').update(body).digest('base64')
   t.equal(b.isSigned('s', body, { 'x-webhook-signature': plain }), false, 'no time stamp')
+  for (const time of ['', ' '])
+    t.equal(b.isSigned('s', body, signedB('s', BODY, time)), false, `the time stamp "${time}"`)
   const dotted = createHmac('sha256', 's').update('1.').update(body).digest('base64')
   const headers = { 'x-webhook-signature': dotted, 'x-webhook-timestamp': '1' }
   t.equal(b.isSigned('s', body, headers), false, 'a dot between')
