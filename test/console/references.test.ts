@@ -22,8 +22,10 @@ t.test('operators register, see and remove references in the console', async t =
   const refused = await operator(`${PATH}/add`, { ...name, external_loan_id: 'L-2' })
   t.equal(refused.status, 409)
   t.match(refused.text, /belongs to the loan L-1/)
-  const { headers } = await operator('/console/search?q=order_1')
-  t.equal(headers.get('location'), '/console/loans/L-1', 'the only hit')
+  for (const q of ['order_1', 'L-1']) {
+    const { headers } = await operator(`/console/search?q=${q}`)
+    t.equal(headers.get('location'), '/console/loans/L-1', `the only hit of ${q}`)
+  }
   t.match((await operator('/console/loans/L-1')).text, /reference/, 'its timeline shows it')
   t.equal((await operator(`${PATH}/remove`, name)).status, 303)
   t.same((await sql`select from ops.reference`.execute(db)).rows, [])

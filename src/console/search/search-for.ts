@@ -46,14 +46,15 @@ async function operations(db: Database, q: string): Promise<Hit[]> {
   }))
 }
 
-/** Loans and clients that an operation or a payment has named. */
+/** Loans and clients that an operation, a payment or a reference has named. */
 async function subjects(db: Database, q: string): Promise<Hit[]> {
   // Only the id has an index.
   const anyOf = (subject: string) =>
     sql`exists (select from loanops.operation where external_id = ${q} and subject = ${subject})`
   const { rows } = await sql<{ isLoan: boolean; isClient: boolean }>`
     select ${anyOf(loanSubject(q))}
-           or exists (select from core.transaction where external_loan_id = ${q}) as "isLoan",
+           or exists (select from core.transaction where external_loan_id = ${q})
+           or exists (select from core.reference where external_loan_id = ${q}) as "isLoan",
            ${anyOf(clientSubject(q))} as "isClient"`.execute(db)
   const [found] = rows
   return [
