@@ -18,6 +18,7 @@ t.test('the form for a replay begins with the times of the list’s filter', asy
   const { text } = await operator('/console/callbacks?from=2026-11-19T18:30:00Z')
   const field = parse(text).querySelector('form[action="/console/callbacks/replay"] [name=from]')
   t.equal(field?.getAttribute('value'), '2026-11-20T00:00:00')
+  t.match(field?.closest('form')?.text, /In the ledger’s time zone/)
 })
 
 t.test('a replay between times that do not exist names the field', async t => {

@@ -16,6 +16,7 @@ export function replayForms(
 <form action="/console/callbacks/replay"><h3>Replay</h3>
 <label>From <input type="datetime-local" step="1" name="from" required value="${local(from)}"></label>
 <label>To <input type="datetime-local" step="1" name="to" required value="${local(to)}"></label>
+<p><small>In the ledger’s time zone.</small></p>
 <label>State <select name="state">${CALLBACK_STATES.map(one => option(one, state))}</select></label>
 <label>Type <select name="type"><option value="">any</option>${CALLBACK_TYPES.map(one => option(one, type))}</select></label>
 <button type="submit" class="secondary">Count</button></form>

@@ -13,6 +13,7 @@ export function sourceForms(deadQueues: string[], sources: string[], role: Role)
 <p>The next batch reads again the events that the source’s base view could not read or did not know.</p>
 <label>Source <select name="source">${sources.map(option)}</select></label>
 <label>Since <input type="datetime-local" name="since" required></label>
+<p><small>In the ledger’s time zone.</small></p>
 <button type="submit" class="secondary">Read again</button></form>`
   if (deadQueues.length + sources.length === 0) return nothing
   return html`<h2>Actions</h2><div class="forms">${deadQueues.length === 0 ? nothing : requeue}${sources.length === 0 ? nothing : reread}</div>`
