@@ -28,6 +28,27 @@ t.test('no operators’ query reads everything that has ever finished', async t 
   }
 })
 
+t.test(
+  'today is the ledger’s day in the operators’ queries, whatever the session’s is',
+  async t => {
+    const { db } = await freshDatabase(t)
+    await sql`select core.copy_time_zone('Pacific/Kiritimati')`.execute(db)
+    await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, attempt, response,
+      accepted_at, processed_at)
+    select raw.new_id(), 'CLIENT_CREATE', 'api', 'client:' || at, at, '{}', 'failed', 1, '{}', at, at
+      from (select core.start_of(core.day_of(now())) as start) today,
+           unnest(array[start, start - interval '1 second']) at`.execute(db)
+    const today = queries.filter(query => query.includes(`status = 'failed' and processed_at`))
+    t.equal(today.length, 2)
+    for (const query of today) {
+      const { rows } = await sql.raw<{ count?: string }>(query).execute(db)
+      t.equal(rows.length, 1, query)
+      t.equal(rows[0]?.count ?? '1', '1', query)
+    }
+  },
+)
+
 async function addSource(db: Database) {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
