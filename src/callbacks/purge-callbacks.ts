@@ -2,7 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { purgeAll } from '../database/purge-in-steps.ts'
 
-export function purgeCallbacks(db: Database, retentionDays: number): Promise<number> {
+export function purgeCallbacks(
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
   return purgeAll(async most => {
     // Of one that failed, next_try_at is the end of its last attempt: its retries alone may have taken longer than the
     // retention, and it can be replayed from then on.
@@ -14,5 +18,5 @@ export function purgeCallbacks(db: Database, retentionDays: number): Promise<num
             and coalesce(delivered_at, next_try_at) < now() - ${retentionDays} * interval '1 day'
           order by created_at limit ${most} for update skip locked)`.execute(db)
     return Number(numAffectedRows)
-  })
+  }, stopping)
 }

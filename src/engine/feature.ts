@@ -61,5 +61,5 @@ export type Feature = {
 export type Purge = {
   setting: keyof Config & `${string}_RETENTION_DAYS`
   kind: string
-  run(db: Database, retentionDays: number): Promise<number>
+  run(db: Database, retentionDays: number, stopping?: AbortSignal): Promise<number>
 }

@@ -4,8 +4,14 @@ import { purgeAll } from '../database/purge-in-steps.ts'
 import { PERSONAL_MEMBERS } from './personal-members.ts'
 
 /** Purges operations, except what is needed to reconcile with the ledger: ids, amounts, dates, result and attempts. */
-export function purgeOperations(db: Database, retentionDays: number): Promise<number> {
-  return purgeAll(async most => Number((await purgeSome(db, retentionDays, most)).numAffectedRows))
+export function purgeOperations(
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const step = async (most: number) =>
+    Number((await purgeSome(db, retentionDays, most)).numAffectedRows)
+  return purgeAll(step, stopping)
 }
 
 function purgeSome(db: Database, retentionDays: number, most: number) {

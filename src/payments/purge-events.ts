@@ -8,13 +8,21 @@ import { FIRST_ID } from '../ids.ts'
 const ROWS_AT_ONCE = 500
 
 /** What events said of payments stays in core, so that a repeat of a deleted event is recognized. */
-export async function purgeEvents(db: Database, retentionDays: number): Promise<number> {
+export async function purgeEvents(
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
   let purged = 0
   const { rows } = await sql<
     Row<'core.source', 'name'>
   >`select name from core.source order by name`.execute(db)
   for (const { name } of rows)
-    purged += await purgeInSteps(FIRST_ID, after => deleteNext(db, { name, retentionDays, after }))
+    purged += await purgeInSteps(
+      FIRST_ID,
+      after => deleteNext(db, { name, retentionDays, after }),
+      stopping,
+    )
   return purged
 }
 

@@ -11,8 +11,9 @@ export const purgeQueue: Queue<object> = {
   options: {
     // Two purges at once would only block each other.
     policy: 'singleton',
-    // The rows that one night leaves are purged the next.
-    retryLimit: 0,
+    // What a worker that stops or dies leaves, another one continues. What fails each time is left to the next night.
+    retryLimit: 5,
+    retryDelay: 60,
     // A first run over years of operations takes hours; the next night's continues from there.
     expireInSeconds: 6 * 3_600,
     // A purge whose worker died must not keep the next one waiting for those hours. Several missed beats say so.

@@ -6,6 +6,8 @@ import { logger } from '../../src/log/log.ts'
 import { purgeOperations } from '../../src/operations/purge-operations.ts'
 import { purgeQueue } from '../../src/purge/queue.ts'
 import { startRole } from '../../src/role.ts'
+import { startSandbox } from '../../src/sandbox/server.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { operate, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -133,6 +135,34 @@ t.test('a purge whose worker died is given up, and the next one purges', async t
   t.equal(rows.length, 1, 'the dead one has failed')
 })
 
+t.test('a purge that a stop interrupts is continued by another worker', async t => {
+  const { url, db } = await freshDatabase(t)
+  await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
+    select raw.new_id(), 'LOAN_DELETE', 'api', 'loan:' || n, n, '{}', 'success', now() - interval '40 days'
+      from generate_series(1, 20000) n`.execute(db)
+  await addPurge(db)
+  const ledger = await startSandbox({ port: 0 })
+  t.teardown(ledger.close)
+  const config = readConfig(testEnv(url, ledger.url, { OPERATION_RETENTION_DAYS: '30' }))
+  const some = async (purged: boolean) => {
+    const { rows } = await sql`
+      select from loanops.operation where (purged_at is not null) = ${purged} limit 1`.execute(db)
+    return rows.length === 1
+  }
+  const first = await startRole(config, logger('silent'))
+  await until(() => some(true), 'the purge has begun')
+  await first.close()
+  t.equal(await some(false), true, 'something is left')
+  const { rows } = await sql`
+    update pgboss.job set start_after = now() where name = ${purgeQueue.name}
+    returning state, output ->> 'message' as message`.execute(db)
+  t.match(rows, [{ state: 'retry', message: /^stopped/ }])
+  const second = await startRole(config, logger('silent'))
+  t.teardown(second.close)
+  await until(async () => !(await some(false)), 'the other worker purges the rest')
+})
+
 /** A raw event, and a finished operation with its attempt, from forty days ago; and a purge that is due. */
 async function addOldRows(db: Database): Promise<void> {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
@@ -152,7 +182,13 @@ async function addOldRows(db: Database): Promise<void> {
     )
     insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
     select id, 1, processed_at, processed_at, 'done' from o`.execute(db)
-  await sql`insert into pgboss.job (name, policy) select name, policy from pgboss.queue where name = ${purgeQueue.name}`.execute(
+  await addPurge(db)
+}
+
+async function addPurge(db: Database): Promise<void> {
+  await sql`
+    insert into pgboss.job (name, policy, retry_limit, retry_delay)
+    select name, policy, retry_limit, retry_delay from pgboss.queue where name = ${purgeQueue.name}`.execute(
     db,
   )
 }

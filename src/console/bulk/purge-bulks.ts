@@ -6,9 +6,14 @@ import { purgeAll } from '../../database/purge-in-steps.ts'
 const BULKS_AT_ONCE = 1
 
 /** Deletes bulk decisions that ended before the retention period, with their items. */
-export function purgeBulks(db: Database, retentionDays: number): Promise<number> {
-  return purgeAll(async most => {
-    const { numAffectedRows } = await sql`
+export function purgeBulks(
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
+  return purgeAll(
+    async most => {
+      const { numAffectedRows } = await sql`
       with old as (
         select id from loanops.bulk
          where status <> 'running' and id < core.first_id_at(now() - ${retentionDays} * interval '1 day')
@@ -18,6 +23,9 @@ export function purgeBulks(db: Database, retentionDays: number): Promise<number>
         delete from loanops.bulk_item i using old where i.bulk_id = old.id
       )
       delete from loanops.bulk b using old where b.id = old.id`.execute(db)
-    return Number(numAffectedRows)
-  }, BULKS_AT_ONCE)
+      return Number(numAffectedRows)
+    },
+    stopping,
+    BULKS_AT_ONCE,
+  )
 }

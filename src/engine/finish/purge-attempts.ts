@@ -10,8 +10,12 @@ type Place = { id: string; attempt: number }
 type Step = { purged: number; last: Place | null }
 const FIRST_PLACE: Place = { id: FIRST_ID, attempt: 0 }
 
-export function purgeAttempts(db: Database, retentionDays: number): Promise<number> {
-  return purgeInSteps(FIRST_PLACE, after => deleteNext(db, retentionDays, after))
+export function purgeAttempts(
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+): Promise<number> {
+  return purgeInSteps(FIRST_PLACE, after => deleteNext(db, retentionDays, after), stopping)
 }
 
 /**
