@@ -5,12 +5,13 @@ do $$
 declare
   role_name text;
   schema_name text;
-  as_owner regprocedure;
+  closed regprocedure;
 begin
-  -- PostgreSQL lets everybody call a new function, and these do as the owner what the caller may not.
-  for as_owner in select oid from pg_proc
-                   where prosecdef and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
-    execute format('revoke execute on function %s from public', as_owner);
+  -- PostgreSQL lets everybody call a new function. These do as the owner what the caller may not, or take a lock that the
+  -- service waits for.
+  for closed in select oid from pg_proc
+                 where (prosecdef or prosrc ~ 'pg_(try_)?advisory') and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
+    execute format('revoke execute on function %s from public', closed);
   end loop;
 
   foreach role_name in array array['loanops_runtime', 'loanops_worker'] loop

@@ -383,12 +383,12 @@ t.test('the auditor’s login of the set-up reads what it must, and can do nothi
     await t.rejects(statement.execute(auditor), { code: '42501' })
 })
 
-t.test('nobody but the service may call a function that runs as the owner', async t => {
+t.test('nobody but the service may call a function that runs as the owner or locks', async t => {
   const { db } = await freshDatabase(t)
   const { rows } = await sql<{ name: string }>`
     select p.oid::regproc::text as name
       from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-     where p.prosecdef and a.grantee = 0 and p.pronamespace::regnamespace::text <> 'pg_catalog'`.execute(
+     where (p.prosecdef or p.prosrc ~ 'advisory') and a.grantee = 0 and p.pronamespace::regnamespace::text <> 'pg_catalog'`.execute(
     db,
   )
   t.same(rows, [])
