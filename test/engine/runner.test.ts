@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { openWatch } from '../../src/database/watch.ts'
 import { watchPauses } from '../../src/engine/pause.ts'
@@ -48,6 +49,25 @@ t.test(
     })
     t.match(shown, { last_error: 'LoanOps failed: its log has the reason', next_try_at: String })
     t.match(errors, [{ err: fault, operation: id.split('|')[1] }])
+  },
+)
+
+t.test(
+  'an operation that LoanOps itself cannot run does not say that the ledger is down',
+  async t => {
+    const { call, db } = await startTestService(t)
+    await sql`
+    insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
+    values (raw.new_id(), 'CLIENT_MERGE', 'api', 'client:C-1', 'C-1', '{}')`.execute(db)
+    const shown = await until(async () => {
+      const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
+      return body.operations[0].last_error !== null && body.operations[0]
+    })
+    t.match(shown, {
+      waiting_for: null,
+      last_error: /no operation CLIENT_MERGE/,
+    })
+    t.match(await call('GET', '/readyz'), { status: 200, body: { ledger: { waiting_for: [] } } })
   },
 )
 

@@ -133,11 +133,14 @@ export function keepingResolution(decision: Decision): Decision {
   return decision.status === 'processing' ? { ...decision, keepsResolution: true } : decision
 }
 
-/** @param mayHaveArrived whether the attempt's write may have reached the ledger */
+/**
+ * Our own database or program failed: nothing but us hinders the operation, and `last_error` says what.
+ * @param mayHaveArrived whether the attempt's write may have reached the ledger
+ */
 export function brokenOff(claim: Claim, error: Error, { mayHaveArrived = false } = {}): Decision {
   return {
     ...retryLater(claim, { message: publicReason(error) }),
-    ...(mayHaveArrived ? inDoubt : keepWaitingForApproval(claim, 'ledger_unavailable')),
+    ...(mayHaveArrived ? inDoubt : keepWaitingForApproval(claim, null)),
   }
 }
 
@@ -156,7 +159,7 @@ export function afterFailedLook(decision: Decision): Decision {
   if (decision.status !== 'processing') return decision
   const { waitingFor } = decision
   // The other reasons stay: an operator can resolve them too.
-  const isUnknown = waitingFor === 'ledger_busy' || waitingFor === 'ledger_unavailable'
+  const isUnknown = [null, 'ledger_busy', 'ledger_unavailable'].includes(waitingFor)
   return isUnknown ? { ...decision, ...inDoubt } : { ...decision, lookFirst: true }
 }
 
@@ -213,8 +216,8 @@ export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_appr
 /** A failed look must not end the wait for approval, or the approver would get a second request. */
 function keepWaitingForApproval(
   claim: Claim,
-  reason: WaitingFor,
-): { waitingFor: WaitingFor; isUnknown: boolean } {
+  reason: WaitingFor | null,
+): { waitingFor: WaitingFor | null; isUnknown: boolean } {
   if (claim.waitingFor !== 'ledger_approval')
     return { waitingFor: reason, isUnknown: reason === 'outcome_unknown' }
   return claim.resolution === 'retry'

@@ -184,8 +184,8 @@ t.test('a look that breaks off after a container’s 500 is reported as our own'
   const unlikeAny = { id: 7, externalId: client, firstname: 7 }
   proxy.interferences = [
     { of: client, on: 'writes', status: 500, body: containerBody(500) },
-    { of: client, on: 'reads', status: 200, body: unlikeAny, times: 1 },
-    // The next attempt must not report anything yet.
+    { of: client, on: 'reads', status: 200, body: unlikeAny, times: 2 },
+    // The attempts after the next must not report anything yet.
     { of: client, on: 'reads', hangs: true },
   ]
   const id = await submit(service.call, 'CLIENT_CREATE', clientData(client))
@@ -195,4 +195,7 @@ t.test('a look that breaks off after a container’s 500 is reported as our own'
     waiting_for: 'outcome_unknown',
     last_error: 'LoanOps failed: its log has the reason',
   })
+  await hurry(service, id)
+  await until(async () => (await attemptsOf(service, id))[1])
+  t.match(await listed(service.call, client, id), { waiting_for: 'outcome_unknown' }, 'nor a look')
 })
