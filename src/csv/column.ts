@@ -1,3 +1,5 @@
+import type { RowShape } from './reading/row-fit.ts'
+
 type CsvColumn = {
   name: string
   isRequired: boolean
@@ -12,11 +14,7 @@ export type FileKind = {
 }
 
 /** A kind of file that has these columns only. */
-export type OwnKind = FileKind & {
-  /** The columns of amounts and rates. */
-  numbers: string[]
-  days: string[]
-}
+export type OwnKind = FileKind & { patterns: RowShape['patterns'] }
 
 export const required = (name: string, example: string, description: string): CsvColumn => ({
   name,

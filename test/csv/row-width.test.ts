@@ -6,7 +6,8 @@ import { startTestService } from '../support/service.ts'
 
 const service = await startTestService(t, { ROLE: 'api' })
 
-const NOTED = 'loan_external_id,transaction_date,amount,payment_reference,note'
+const SHORT = 'loan_external_id,transaction_date,amount,payment_reference'
+const NOTED = `${SHORT},note`
 const TEMPLATE = 'loan_external_id,transaction_date,amount,payment_reference,gateway,note'
 const rowsOf = (header: string, ...rows: string[]) => `${[header, ...rows].join('\n')}\n`
 
@@ -38,7 +39,7 @@ t.test('An amount with a comma and no quotes is not read as its first digits', a
   const { body } = await uploadCsv(service, 'loans', amount)
   t.match(body, {
     valid_rows: 0,
-    errors: [{ reason: /^disbursed_amount may be 1,150, because the row has 19 cells/ }],
+    errors: [{ reason: /^disbursed_amount may be 1,150: the row has 19 cells/ }],
   })
 })
 
@@ -46,13 +47,12 @@ t.test('A row as wide as its header is no proof beside rows of another width', a
   const short = 'L-1,2024-02-15,900,R-1'
   const shifted = 'L-1,2024-04-15,1,050,R-3'
   const whole =
-    /^Line \d: amount may be 1,050, because the row of line \d has \d cells, and the header has 5:/
+    /^Line \d: amount may be 1,050, because of line \d: the row has \d cells, and the header has 5\./
   for (const rows of [
     [short, shifted],
     [shifted, short],
     [shifted, 'L-1,2024-03-15,1,234,R-2,'],
     [shifted, 'L-1,2024-03-15,1,234,R-2,paid'],
-    [shifted, 'L-1,2024-03-15,900,R-1,,,'],
   ]) {
     const { status, body } = await uploadCsv(service, 'repayments', rowsOf(NOTED, ...rows))
     t.match({ status, ...body }, { status: 400, detail: whole })
@@ -87,6 +87,50 @@ t.test('A row may end before columns that may be empty, as Excel saves it', asyn
   const path = 'gateway_a/statement?lender=LENDER_02'
   const read = await uploadStatement(service.url, path, `${STATEMENT_HEADER}\n${statement}`)
   t.match(read.body, { valid_rows: 1 }, 'a statement')
+})
+
+t.test(
+  'A row that is sound as it stands may have other numbers of empty cells at its end',
+  async t => {
+    const files: [name: string, csv: string][] = [
+      ['a receipt number', rowsOf(SHORT, 'L-1,2024-02-12,900,101,')],
+      ['an empty end of the header', rowsOf(`${SHORT},`, 'L-1,2024-02-12,900,101')],
+      ['a note', rowsOf(`${SHORT},note`, 'L-1,2024-02-12,900,R-1,1st EMI,')],
+      [
+        'a later row that is short',
+        rowsOf(NOTED, 'L-1,2024-02-12,900,R-1,12 of 24', 'L-1,2024-03-12,900,R-2'),
+      ],
+    ]
+    for (const [name, csv] of files)
+      t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 }, name)
+  },
+)
+
+t.test('A gateway’s report may have empty cells at the ends of some of its rows', async t => {
+  const recon =
+    'transaction_entity,entity_id,amount,currency,fee,tax,debit,credit,entity_created_at,settlement_id,settled_at,settlement_utr'
+  const row =
+    'payment,pay_1,500,INR,12,2,0,488,2026-02-05 10:00:00,setl_1,2026-02-07 10:00:00,UTR1234567890'
+  for (const csv of [rowsOf(recon, `${row},`), rowsOf(`${recon},`, row)]) {
+    const { body } = await uploadStatement(service.url, 'gateway_a/statement?lender=LENDER_02', csv)
+    t.match(body, { valid_rows: 1, invalid_rows: 0 })
+  }
+  const payouts =
+    'id,settlement_date,transactions,total_amount,charges,net_settlement_amount,utr_no'
+  const parts =
+    'event_id,event_type,event_amount,sale_type,event_time,event_currency,cf_payment_id,settlement_utr'
+  const sections = rowsOf(
+    payouts,
+    '998877,2026-02-06,1,500,12,488,UTR1,',
+    parts,
+    '1,PAYMENT,500.00,CREDIT,2026-02-05 10:00:00,INR,123456789,UTR1',
+  )
+  const { body } = await uploadStatement(
+    service.url,
+    'gateway_b/statement?lender=LENDER_02',
+    sections,
+  )
+  t.match(body, { valid_rows: 1, invalid_rows: 0 })
 })
 
 t.test('A last row that may have been cut off is invalid until a person says so', async t => {

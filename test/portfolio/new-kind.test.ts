@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
 import { required } from '../../src/csv/column.ts'
+import { DAY } from '../../src/csv/reading/row-fit.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
 import { findEffect } from '../../src/portfolio/kinds/find-effect.ts'
@@ -20,8 +21,7 @@ const approvals: RowKind = {
     required('day', '05 March 2026', 'the day of the approval'),
   ],
   ids: ['approved_loan'],
-  numbers: [],
-  days: ['day'],
+  patterns: { day: DAY },
   isHeader: columns => columns.includes('approved_loan'),
   buildsOn: ['loans'],
   rules: [twice(sql`loan_external_id`, 'approved_loan: this loan')],

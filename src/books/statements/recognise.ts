@@ -35,6 +35,8 @@ export type ReportLayout = {
   width: number
   /** The fields that a row must reach. */
   needed: string[]
+  /** The fields that are empty in no row. */
+  filled: string[]
   /** The file's name of each of our fields. */
   labels: ReadonlyMap<string, string>
   ignored: string[]
@@ -57,16 +59,19 @@ export function recognise(cells: string[], { gateway, gateways }: Place): Report
     format,
     fields,
     width: cells.length,
-    needed: neededIn(format, fields),
+    ...mustHave(format, fields),
     labels: new Map(fields.map((field, at) => [field, shown(cells[at])])),
     ignored: fields.flatMap((field, at) => (field === '' ? [shown(cells[at])] : [])),
   }
 }
 
-/** Of a gateway's own report, nobody knows which columns may be left out. */
-function neededIn(format: Format, fields: string[]): string[] {
-  if (format.isSummary) return []
-  return format === ofTemplate ? format.signature : fields
+/** Of a gateway's own report, nobody knows which columns may be left out, or are never empty. */
+function mustHave(format: Format, fields: string[]) {
+  if (format.isSummary) return { needed: [], filled: ['settlement_id', 'amount_settled'] }
+  const { signature } = format
+  return format === ofTemplate
+    ? { needed: signature, filled: signature }
+    : { needed: fields, filled: [] }
 }
 
 const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)

@@ -3,20 +3,23 @@ import { unescapeFormula } from '../../csv/formula.ts'
 import { placeholder } from '../../csv/made-up-values.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/reading/header.ts'
-import { type RowShape, rowFitter } from '../../csv/reading/row-fit.ts'
+import { DAY, NUMBER, type RowShape, rowFitter } from '../../csv/reading/row-fit.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
 import { type Place, type ReportLayout, recognise, recogniseHeader } from './recognise.ts'
 import { plainTime } from './time-cell.ts'
 
-const TIMES = /^(captured_at|event_time|settled_at)$/
+const TIMES = ['captured_at', 'event_time', 'settled_at']
 const AMOUNTS = [
   ...['amount', 'fee', 'tax', 'fee_with_tax', 'debit', 'credit'],
   ...['event_amount', 'paid_out', 'amount_settled'],
 ]
-/** An ignored column may have numbers, too. */
-const NUMBERS = [...AMOUNTS, '']
+const PATTERNS = {
+  ...Object.fromEntries(TIMES.map(name => [name, DAY])),
+  ...Object.fromEntries(AMOUNTS.map(name => [name, NUMBER])),
+  currency: /^([a-z]{3})?$/i,
+}
 
 /** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
@@ -70,8 +73,9 @@ export function rowLayout(place: Place) {
   }
 }
 
-function shapeOf({ fields: columns, width, needed }: ReportLayout, delimiter: string): RowShape {
-  return { columns, width, delimiter, needed, numbers: NUMBERS, days: [] }
+function shapeOf(layout: ReportLayout, delimiter: string): RowShape {
+  const { fields: columns, width, needed, filled } = layout
+  return { columns, width, delimiter, needed, filled, patterns: PATTERNS }
 }
 
 /** The ids of the settlements in the section before the payments, by their UTRs, and what they paid out. */
@@ -127,7 +131,7 @@ function kindErrors({ format, labels }: ReportLayout, fields: CsvFields): string
 /** A cell as plain text; what cannot be read is left to the check. */
 function plainly(format: Format, name: string, text: string): string {
   if (AMOUNTS.includes(name)) return ungrouped(text)
-  if (!TIMES.test(name)) return text
+  if (!TIMES.includes(name)) return text
   const isIndian = format.isIndian === true
   const time = plainTime(text, { isIndian, isDay: name === 'settled_at' })
   // Some ids contain the times of their events as they are.

@@ -69,7 +69,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
 
   function validRow(placed: WithStatus<Judged>): ReadRow[] {
     const { line, file, misfit, fields, status, rounded } = placed
-    if (misfit !== null) return refuse(result, line, [misfit])
+    if (misfit !== null) return refuse(result, line, [layout.labelled(misfit)])
     const row = layout.read(fields, status, file)
     const reasons = [...layout.kindErrors(fields), ...errorsOf(row, fields, rounded)]
     if (reasons.length === 0) reasons.push(...repeats.errors(row, line))

@@ -74,11 +74,11 @@ export async function readUpload<Row>(
 }
 
 function shapeOf(
-  { columns: known, numbers, days }: OwnKind,
+  { columns: known, patterns }: OwnKind,
   columns: string[],
   width: number,
   delimiter: string,
 ): RowShape {
   const needed = known.filter(({ isRequired }) => isRequired).map(({ name }) => name)
-  return { columns, width, delimiter, needed, numbers, days }
+  return { columns, width, delimiter, needed, filled: needed, patterns }
 }

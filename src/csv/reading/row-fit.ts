@@ -10,20 +10,26 @@ export type RowShape = {
   delimiter: string
   /** The columns that a row must reach. */
   needed: string[]
-  /** The columns with numbers, in which a comma may stand between digits. */
-  numbers: string[]
-  days: string[]
+  /** The columns that are empty in no row. */
+  filled: string[]
+  /** What the cells of some columns look like: a cell of another kind shows that its row has shifted. */
+  patterns: Record<string, RegExp>
 }
 
+/** A cell with a number, or an empty one. */
+export const NUMBER = /^(-?\d[\d,]*(\.\d*)?(\/-)?)?$/
+/** A cell with a day or a time, in words, in digits or as a spreadsheet's serial number, or an empty one. */
+export const DAY = /^(\d{1,4}[-/. ].*|\d{5}|\d{10})?$/
+
 const NAMES: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
-/** The cells that a comma makes of a number without quotes: it may separate thousands, lakhs or decimals. */
-const HEAD = /^-?\d+$/
-const TAIL = /^(?!0$)\d{1,3}(?!\d)/
-/** The head and tail of an amount with decimals; a reference or note beside such a number is not written so. */
-const SURE_HEAD = /^-?\d{1,3}$/
-const SURE_TAIL = /^\d{3}\.\d\d$/
+/** Separators of thousands, or of lakhs. */
+const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})(\.\d+)?(\/-)?$/
+/** A comma for the decimals. Between two columns of numbers it is none: a fee and its tax look the same. */
+const DECIMAL_COMMA = /^-?\d+,\d{1,2}$/
+/** `1,23,45,678.00`: an amount has no more groups. */
+const MAX_CELLS_OF_A_NUMBER = 4
 /** An errors file adds the cells that a row lacks, so that the row would look sound when the file comes back. */
-const REMOVE = 'and then remove this reason'
+const REMOVE = 'and then remove this reason from the file, if it has it'
 const CUT_OFF = `the file ends within this row, and may have been cut off: upload the whole file, or complete the row, ${REMOVE}`
 
 /**
@@ -31,35 +37,33 @@ const CUT_OFF = `the file ends within this row, and may have been cut off: uploa
  * cell, which must not hide there: the amount would be read as its first digits.
  */
 export function rowFitter() {
-  let other: string | undefined
   let doubt: string | undefined
+  let proof: string | undefined
 
   return ({ line, cells: came, isUnended }: CsvRow, shape: RowShape) => {
     const { columns, width, delimiter } = shape
     const cells = withoutEmptyEnd(came, columns.length)
-    const wrong = wrongCount(cells, shape) ?? null
-    const isShort = wrong === null && came.length < width
+    const wrong = wrongCount(cells, shape)
+    const isShort = wrong === undefined && cells.length < columns.length
     const split = delimiter === ',' ? splitNumber(came, shape) : undefined
-    const isWide = cells.length > columns.length
-    if (delimiter === ',' && came.length !== width && (wrong === null || isWide))
-      other ??= `the row of line ${line} has ${came.length} cells, and the header has ${width}`
-    if (came.length === width && split !== undefined) doubt ??= `Line ${line}: ${split.text}`
-    if (doubt !== undefined && other !== undefined)
-      throw new UnreadableFile(
-        `${doubt}, because ${other}: put quotes around each number with a comma, and give each row as many cells as the header`,
-      )
-    if (wrong !== null) return { cells, misfit: wrong }
-    if (isShort && isUnended) return { cells, misfit: CUT_OFF }
-    if (came.length !== width && split !== undefined)
-      return {
-        cells,
-        misfit: `${split.text}, because the row has ${came.length} cells, and the header has ${width}: write the row with ${width} cells and a number with a comma in quotes, ${REMOVE}`,
-      }
-    if (split?.isSure)
-      return { cells, misfit: `${split.text}: put quotes around a number with a comma` }
-    return { cells, misfit: misfitOf(cells, columns, delimiter) }
+    const isSplit = split !== undefined && (came.length !== width || split.isSure)
+    const counts = `the row has ${came.length} cells, and the header has ${width}`
+    const misfit =
+      wrong ??
+      (isShort && isUnended ? CUT_OFF : undefined) ??
+      (isSplit ? `${split.text}: ${counts}. ${quote(width)}, ${REMOVE}` : undefined) ??
+      misfitOf(cells, columns, delimiter)
+    if (delimiter === ',' && (isShort || isSplit || cells.length > columns.length))
+      proof ??= `line ${line}: ${counts}`
+    if (split !== undefined && misfit === null) doubt ??= `Line ${line}: ${split.text}`
+    if (doubt !== undefined && proof !== undefined)
+      throw new UnreadableFile(`${doubt}, because of ${proof}. ${quote(width)}`)
+    return { cells, misfit }
   }
 }
+
+const quote = (width: number) =>
+  `Put quotes around each number with a comma, and write ${width} cells in each row`
 
 /** Whether the row of an errors file still has a reason that only a person can settle. */
 export const isUnsettled = (reason: string | undefined) => reason?.includes(REMOVE) === true
@@ -73,18 +77,37 @@ function wrongCount(cells: string[], { columns, needed, delimiter }: RowShape): 
     : undefined
 }
 
-/** A number that may go on in the next cell, and what it may be. Nothing before a day has shifted, if the day is in its place. */
-function splitNumber(cells: string[], { columns, numbers, days }: RowShape) {
+/** The number that the cells of several columns may be, if the rest of the row fits its columns then, too. */
+function splitNumber(came: string[], shape: RowShape) {
+  const { columns } = shape
   for (const [at, name] of columns.entries()) {
-    if (!numbers.includes(name)) continue
-    const head = trimmed(cells[at] ?? '')
-    const tail = trimmed(cells[at + 1] ?? '')
-    if (!HEAD.test(head) || !TAIL.test(tail)) continue
-    const day = columns.findIndex((column, i) => i > at && days.includes(column))
-    if (day !== -1 && !isEmpty(cells[day])) continue
-    const isSure =
-      SURE_HEAD.test(head) && SURE_TAIL.test(tail) && !numbers.includes(columns[at + 1] ?? '')
-    return { isSure, text: `${name || `column ${at + 1}`} may be ${head},${tail}` }
+    if (!isOfNumbers(name, shape)) continue
+    for (let count = 2; count <= MAX_CELLS_OF_A_NUMBER; count++) {
+      const number = came
+        .slice(at, at + count)
+        .map(trimmed)
+        .join(',')
+      const isNumber =
+        GROUPED.test(number) || (DECIMAL_COMMA.test(number) && !isOfNumbers(columns[at + 1], shape))
+      if (isNumber && fits(came.toSpliced(at, count, number), shape))
+        return {
+          text: `${name || `column ${at + 1}`} may be ${number}`,
+          // A text beside a number is not written so.
+          isSure: number.includes('.') && !isOfNumbers(columns[at + 1], shape),
+        }
+    }
   }
   return undefined
+}
+
+/** A column that is ignored may have numbers, too. */
+const isOfNumbers = (name = '', { patterns }: RowShape) => name === '' || patterns[name] === NUMBER
+
+function fits(cells: string[], { columns, needed, filled, patterns }: RowShape): boolean {
+  return columns.every((name, at) => {
+    const cell = cells[at]
+    if (cell === undefined && needed.includes(name)) return false
+    if (isEmpty(cell) && filled.includes(name)) return false
+    return patterns[name]?.test(trimmed(cell ?? '')) ?? true
+  })
 }

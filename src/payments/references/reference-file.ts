@@ -18,8 +18,7 @@ export const REFERENCE_LIMIT: FileLimit = { bytes: 128 * 1024 ** 2, text: '128 M
 export const referenceFile: OwnKind = {
   type: 'references',
   ids: ['value', 'external_loan_id'],
-  numbers: [],
-  days: [],
+  patterns: {},
   columns: [
     required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
     required('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),

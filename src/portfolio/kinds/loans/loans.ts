@@ -1,4 +1,5 @@
 import type { CsvFields } from '../../../csv/fields.ts'
+import { DAY, NUMBER } from '../../../csv/reading/row-fit.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import type { RowKind } from '../kind.ts'
 import { checkRow, DAYS } from './check-row.ts'
@@ -7,12 +8,22 @@ import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
 import { loanSteps } from './steps.ts'
 
+const NUMBERS = [
+  'principal',
+  'interest_rate_per_period',
+  'loan_term_frequency',
+  'number_of_repayments',
+  'disbursed_amount',
+]
+
 export const loans: RowKind = {
   type: 'loans',
   columns: loanColumns,
   ids: ['client_external_id', 'loan_external_id', 'utr_payment_id'],
-  numbers: ['principal', 'interest_rate_per_period', 'disbursed_amount'],
-  days: DAYS,
+  patterns: {
+    ...Object.fromEntries(DAYS.map(name => [name, DAY])),
+    ...Object.fromEntries(NUMBERS.map(name => [name, NUMBER])),
+  },
   isHeader: columns => columns.includes('client_external_id'),
   buildsOn: [],
   rules: loanRules,

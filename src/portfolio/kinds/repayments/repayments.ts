@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
+import { DAY, NUMBER } from '../../../csv/reading/row-fit.ts'
 import { newOperation } from '../../../engine/accept.ts'
 import { repaymentExternalId } from '../../../payments/repayment/due-payment.ts'
 import type { RowKind } from '../kind.ts'
@@ -21,8 +22,7 @@ export const repayments: RowKind = {
   type: 'repayments',
   columns: repaymentColumns,
   ids: ['loan_external_id', 'payment_reference'],
-  numbers: ['amount'],
-  days: ['transaction_date'],
+  patterns: { amount: NUMBER, transaction_date: DAY },
   isHeader: columns => columns.includes('payment_reference'),
   buildsOn: ['loans'],
   rules: repaymentRules,
