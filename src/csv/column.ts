@@ -1,5 +1,3 @@
-import type { RowShape } from './reading/row-fit.ts'
-
 type CsvColumn = {
   name: string
   isRequired: boolean
@@ -14,7 +12,15 @@ export type FileKind = {
 }
 
 /** A kind of file that has these columns only. */
-export type OwnKind = FileKind & { patterns: RowShape['patterns'] }
+export type OwnKind = FileKind & {
+  /** What the cells of some columns look like: a cell of another kind shows that its row has shifted. */
+  patterns: Record<string, RegExp>
+}
+
+/** A cell with a number, or an empty one. */
+export const NUMBER = /^(-?\d[\d,]*(\.\d*)?(\/-)?)?$/
+/** A cell with a day or a time, in words, in digits or as a spreadsheet's serial number, or an empty one. */
+export const DAY = /^(\d{1,4}[-/. ].*|\d{5}|\d{10})?$/
 
 export const required = (name: string, example: string, description: string): CsvColumn => ({
   name,

@@ -18,6 +18,7 @@ t.test('An amount with a comma and no quotes is not read as its first digits', a
     ['every row', rowsOf(NOTED, 'L-1,2024-03-15,1,234,R-2,', 'L-1,2024-04-15,1,050,R-3,')],
     ['decimals', rowsOf(NOTED, 'L-1,2024-03-15,12,500.00,R-2,')],
     ['a decimal comma', rowsOf(NOTED, 'L-1,2024-03-15,1234,50,R-2,')],
+    ['many decimals', rowsOf(NOTED, 'L-1,2024-03-15,900,500000,R-2,')],
     ['a currency after it', rowsOf(NOTED, 'L-1,2024-03-15,1,234/-,R-2,')],
     ['a short row', rowsOf(`${NOTED},gateway`, 'L-1,2024-04-15,1,050,R-3')],
     ['a lakh', rowsOf(`${NOTED},gateway`, 'L-1,2024-04-15,1,00,000.00,R-3,,')],

@@ -1,4 +1,5 @@
 import { trimmed } from '../../text/trimmed.ts'
+import { NUMBER, type OwnKind } from '../column.ts'
 import { isEmpty, misfitOf, withoutEmptyEnd } from '../fields.ts'
 import type { CsvRow } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
@@ -12,20 +13,14 @@ export type RowShape = {
   needed: string[]
   /** The columns that are empty in no row. */
   filled: string[]
-  /** What the cells of some columns look like: a cell of another kind shows that its row has shifted. */
-  patterns: Record<string, RegExp>
+  patterns: OwnKind['patterns']
 }
-
-/** A cell with a number, or an empty one. */
-export const NUMBER = /^(-?\d[\d,]*(\.\d*)?(\/-)?)?$/
-/** A cell with a day or a time, in words, in digits or as a spreadsheet's serial number, or an empty one. */
-export const DAY = /^(\d{1,4}[-/. ].*|\d{5}|\d{10})?$/
 
 const NAMES: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
 /** Separators of thousands, or of lakhs. */
 const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})(\.\d+)?(\/-)?$/
-/** A comma for the decimals. Between two columns of numbers it is none: a fee and its tax look the same. */
-const DECIMAL_COMMA = /^-?\d+,\d{1,2}$/
+/** A comma for the decimals, of which databases write 4 or 6. Between two columns of numbers it is none: a fee and its tax look the same. */
+const DECIMAL_COMMA = /^-?\d+,(\d{1,2}|\d{4}|\d{6})$/
 /** `1,23,45,678.00`: an amount has no more groups. */
 const MAX_CELLS_OF_A_NUMBER = 4
 /** An errors file adds the cells that a row lacks, so that the row would look sound when the file comes back. */

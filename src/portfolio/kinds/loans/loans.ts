@@ -1,5 +1,5 @@
+import { DAY, NUMBER } from '../../../csv/column.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
-import { DAY, NUMBER } from '../../../csv/reading/row-fit.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import type { RowKind } from '../kind.ts'
 import { checkRow, DAYS } from './check-row.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { DAY, NUMBER } from '../../../csv/column.ts'
 import { dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
-import { DAY, NUMBER } from '../../../csv/reading/row-fit.ts'
 import { newOperation } from '../../../engine/accept.ts'
 import { repaymentExternalId } from '../../../payments/repayment/due-payment.ts'
 import type { RowKind } from '../kind.ts'
