@@ -146,7 +146,7 @@ function detailOf5xx(error: FastifyError, code: string) {
   if (isTimeout(error) || isDeadlock(error) || isLocked(error))
     return 'The database is busy, or another change to the same data was under way. Try again'
   return code === 'UNAVAILABLE'
-    ? 'The database cannot be reached'
+    ? 'The database cannot be reached, or has no room, memory or connection left'
     : 'Internal error; see the log for this request_id'
 }
 

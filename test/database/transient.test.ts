@@ -76,6 +76,24 @@ t.test(
   },
 )
 
+t.test(
+  'a call that the database has no room for does not only say that it is unreachable',
+  async t => {
+    const { call, db } = await startTestService(t, { ROLE: 'api' })
+    await sql`
+    create function loanops.fill_disk() returns trigger language plpgsql as $$
+    begin raise disk_full; end $$`.execute(db)
+    await sql`
+    create trigger fill_disk before insert on loanops.operation for each row
+      execute function loanops.fill_disk()`.execute(db)
+    const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
+    t.match(await call('POST', '/api/ledger/operate', body), {
+      status: 503,
+      body: { code: 'UNAVAILABLE', detail: /or has no room/ },
+    })
+  },
+)
+
 t.test('a call to a service whose login is refused is to be repeated: 503', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
