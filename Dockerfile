@@ -16,7 +16,8 @@ COPY migrations migrations
 COPY src src
 USER node
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+# A start waits up to two minutes for the database, and does not listen before.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=130s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # V8 lets garbage grow with the memory of the machine: an upload of a million rows takes 420 MiB without these flags, 200 with them.
 ENV NODE_OPTIONS="--max-semi-space-size=8 --max-old-space-size=1024"
