@@ -38,7 +38,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                count(paid_out) = count(*) as is_known, count(distinct currency) as currencies,
                coalesce(sum(paid_out) filter (where kind <> 'payout'), 0) as stated, max(unlisted) as unlisted
           from (
-            select gateway, settlement_id, coalesce(settled_at, max(settled_at) over whole) as settled_at,
+            select gateway, settlement_id, max(settled_at) over whole as settled_at,
                    coalesce(utr, max(utr) over whole) as utr, kind, amount, currency, fee, tax, paid_out, disagreed,
                    count(*) filter (where kind <> 'payout') over whole as parts,
                    -- How much more was paid out than all parts sum up to; unknown where a part is.

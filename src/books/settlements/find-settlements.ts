@@ -17,14 +17,30 @@ type Query = {
 }
 type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
 
+/** The time of the settlement `n`, as in `ops.settlement`: the last one that any of its parts has. */
+const time = sql`
+  select max(settled_at) as settled_at
+    from (select r.settled_at from core.current_settlement_row r
+           where r.settlement_id = n.settlement_id and r.gateway = n.gateway
+          union all
+          select s.settled_at from core.current_statement s
+           where s.settlement_id = n.settlement_id and s.gateway = n.gateway
+             and not exists (select from core.current_settlement_row r
+                              where r.settlement_id = s.settlement_id and r.gateway = s.gateway
+                                and r.kind = 'payment' and r.id = s.gateway_payment_id)
+          union all
+          select l.settled_at from core.current_lost_part l
+           where l.settlement_id = n.settlement_id and l.gateway = n.gateway) part`
+
+const newestFirst = sql`sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc`
+
 /** Settlements, the newest first. Only those of the page are summed up. */
 export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
   const [at = null, id = null, gateway = null, lender = null] = decodeCursor(cursor, SORTED_BY)
-  const wanted = sql`
-    settlement_id is not null
-    and ${equalTo({ utr })}
-    and (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
-                         and settled_at < core.start_of(${days?.to ?? null}::date + 1))`
+  const isOfDays = sql`
+    (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
+                     and settled_at < core.start_of(${days?.to ?? null}::date + 1))`
+  const wanted = sql`settlement_id is not null and ${equalTo({ utr })} and ${isOfDays}`
   const { rows } = await sql<Row>`
     with named as (
       select settlement_id, gateway,
@@ -36,10 +52,15 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
               select settlement_id, gateway, settled_at from core.current_lost_part where ${wanted}) n
        group by settlement_id, gateway
     ), next as (
-      select * from named
-       where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
-               <= (${at}::bigint, ${id}::text, ${gateway}::text)
-       order by sorted_at desc, settlement_id collate "C" desc, gateway collate "C" desc
+      select n.*
+        from (select * from named
+               where ${at}::bigint is null or (sorted_at, settlement_id collate "C", gateway collate "C")
+                       <= (${at}::bigint, ${id}::text, ${gateway}::text)
+               order by ${newestFirst}) n
+       -- Only settlements of the page are looked at.
+       cross join lateral (${time}) whole
+       where ${isOfDays}
+       order by ${newestFirst}
        limit ${limit + 2}
     )
     select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, s.payments::float8, s.gross::text, s.fees::text,
