@@ -414,6 +414,9 @@ CREATE TRIGGER note_before AFTER UPDATE ON core.statement REFERENCING OLD TABLE 
 CREATE TRIGGER note_changed AFTER UPDATE ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_gone AFTER DELETE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
 CREATE TRIGGER note_new AFTER INSERT ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_statements();
+CREATE TRIGGER note_twins_of_changed AFTER UPDATE ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_twins_of_statements();
+CREATE TRIGGER note_twins_of_gone AFTER DELETE ON core.statement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_twins_of_statements();
+CREATE TRIGGER note_twins_of_new AFTER INSERT ON core.statement REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_twins_of_statements();
 
 create table core.statement_file (
   id uuid not null,
@@ -537,6 +540,8 @@ CREATE TRIGGER note_changed AFTER UPDATE ON core.transaction REFERENCING NEW TAB
 CREATE TRIGGER note_gone AFTER DELETE ON core.transaction REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
 CREATE TRIGGER note_left AFTER UPDATE ON core.transaction REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_left_days();
 CREATE TRIGGER note_new AFTER INSERT ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_changed_payments();
+CREATE TRIGGER note_twins_of_changed AFTER UPDATE ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_twins_of_payments();
+CREATE TRIGGER note_twins_of_new AFTER INSERT ON core.transaction REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION core.note_twins_of_payments();
 CREATE TRIGGER note_waiting BEFORE UPDATE OF state ON core.transaction FOR EACH ROW WHEN (((new.state = 'waiting'::text) AND (old.state <> ALL (ARRAY['waiting'::text, 'posting'::text])))) EXECUTE FUNCTION core.note_waiting();
 
 create table core.unjudged_payment (

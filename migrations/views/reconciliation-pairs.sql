@@ -36,6 +36,24 @@ begin
 end
 $$;
 
+-- The id of a mandate debit's payment, if the gateway's statements have the money under that id alone, and no payment here has
+-- it: nobody could dismiss that one. Of several debits of one payment, the first has the money.
+create or replace function core.stated_instead(d core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+declare
+  unseen text := core.unseen_id_of(d);
+begin
+  if unseen is null or core.is_stated(d)
+     or not exists (select from core.current_statement s
+                     where s.gateway_payment_id = unseen and s.gateway = d.gateway and s.status <> 'failed')
+     or exists (select from core.transaction o
+                 where o.hints ->> 'cf_txn_id' = unseen and o.gateway = d.gateway and o.kind = 'payment'
+                   and o.state not in ('failed', 'dismissed') and o.id < d.id) then
+    return null;
+  end if;
+  return unseen;
+end
+$$;
+
 -- Our side of each payment: what became of it, and how much of it. `found`: the amount that the ledger has, if it is not
 -- what was sent, and is not known to be in the loan's currency. `intended`: what is or will be sent, never more than was
 -- captured, because an operator's amount may be in the loan's currency. `stated_as`: the id under which the gateway has it.
@@ -55,7 +73,9 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
             when t.state = 'returned' and t.ledger_amount > 0 then 'posted'
             else t.state end as bucket,
        coalesce(t.returned_amount, 0) as returned,
-       case when decided.is_unreadable then t.booked_as else t.gateway_payment_id end as stated_as,
+       case when decided.is_unreadable then t.booked_as
+            when t.hints ? 'cf_txn_id' and t.state <> 'dismissed' then coalesce(core.stated_instead(t), t.gateway_payment_id)
+            else t.gateway_payment_id end as stated_as,
        case when decided.is_unreadable and t.paid_at is null then t.decided_day end as decided_day,
        core.proved_lender(t) as proved_lender
   from core.transaction t
@@ -122,10 +142,11 @@ create or replace function core.pairs_of(wanted_day date)
         limit 1) other on true
       left join lateral (
         select h as row
-          from core.transaction t
+          from (select id from core.transaction where problem = 'unreadable' and hints ->> 'payment_id' = said.gateway_payment_id
+                union all
+                select id from core.transaction where hints ->> 'cf_txn_id' = said.gateway_payment_id) t
           join core.payment_here h on h.id = t.id
-         where here.row is null and other.row is null and t.problem = 'unreadable' and t.hints ->> 'payment_id' = said.gateway_payment_id
-           and core.gateway_of(t) = said.gateway and h.stated_as = said.gateway_payment_id
+         where here.row is null and other.row is null and h.gateway = said.gateway and h.stated_as = said.gateway_payment_id
          limit 1) booked on true
       left join core.booked_twins(wanted_day) twin
         on twin.gateway_payment_id = said.gateway_payment_id and twin.gateway = said.gateway
@@ -148,3 +169,69 @@ create or replace function core.pairs_of(wanted_day date)
    where said.gateway is null and other.gateway is null
      and not exists (select from core.booked_twins(wanted_day) twin where (twin.row).id = (here.row).id)
 $$;
+
+-- The days on which gateway B's payments with these ids have their money under another id, by us and by the gateway.
+create or replace function core.days_of_twins(ids text[]) returns setof date language plpgsql stable
+  set enable_seqscan = off as $$
+declare
+  -- A reference that more payments have is none, as those of test modes.
+  most_twins constant integer := 100;
+begin
+  return query
+  with known as materialized (
+    select * from core.transaction where gateway_payment_id = any(ids) and gateway = 'gateway_b' and kind = 'payment'
+  ), other as materialized (
+    select o.gateway_payment_id, coalesce(o.paid_at, o.received_at) as at
+      from known t
+     cross join lateral (select * from core.twins_of(t::core.transaction) limit most_twins) o
+    union all
+    select d.gateway_payment_id, coalesce(d.paid_at, d.received_at)
+      from core.transaction d where d.hints ->> 'cf_txn_id' = any(ids) and d.gateway = 'gateway_b' and d.kind = 'payment'
+  )
+  select core.day_of(at) from other
+  union
+  select core.day_of(s.captured_at)
+    from core.statement s
+   where s.gateway = 'gateway_b' and s.captured_at is not null
+     and s.gateway_payment_id = any(array(select gateway_payment_id from other
+                                          union all
+                                          select hints ->> 'cf_txn_id' from known where hints ? 'cf_txn_id'));
+end
+$$;
+
+-- Most payments are none of these: booked or decided once, a mandate's debit, or named by one.
+create or replace function core.note_twins_of_payments() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  ids text[] := array(
+    select gateway_payment_id
+      from changed
+     where gateway = 'gateway_b' and kind = 'payment'
+       and (operation_id is not null or decided_over is not null or hints ? 'cf_txn_id'
+            or exists (select from core.transaction d where d.hints ->> 'cf_txn_id' = changed.gateway_payment_id)));
+begin
+  if ids <> '{}' then
+    insert into core.changed_day (day) select core.days_of_twins(ids);
+  end if;
+  return null;
+end
+$$;
+create or replace trigger note_twins_of_new after insert on core.transaction referencing new table as changed
+  for each statement execute function core.note_twins_of_payments();
+create or replace trigger note_twins_of_changed after update on core.transaction referencing new table as changed
+  for each statement execute function core.note_twins_of_payments();
+
+create or replace function core.note_twins_of_statements() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into core.changed_day (day)
+  select core.days_of_twins(array(select gateway_payment_id from changed where gateway = 'gateway_b'));
+  return null;
+end
+$$;
+create or replace trigger note_twins_of_new after insert on core.statement referencing new table as changed
+  for each statement execute function core.note_twins_of_statements();
+create or replace trigger note_twins_of_changed after update on core.statement referencing new table as changed
+  for each statement execute function core.note_twins_of_statements();
+create or replace trigger note_twins_of_gone after delete on core.statement referencing old table as changed
+  for each statement execute function core.note_twins_of_statements();

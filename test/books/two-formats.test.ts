@@ -2,9 +2,12 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
+import { withReadback } from '../support/books/readback.ts'
 import { ALL_DAY, filled, reconciliation } from '../support/books/reconciliation.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { drawB, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
+import { until } from '../support/until.ts'
 
 /** A transfer in gateway B's older format, under an id of its own. */
 const collected = (id: number, utr: string) => ({
@@ -93,6 +96,78 @@ for (const [name, booked] of Object.entries({
       [['LENDER_02', { unchecked: '1 1000.00' }]],
     )
   })
+
+for (const [name, booked] of Object.entries({
+  'a transfer': { ...collected(49_914_526, 'N1'), paymentTime: '2026-02-05 23:59:50' },
+  'a mandate debit': { ...DEBIT, event_time: '2026-02-05T23:59:50+05:30' },
+}))
+  t.test(`the day of ${name} and that of its other id change together`, async t => {
+    const late = '2026-02-06T00:00:10+05:30'
+    const payment = { payment_time: late, bank_reference: 'N1' }
+    const { settings } = await oddGateway(
+      t,
+      listOfB(rowOfB('11', { event: { event_time: late }, payment })),
+    )
+    const service = withReadback(await paymentService(t, settings))
+    await service.loan('L-1')
+    await service.call('PUT', '/api/references/gateway_b/virtual_account/VA1', {
+      external_loan_id: 'L-1',
+    })
+    const days = async () => {
+      await until(async () => {
+        const { rows } = await sql`select from core.changed_day limit 1`.execute(service.db)
+        return rows.length === 0
+      }, 'the days are worked out')
+      const path = '/api/reconciliation?from=2026-02-05&to=2026-02-06'
+      const { body } = await service.call('GET', path)
+      return Object.fromEntries(body.days.map((day: any) => [day.day, filled(day)]))
+    }
+    await service.webhook('gateway_b', booked, { lender: 'LENDER_02' })
+    t.match(await service.batch(), { posted: 1 })
+    await fetchAll(service.call, 'gateway_b', { ...ALL_DAY, to: '2026-02-06T18:30:00Z' })
+    await service.batch()
+    await service.readBack()
+    t.same(await days(), {
+      '2026-02-05': { not_at_gateway: '1 1000.00' },
+      '2026-02-06': { suspense: '1 1000.00' },
+    })
+    const decision = { outcome: 'dismiss', note: 'posted under its other id' }
+    await service.call('POST', '/api/payments/gateway_b/11/resolve', decision)
+    t.same(await days(), { '2026-02-06': { posted: '1 1000.00' } })
+    await service.undo('gateway_b-49914526')
+    await service.readBack()
+    t.same(await days(), {
+      '2026-02-05': { not_at_gateway: '1 1000.00' },
+      '2026-02-06': { dismissed: '1 1000.00' },
+    })
+  })
+
+for (const at of [PAID_AT_ISO, '2026-02-06T00:00:10+05:30'])
+  t.test(
+    `a debit is paired with the statement of ${at} under the id that only it names`,
+    async t => {
+      const service = withReadback(await paymentService(t))
+      await service.loan('L-1')
+      const file = [STATEMENT_HEADER, `11,1000.00,INR,captured,${at},,,,,`].join('\n')
+      const upload = () =>
+        uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', file)
+      const days = async () => {
+        const path = '/api/reconciliation?from=2026-02-05&to=2026-02-06'
+        const { body } = await service.call('GET', path)
+        return body.days.map((day: any) => [day.day, filled(day)])
+      }
+      const stated = at.slice(0, 10)
+      await upload()
+      t.same(await days(), [[stated, { missing: '1 1000.00' }]])
+      await service.webhook('gateway_b', DEBIT, { lender: 'LENDER_02' })
+      await service.batch()
+      await service.readBack()
+      t.same(await days(), [[stated, { posted: '1 1000.00' }]])
+      await service.undo('gateway_b-49914526')
+      await service.readBack()
+      t.same(await days(), [[stated, { suspense: '1 1000.00' }]])
+    },
+  )
 
 t.test('a day is shown although thousands of payments share a constant reference', async t => {
   const service = await paymentService(t)
