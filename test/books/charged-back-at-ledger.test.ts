@@ -66,3 +66,15 @@ t.test('the books count what a chargeback at the ledger left', async t => {
   await service.resolve('pay_1', { outcome: 'dismiss', note: 'the payer knows' })
   t.same(await day(), [[true, { posted: '2 1600.00', handled: '1 400.00' }]])
 })
+
+t.test('a chargeback takes no payer’s money', async t => {
+  const service = await posted(t)
+  const back = await service.chargeBack(1_000)
+  await service.send('pay_3', 'L-unknown')
+  await service.batch()
+  const handled = { external_loan_id: 'L-1', ledger_transaction_id: back }
+  t.match(await service.resolve('pay_3', { outcome: 'handled', note: 'seen', ...handled }), {
+    status: 409,
+    body: { detail: `Transaction ${back} (Chargeback) takes no payer’s money` },
+  })
+})

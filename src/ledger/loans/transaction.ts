@@ -13,10 +13,27 @@ export type LedgerTransaction = {
   reversalExternalId?: string
   /** The part of a repayment that its loan no longer owed. */
   overpaymentPortion?: number
-  type?: { value?: string; repayment?: boolean; disbursement?: boolean; accrual?: boolean }
+  type?: { value?: string; repayment?: boolean } & {
+    [Flag in (typeof TAKES_NO_MONEY)[number]]?: boolean
+  }
   transactionRelations?: { relationType?: string; amount?: number; toLoanTransaction?: number }[]
   paymentDetailData?: { receiptNumber?: string; paymentType?: { id: number } }
 }
+
+/** The flags of transactions by which the loan gets no money. */
+const TAKES_NO_MONEY = [
+  'disbursement',
+  'accrual',
+  'chargeback',
+  'chargeoff',
+  'writeOff',
+  'waiveInterest',
+  'waiveCharges',
+  'creditBalanceRefund',
+] as const
+
+export const takesNoMoney = ({ type = {} }: LedgerTransaction) =>
+  TAKES_NO_MONEY.some(flag => type[flag] === true)
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
 export const isNotReversed = (transaction: LedgerTransaction) =>
