@@ -3,6 +3,7 @@ import { serviceWithPosted } from '../support/books/readback.ts'
 import { filled, reconciliation } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
+import { dispute } from '../support/payments/reversals.ts'
 
 // Each waits for a worker that looks every two seconds.
 t.jobs = 4
@@ -65,6 +66,20 @@ t.test('the books count what a chargeback at the ledger left', async t => {
   t.same(await day(), [[false, { posted: '2 1600.00', missing: '1 400.00' }]])
   await service.resolve('pay_1', { outcome: 'dismiss', note: 'the payer knows' })
   t.same(await day(), [[true, { posted: '2 1600.00', handled: '1 400.00' }]])
+})
+
+t.test('a chargeback that is named as what was booked for a dispute is no objection', async t => {
+  const service = await posted(t)
+  await service.webhook('gateway_a', dispute('lost'), { lender: 'LENDER_02' })
+  await service.batch()
+  const back = await service.chargeBack(1_000)
+  const handled = { outcome: 'handled', note: 'charged back', ledger_transaction_id: back }
+  t.equal((await service.resolve('disp_1', handled)).status, 200)
+  await service.resolve('pay_1', { outcome: 'dismiss', note: 'the dispute is lost' })
+  t.match(await service.readBack(), { differing: 0 })
+  t.match(await service.stateOf('pay_1'), { state: 'posted', objection: null })
+  t.match(await service.readBack(), { differing: 0 }, 'it stays so')
+  t.match(await service.stateOf('pay_1'), { state: 'posted', objection: null })
 })
 
 t.test('a chargeback takes no payer’s money', async t => {

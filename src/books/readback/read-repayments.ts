@@ -9,6 +9,7 @@ import {
 } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
 import {
+  chargebackIds,
   chargebacksInWords,
   isNotReversed,
   type LedgerTransaction,
@@ -23,6 +24,8 @@ export type ReadbackFinding = {
   difference: string | null
   amount: string | null
   detail: string | null
+  /** If these chargebacks are all that differs: whoever booked a refund or dispute so may have said so. */
+  chargebacks?: number[]
 }
 
 type Reader = Pick<Ledger, 'read'>
@@ -110,7 +113,14 @@ function found(
   }
   if (isNotReversed(repayment)) {
     const difference = differencesAtLedger(repayment, payment).join(', ') || null
-    return { reason: null, difference, amount: otherAmount(repayment, payment), detail: null }
+    const isBack = repaymentDifferences(repayment, payment).length === 0
+    return {
+      reason: null,
+      difference,
+      amount: otherAmount(repayment, payment),
+      detail: null,
+      ...(isBack && { chargebacks: chargebackIds(repayment) }),
+    }
   }
   const undone = undoneInWords(repayment)
   const adjusted = replacementOf(payment, transactions)

@@ -34,19 +34,29 @@ export async function recordFindings(
 
 type Recorded = { id: string; isChanged: boolean; isNewAndOpen: boolean }
 
-/** A difference that an operator cleared is not new. */
+/**
+ * A difference that an operator cleared is not new. Chargebacks that an operator named as what was booked for the payment's
+ * refunds and disputes are cleared by that.
+ */
 async function recordPosted(trx: Trx, findings: ReadbackFinding[]): Promise<Recorded[]> {
   const { rows } = await sql<Recorded>`
     with locked as (${locked(findings)}), compared as (
-      select *, recorded is distinct from difference as is_changed,
-             difference is not null and 'differs_at_ledger ' || difference <> all (coalesce(cleared_facts, '{}')) as is_open
+      select *, is_open and is_told as is_cleared, recorded is distinct from difference or is_open and is_told as is_changed
         from locked
+       cross join lateral (
+         select difference is not null and 'differs_at_ledger ' || difference <> all (coalesce(cleared_facts, '{}')),
+                cardinality(chargebacks) > 0 and chargebacks <@ array(
+                  select r.ledger_transaction_id from core.transaction r
+                   where r.of_payment_id = locked.gateway_payment_id and r.gateway = locked.gateway and r.kind <> 'payment'
+                     and r.decision = 'handled' and r.ledger_transaction_id is not null)) f (is_open, is_told)
     )
     update core.transaction t
-       set read_back_at = now(), difference = compared.difference, ledger_amount = compared.amount
+       set read_back_at = now(), difference = compared.difference, ledger_amount = compared.amount,
+           cleared_facts = case when is_cleared then array_append(t.cleared_facts, 'differs_at_ledger ' || compared.difference)
+                                else t.cleared_facts end
       from compared
      where t.id = compared.id
-    returning t.id, is_changed as "isChanged", is_changed and is_open as "isNewAndOpen"`.execute(
+    returning t.id, is_changed as "isChanged", is_changed and is_open and is_told is not true as "isNewAndOpen"`.execute(
     trx,
   )
   return rows
@@ -80,10 +90,10 @@ function locked(findings: ReadbackFinding[]) {
     operation_id,
   }))
   return sql`
-    select t.id, t.difference as recorded, t.cleared_facts, finding.difference, finding.amount, finding.reason, finding.detail
+    select t.id, t.gateway, t.gateway_payment_id, t.difference as recorded, t.cleared_facts, finding.chargebacks, finding.difference, finding.amount, finding.reason, finding.detail
       from core.transaction t
       join json_to_recordset(${JSON.stringify(rows)}) as finding (
-             id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text) using (id, operation_id)
+             id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text, chargebacks bigint[]) using (id, operation_id)
      -- What is being reversed is void or missing meanwhile.
      where t.state in ('posted', 'returned') and not core.is_being_reversed(t)
      order by t.gateway, t.gateway_payment_id for update of t`

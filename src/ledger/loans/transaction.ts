@@ -56,3 +56,9 @@ export const chargebacksInWords = (one: LedgerTransaction): string[] =>
     const what = `${amount} of it was charged back there`
     return id === undefined ? what : `${what} as transaction ${id}`
   })
+
+/** The transactions by which it was charged back; none if that of one is not known. */
+export function chargebackIds(one: LedgerTransaction): number[] {
+  const ids = chargebacksOf(one).map(({ toLoanTransaction }) => toLoanTransaction)
+  return ids.every(id => id !== undefined) ? ids : []
+}
