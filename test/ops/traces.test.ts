@@ -143,6 +143,16 @@ t.test(
   },
 )
 
+t.test('traces are sent to a path under that of the collector, with its query', async t => {
+  const otlp = await otlpReceiver(t)
+  const endpoint = `${otlp.endpoint}/otlp/?token=of-ours`
+  const { call, close } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
+  await operate(call, 'CLIENT_CREATE', CLIENT)
+  await close()
+  await otlp.named('attempt CLIENT_CREATE')
+  t.same([...new Set(otlp.paths)], ['/otlp/v1/traces?token=of-ours'])
+})
+
 t.test('no span contains a name, a number or a path', async t => {
   const otlp = await otlpReceiver(t)
   const { call, close } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint })
@@ -190,7 +200,7 @@ t.test('a collector that hangs holds up neither requests nor a stop', async t =>
   const otlp = await otlpReceiver(t, () => undefined)
   const { call, close } = await startTraced(t, { OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint })
   await operate(call, 'CLIENT_CREATE', CLIENT)
-  await until(async () => otlp.requests() > 0)
+  await until(async () => otlp.paths.length > 0)
   for (let i = 0; i < 20; i++) {
     const since = performance.now()
     t.equal((await call('GET', '/healthz')).status, 200)

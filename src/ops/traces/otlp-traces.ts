@@ -31,8 +31,10 @@ export function openOtlpTraces(
   log: Pick<Log, 'warn'>,
 ): Traces {
   setGlobalErrorHandler(error => log.warn({ err: error }, 'traces could not be exported'))
+  const url = new URL(endpoint)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: url.href,
     timeoutMillis: EXPORT_TIMEOUT_MS,
   })
   const provider = new TracerProvider({

@@ -20,9 +20,9 @@ export async function otlpReceiver(
   respond = (response: ServerResponse) => void response.end('{}'),
 ) {
   const spans: ReceivedSpan[] = []
-  let requests = 0
+  const paths: (string | undefined)[] = []
   const endpoint = await serve(t, async (request, response) => {
-    requests++
+    paths.push(request.url)
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString())
     for (const { scopeSpans } of body.resourceSpans)
       for (const { spans: some } of scopeSpans) spans.push(...some)
@@ -31,7 +31,8 @@ export async function otlpReceiver(
   return {
     endpoint,
     spans,
-    requests: () => requests,
+    /** Of each request, the newest last. */
+    paths,
     /** Waits until a span of each of these names has come. */
     named: (...names: string[]) =>
       until(
