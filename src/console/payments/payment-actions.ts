@@ -50,6 +50,12 @@ const Decision = Type.Object(
   closed,
 )
 const resolveSchema = { params, querystring: kindQuery, body: Decision }
+/** A refused form, and what was typed before a login, are found again by the form's path: no two of a page share one. */
+const DECISION_PATHS = [
+  '/payments/:gateway/:gateway_payment_id/resolve',
+  '/payments/:gateway/:gateway_payment_id/reverse',
+  '/payments/:gateway/:gateway_payment_id/restore',
+]
 const noteSchema = { params, querystring: kindQuery, body: Type.Object({ note: Note }, closed) }
 const checkSchema = { params, querystring: kindQuery }
 
@@ -67,10 +73,9 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       },
     )
 
-    // A refused form, and what was typed before a login, are found again by the form's path: no two of a page share one.
-    for (const form of ['resolve', 'reverse', 'restore'])
+    for (const path of DECISION_PATHS)
       app.post(
-        `/payments/:gateway/:gateway_payment_id/${form}`,
+        path,
         { schema: resolveSchema, config: toDo(resolveCall) },
         async (request, reply) => {
           const { params, query, body } = request

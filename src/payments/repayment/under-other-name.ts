@@ -26,9 +26,9 @@ type Named = { externalId?: string | undefined; receipt: string }
 
 /** What the loan has. */
 type Booked = {
-  /** With the repayment's day and amount. References come again, as those of test modes do, so that alone they say nothing. */
+  /** They have the repayment's day and amount. References come again, as those of test modes do, so that alone they say nothing. */
   equal: LedgerTransaction[]
-  /** With this receipt number in any spelling; there may be others among them. */
+  /** They have this receipt number in any spelling; there may be others among them. */
   ofReceipt: (receipt: { receiptNumber: string }) => LedgerTransaction[]
 }
 

@@ -49,7 +49,7 @@ const DIFFERENT = {
 for (const [what, [amount, transactionDate]] of Object.entries(DIFFERENT))
   for (const loan of ['L-1', 'L-2'])
     t.test(
-      `what is booked under one id with another ${what} is not posted to ${loan} under the other`,
+      `money that is booked under one id with another ${what} is not posted to ${loan} under the other`,
       async t => {
         const service = await withLoans(t)
         const externalId = 'by-hand'
@@ -86,7 +86,7 @@ for (const [booked, events] of [
 ] as const)
   for (const transaction_date of ['2026-02-05', '2026-02-06'])
     t.test(
-      `what a file books as ${booked} on ${transaction_date} is no second repayment`,
+      `money that a file books as ${booked} on ${transaction_date} is no second repayment`,
       async t => {
         const service = await withLoans(t)
         const row = { payment_reference: booked, gateway: 'gateway_b', amount: '399.00' }
