@@ -1,0 +1,9 @@
+-- Earlier versions stored a report's row as that of the lender that an event named, verified or not. Whose the payment is, if more
+-- than its report says so, is found when it is read.
+update core.statement s
+   set lender = f.lender
+  from core.statement_file f
+ where f.id = s.statement_id and s.source = 'file' and s.lender <> f.lender;
+
+-- Which payments of a day are one, and whose they are, is decided anew.
+insert into core.changed_day (day) select distinct day from core.day_figure;
