@@ -50,7 +50,7 @@ const NOT_ISSUED = /[^A-Za-z0-9_ .-]|[^.]\.$/
 /** An id of another thing, from the column beside that of the payments, or what a spreadsheet makes of a tick. */
 const NO_PAYMENT = /^((order|rfnd|setl|plink|inv|cust|sub)_[A-Za-z0-9]+|true|false)$/i
 const SEVERAL = /\bpay_.*pay_/i
-const ISO_DATE = /^\d{4}-\d\d-\d\d\b/
+const ISO_DATE = /^\d{4}-\d\d-\d\d\b(?!-)/
 
 const shortened: Damage = {
   of: cell => SHORTENED.test(plain(cell).replace(AROUND, '')),
@@ -86,8 +86,12 @@ const remedy = 'enter the one id that the gateway gave the payment'
 const notIssued: Damage[] = [
   { of: cell => SEVERAL.test(cell), what: 'has more than one payment’s id', remedy },
   { of: cell => ISO_DATE.test(cell), what: 'is a date', remedy },
-  { of: cell => NO_PAYMENT.test(cell), what: 'is no payment’s id', remedy },
-  { of: cell => NOT_ISSUED.test(cell), what: 'has characters that no payment’s id has', remedy },
+  { of: cell => NO_PAYMENT.test(cell), what: 'is not of the form of a payment’s id', remedy },
+  {
+    of: cell => NOT_ISSUED.test(cell),
+    what: 'has characters that the gateways’ payment ids lack',
+    remedy,
+  },
 ]
 
 const ids = [shortened, rounded, dated, ...asNumber, ...spaced, respelled, mixed]

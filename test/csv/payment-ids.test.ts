@@ -9,6 +9,7 @@ t.test('an id as the gateways issue them is no damaged one', t => {
     '5114919655',
     '12345678901234567890',
     'CFPay_u36o.2-b',
+    '2026-02-05-123',
     'TRUE1',
     'pay w2',
   ]
@@ -27,10 +28,10 @@ t.test('a text that cannot be the id of a gateway’s payment says why', t => {
     ],
     [/^has letters of another alphabet/, 'pаy_29QQ'],
     [/^has more than one payment’s id/, 'pay_1, pay_2', 'pay_1 pay_2', 'PAY_1-pay_2'],
-    [/^is a date/, '2024-02-12', '12-Mar'],
-    [/^is no payment’s id: enter the one id/, 'order_16', 'rfnd_29QQ', 'TRUE'],
+    [/^is a date/, '2024-02-12', '2024-02-12 10', '12-Mar'],
+    [/^is not of the form of a payment’s id: enter the one id/, 'order_16', 'rfnd_29QQ', 'TRUE'],
     [
-      /^has characters that no payment’s id has/,
+      /^has characters that the gateways’ payment ids lack/,
       ...['pay_1 (UPI)', '#pay_1', 'pay_1.', 'pay_Iñ1', '5114919655*', '12:30:00', '1/2', '₹100'],
       ...['https://dashboard.razorpay.com/app/payments/pay_7', '5114919655/5114919656', '+511'],
     ],

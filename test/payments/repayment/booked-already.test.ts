@@ -192,7 +192,7 @@ t.test('a row with a plus before a gateway’s number is an error', async t => {
   const csv = repaymentsCsv({ ...row, gateway: 'gateway_b' }, row)
   const { body } = await uploadCsv(service, 'repayments', csv)
   matchEach(t, body.errors, [
-    { line: 2, reason: /^payment_reference has characters that no payment’s id has/ },
+    { line: 2, reason: /^payment_reference has characters that the gateways’ payment ids lack/ },
   ])
 })
 
