@@ -1,4 +1,5 @@
 import t from 'tap'
+import { DAY_MS } from '../../src/day.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, listOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { ALL_DAY, filled, offBy, reconciliation } from '../support/books/reconciliation.ts'
@@ -65,6 +66,24 @@ t.test('a refused row without a readable day leaves all days of its file partial
   await upload(service, row('pay_1', '1000.00'), 'pay_2,1000.00')
   t.match(await dayOf(service), { statement: 'partial' }, 'a row with too few cells')
 })
+
+t.test(
+  'a payment of the future or of another century is refused, and stays in its month',
+  async t => {
+    const service = await withPayments(t)
+    const tomorrow = new Date(Date.now() + DAY_MS).toISOString()
+    await upload(service, row('pay_1', '1000.00'), row('pay_2', '1000.00'))
+    for (const at of ['2962-02-05 10:00:00', '1926-02-05 10:00', '05-Feb-62 10:00'])
+      t.match(
+        (await upload(service, row('pay_1', '1000.00', at), row('pay_3', '7.00', tomorrow))).body,
+        {
+          valid_rows: 1,
+          errors: [{ line: 2, reason: /^captured_at is .*, in the future or before 2000$/ }],
+        },
+      )
+    t.match(await dayOf(service), { statement: 'complete', captured: { amount: '2000.00' } })
+  },
+)
 
 t.test('a day that no file covers has no statement', async t => {
   const service = await withPayments(t)

@@ -3,8 +3,10 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import { TIME_RULE, timeOf } from '../../csv/day-cell.ts'
 import { isNumber } from '../../csv/number-cell.ts'
+import { DAY_MS } from '../../day.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { IssuedId, Text } from '../../http/fields/text-fields.ts'
+import { WHY } from '../../http/fields/why.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { filled, type Said, type Settled } from '../../payments/gateways/report-format.ts'
 
@@ -33,13 +35,36 @@ const FileTime = Type.Unsafe<string>({
   description: TIME_RULE.replace(/^must be /, ''),
 })
 
+/** Any other day is a typing error, which would take the payment out of the books of its own day. */
+const FIRST_DAY = '2000-01-01'
+/** Where it is later than in UTC, tomorrow has begun. */
+const DAYS_AHEAD = 1
+
+/** The time of a payment, on a day that it may have; undefined for any other text. */
+export function paidTimeOf(text: string): string | undefined {
+  const time = timeOf(text)
+  if (time === undefined) return undefined
+  const day = time.slice(0, FIRST_DAY.length)
+  const last = new Date(Date.now() + DAYS_AHEAD * DAY_MS).toISOString()
+  return FIRST_DAY <= day && day <= last ? time : undefined
+}
+setKind('PaidTime', text => paidTimeOf(text) !== undefined)
+const PaidTime = Type.Unsafe<string>({
+  ...FileTime,
+  [Kind]: 'PaidTime',
+  [WHY]: (text: unknown) =>
+    typeof text === 'string' && timeOf(text) !== undefined
+      ? `is ${text}, in the future or before 2000`
+      : undefined,
+})
+
 const Row = Type.Object(
   {
     gateway_payment_id: IssuedId('pay_29QQoUBi66xm2f'),
     amount: Money,
     currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
     status: oneOf(['captured', 'refunded', 'failed']),
-    captured_at: FileTime,
+    captured_at: PaidTime,
     fee: Type.Optional(Charge),
     tax: Type.Optional(Charge),
     settlement_id: Type.Optional(SettlementId),

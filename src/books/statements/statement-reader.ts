@@ -1,5 +1,4 @@
 import { roundedIds } from '../../csv/damaged-ids.ts'
-import { timeOf } from '../../csv/day-cell.ts'
 import type { CsvFields } from '../../csv/fields.ts'
 import { MAX_LISTED } from '../../csv/invalid-row.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
@@ -8,7 +7,7 @@ import { rowFitter } from '../../csv/reading/row-fit.ts'
 import type { StatusFields } from '../../payments/gateways/gateway-api.ts'
 import type { ReadRow } from '../../payments/gateways/report-format.ts'
 import type { WithStatus } from '../apis/with-statuses.ts'
-import { errorsOfSaid, errorsOfSettled } from './check-statement-row.ts'
+import { errorsOfSaid, errorsOfSettled, paidTimeOf } from './check-statement-row.ts'
 import type { Place } from './recognise.ts'
 import { rowLayout } from './row-layout.ts'
 import type { Refused } from './statement-days.ts'
@@ -103,7 +102,7 @@ function refuse(
   time?: string,
 ): [] {
   list(errors, line, reasons)
-  const readable = time && timeOf(time)
+  const readable = time && paidTimeOf(time)
   if (readable) refused.times.add(readable)
   else refused.isUndated = true
   return []
