@@ -53,9 +53,12 @@ async function readableTwin(trx: Trx, { id }: PaymentStanding): Promise<Name | u
 
 type Place = { transaction: string | number; loan: string | null }
 
+/** Events do not always state what a payer bore; no gateway asks for a larger share of the payment. */
+const MAX_FEE_SHARE = 0.05
+
 /**
- * Refuses a transaction whose whole amount other payments have. It may be the sum of several payments, and of less than
- * they are, if their payers bore fees.
+ * Refuses a transaction that other payments have so much of that the rest is less than this one. It may be the sum of
+ * several payments, and of less than they are, if their payers bore fees; of a single one, a part may have been booked.
  */
 async function refuseUsedUp(
   trx: Trx,
@@ -63,16 +66,22 @@ async function refuseUsedUp(
   { amount, currency }: Booked,
   { transaction, loan }: Place,
 ): Promise<void> {
-  const { rows } = await sql<{ names: string }>`
-    select string_agg(gateway || '/' || gateway_payment_id, ', ' order by gateway_payment_id) as names
+  const { rows } = await sql<{ names: string; left: string; own: string | null }>`
+    select string_agg(gateway || '/' || gateway_payment_id, ', ' order by gateway_payment_id) filter (where not is_own) as names,
+           trim_scale(${amount.toFixed()} - sum(money) filter (where not is_own))::text as left,
+           trim_scale(sum(money) filter (where is_own))::text as own
       from core.transaction
-     where external_loan_id = ${loan} and ledger_transaction_id = ${transaction} and id <> ${id}
-       and kind = ${kind} and state = 'handled' and currency = ${currency}
-    having sum(amount - coalesce(returned_amount, 0)) >= ${amount.toFixed()}`.execute(trx)
-  if (rows[0] !== undefined)
-    throw new Conflict(
-      `The transaction ${transaction} of ${amount} was booked for ${rows[0].names}`,
-    )
+     cross join lateral (
+       select id = ${id} as is_own, greatest(amount, 0) - coalesce(returned_amount, 0) as money,
+              coalesce(base.number_of(hints -> 'payer_fee'), amount * ${MAX_FEE_SHARE}::numeric) as fee) one
+     where (id = ${id} or external_loan_id = ${loan} and ledger_transaction_id = ${transaction} and state = 'handled')
+       and kind = ${kind} and currency = ${currency}
+    having sum(money) filter (where not is_own) >= ${amount.toFixed()}
+        or bool_or(not is_own) and sum(money - fee) > ${amount.toFixed()}`.execute(trx)
+  if (rows[0] === undefined) return
+  const { names, left, own } = rows[0]
+  const rest = Number(left) > 0 ? `: the ${left} left of it is less than the ${own} paid` : ''
+  throw new Conflict(`The transaction ${transaction} of ${amount} was booked for ${names}${rest}`)
 }
 
 /** The payment that this transaction of the loan was posted for. */

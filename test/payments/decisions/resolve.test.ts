@@ -227,6 +227,34 @@ t.test(
   },
 )
 
+t.test('a transaction stands for no further payment than what is left of it covers', async t => {
+  const { id, loan, sent } = await ownPayment()
+  const name = (n: number) => `${id}_${n}`
+  const withFee = { payment: { fee_bearer: 'customer', fee: 20_000 } }
+  const paid = [70_000, 50_000, 100_000, 100_000].map((amount, n) => ({ id: name(n), amount }))
+  for (const one of paid) await sent([capturedA(one)], one.id)
+  await sent([capturedA({ id: name(4), amount: 100_000, ...withFee })], name(4))
+  const handled = async (n: number, ledger_transaction_id: number) => {
+    const { status, body } = await service.resolve(name(n), {
+      ...HANDLED,
+      external_loan_id: loan,
+      ledger_transaction_id,
+    })
+    return [status, status === 409 ? body.detail : body.state]
+  }
+  const first = await book(loan, { amount: 1000, name: 'first' })
+  t.same(await handled(0, first), [200, 'handled'])
+  const rest = 'the 300 left of it is less than the 500 paid'
+  const of = `The transaction ${first} of 1000 was booked for gateway_a/${name(0)}`
+  t.same(await handled(1, first), [409, `${of}: ${rest}`])
+  const sum = await book(loan, { amount: 1800, name: 'sum' })
+  t.same(await handled(2, sum), [200, 'handled'])
+  t.match(await handled(3, sum), [409, /the 800 left of it is less than the 1000 paid$/])
+  t.same(await handled(4, sum), [200, 'handled'], 'its payer bore a fee of 200')
+  const part = await book(loan, { amount: 1, name: 'part' })
+  t.same(await handled(3, part), [200, 'handled'], 'the rest may be booked elsewhere')
+})
+
 t.test('each error of a resolution names its field', async t => {
   const { id, loan, sent, post } = await ownPayment()
   await sent([capturedA({ id })])
