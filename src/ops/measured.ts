@@ -21,31 +21,25 @@ export type Measured = {
 
 type Context = { metrics: { registry: Registry }; patient: Database; log: Pick<Log, 'warn'> }
 
+/** Each query has rounds of its own: one that fails, or waits for a lock, leaves the figures of the others. */
 export function measure(measured: Measured[], everyMs?: number): (context: Context) => Job {
   return ({ metrics: { registry }, patient: db, log }) => {
-    const opened = measured.map(({ metrics, query }) => ({
-      query,
-      metrics: Object.entries(metrics).map(metric => openMetric(metric, registry)),
-    }))
-    const refresh = async () => {
-      const shows: (() => void)[] = []
-      for (const { query, metrics } of opened) {
+    const jobs = measured.map(({ metrics, query }) => {
+      const opened = Object.entries(metrics).map(metric => openMetric(metric, registry))
+      const refresh = async () => {
         const { rows } = await query.execute(db)
-        shows.push(
-          ...metrics.map(
-            ({ show }) =>
-              () =>
-                show(rows as Row[]),
-          ),
-        )
+        for (const { show } of opened) show(rows as Row[])
       }
-      // All together: what a round that fails had shown would be forgotten by nobody.
-      for (const show of shows) show()
+      const forget = () => {
+        for (const { forget } of opened) forget()
+      }
+      return measureEvery({ refresh, forget }, log, everyMs)
+    })
+    return {
+      async stop() {
+        await Promise.all(jobs.map(job => job.stop()))
+      },
     }
-    const forget = () => {
-      for (const { forget } of opened.flatMap(({ metrics }) => metrics)) forget()
-    }
-    return measureEvery({ refresh, forget }, log, everyMs)
   }
 }
 

@@ -30,7 +30,7 @@ t.test('the gauges show what waits, why, for how long and who holds it', async t
   t.teardown(() => gauges.stop())
   const text = await until(async () => {
     const shown = await registry.metrics()
-    return shown.includes('waiting_for="ledger_busy"') && shown
+    return shown.includes('waiting_for="ledger_busy"') && shown.includes('_jobs{') && shown
   })
   const shows = (line: string) => t.ok(text.includes(line), line)
   shows('loanops_operations_unfinished{lane="live",waiting_for="ledger_busy"} 1')

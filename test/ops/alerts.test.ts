@@ -93,6 +93,11 @@ t.test('every metric of a rule is exported', async t => {
       t.ok(exported.has(name.replace(/_(bucket|count)$/, '')), `${alert}: ${name}`)
 })
 
+const MEASURED = [
+  'loanops_queue_jobs{',
+  'loanops_payment_lag_seconds ',
+  'loanops_operations_unfinished{',
+]
 /** In a healthy system, somebody has decided about each gateway's events. */
 const LENDERS_DEFAULT = '{"trust": "unverified"}'
 
@@ -113,7 +118,8 @@ async function startTargets(t: Test) {
     await Promise.all([api.close(), worker.close(), stopLedger()])
   })
   const metrics = async (url: string) => (await fetch(`${url}/metrics`)).text()
-  await until(async () => (await metrics(worker.url)).includes('loanops_queue_jobs{'))
+  for (const figure of MEASURED)
+    await until(async () => (await metrics(worker.url)).includes(figure), figure)
   const targets = async (): Promise<Target[]> => {
     const texts = { api: await metrics(api.url), worker: await metrics(worker.url) }
     return Object.entries(texts).flatMap(([role, text]) =>

@@ -61,6 +61,7 @@ const TROUBLES: Record<string, Trouble> = {
   LoanopsCommitsSlow: bySeconds('loanops_commit_wait_seconds', 'of="intake"'),
   LoanopsPoolExhausted: always('loanops_pool_connections{pool="db",state="waiting"} 1'),
   LoanopsLedgerSlotsShort: always('loanops_ledger_slots{lane="live",state="waiting"} 21'),
+  LoanopsFiguresMissing: always('loanops_process{role="worker"} 1'),
   LoanopsPaymentsLate: always('loanops_payment_lag_seconds 5401'),
   LoanopsPaymentEventsWithoutRow: always('loanops_payment_events_without_row 1'),
   LoanopsPaymentsInSuspense: always('loanops_payments_in_suspense{reason="unreadable"} 1'),

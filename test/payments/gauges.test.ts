@@ -40,6 +40,25 @@ t.test(
   },
 )
 
+t.test('a query that waits for a lock leaves the figures of the other queries', async t => {
+  const service = await paymentService(t)
+  const registry = new Registry()
+  const log = { warn: () => undefined }
+  const gauges = measure(paymentGauges, 20)({ metrics: { registry }, patient: service.db, log })
+  t.teardown(() => gauges.stop())
+  const telling = (line: RegExp) =>
+    until(async () => line.test(await registry.metrics()), String(line))
+  await telling(/loanops_raw_tables_without_source 0\n/)
+  await service.db.transaction().execute(async trx => {
+    await sql`lock table core.event_type in access exclusive mode`.execute(trx)
+    await service.webhook('gateway_a', capturedA(), { lender: 'LENDER_02' })
+    await allSaved(service.db)
+    // Eight rounds of each query, in which the one that waits has none.
+    await telling(/loanops_payment_lag_seconds [1-9]/)
+    t.match(await registry.metrics(), /loanops_raw_tables_without_source 0\n/)
+  })
+})
+
 t.test('the lag of an old payment begins when it comes out of suspense', async t => {
   const { db } = await freshDatabase(t)
   await sql`
