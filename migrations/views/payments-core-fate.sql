@@ -159,8 +159,8 @@ create or replace function core.fact_of_refund(r core.transaction, p core.transa
      and (s.is_verified or not p.is_verified)
 $$;
 
--- The refunds and chargebacks that take this payment back, each with the fact behind it: its own, and those of its money's other
--- ids.
+-- The refunds and chargebacks that take this payment back, each with the fact behind it: its own, those of its money's other ids,
+-- and those that another lender's event took to be of another payment.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -175,7 +175,14 @@ begin
             where o.of_payment_id = any(p.gateway_payment_id || core.other_ids_of(p)) and o.gateway = p.gateway and o.kind <> 'payment'
               and o.returned_amount is null and o.state <> 'posting'
             order by (o.state = 'failed' or o.reason = 'sender_not_allowed') is true, not o.is_verified, o.received_at, o.id
-            limit core.most_refunds()));
+            limit core.most_refunds()))
+  union all
+  -- What was decided or booked about them, was so for the other payment.
+  select r.id, r.kind, f.fact, null
+    from core.claimed_elsewhere(p.gateway, array[p.gateway_payment_id]) c
+    join core.transaction r on r.id = c.id
+   cross join lateral core.fact_of_refund(jsonb_populate_record(r, jsonb_build_object(
+     'state', 'suspense', 'reason', r.kind, 'decision', null, 'returned_amount', null)), p) f;
 end
 $$;
 

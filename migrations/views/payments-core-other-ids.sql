@@ -48,6 +48,7 @@ declare
              select t.hints ->> 'cf_txn_id' from core.transaction t
               where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.hints ->> 'cf_txn_id' is not null)) and r.gateway = wanted_gateway and r.kind <> 'payment');
 begin
+  refunded := refunded || array(select c.payment_id from core.claimed_elsewhere(wanted_gateway, ids) c);
   -- Most calls find none, and planning this costs more than the rest.
   if refunded <> '{}' then
     refunded := refunded || array(

@@ -103,3 +103,30 @@ begin
   end if;
 end
 $$;
+
+-- The refunds and chargebacks that these payments' own lender reports, but another lender's event took to be of another payment
+-- before: nobody knows whose they are.
+create or replace function core.claimed_elsewhere(wanted_gateway text, ids text[]) returns table (payment_id text, id uuid)
+  language plpgsql stable rows 1 set enable_seqscan = off as $$
+begin
+  if not exists (select from core.signing) then
+    return;
+  end if;
+  return query
+  select e.of_payment_id, r.id
+    from core.event e
+    join core.transaction r
+      on r.gateway_payment_id = e.gateway_payment_id and r.gateway = e.gateway and r.kind = e.kind and r.of_payment_id <> e.of_payment_id
+   where e.of_payment_id = any(ids) and e.gateway = wanted_gateway and e.set_aside is null and not e.is_outside
+     and (e.verified_by = 'gateway_api' or exists (
+       select from core.event m
+        where m.gateway_payment_id = e.of_payment_id and m.gateway = e.gateway and m.kind = 'payment' and m.status = 'captured'
+          and m.set_aside is null and core.own_proof(m) = core.own_proof(e)))
+     and not exists (
+       select from core.event o
+        where o.gateway_payment_id = e.gateway_payment_id and o.gateway = e.gateway and o.kind = e.kind and o.set_aside is null
+          and o.of_payment_id = r.of_payment_id and (o.verified_by is null or o.verified_by = e.verified_by or o.lender = e.lender))
+   order by e.received_at, e.raw_id
+   limit core.most_refunds();
+end
+$$;

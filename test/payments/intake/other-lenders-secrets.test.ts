@@ -178,6 +178,25 @@ for (const when of ['before', 'after'] as const)
     },
   )
 
+for (const when of ['before', 'after'] as const)
+  t.test(
+    `a refund ${when} the posting counts, although another lender’s own payment has it first`,
+    async t => {
+      const [{ id, loan }, other] = [await ownLoanB(), await ownLoanB()]
+      await service.loan(`${other.loan}-6`, { product: 6 })
+      await six.b(successB({ id: other.id, loan: `${other.loan}-6` }))
+      await six.b(refundB({ id: id + 1, of: other.id }))
+      if (when === 'after') await two.b(successB({ id, loan }))
+      await service.batch()
+      if (when === 'before') await two.b(successB({ id, loan }))
+      await two.b(refundB({ id: id + 1, of: id }))
+      await service.batch()
+      const held = when === 'after' ? ['posted', null, 'refund'] : ['suspense', 'refund', null]
+      t.same(await service.fate(id, 'gateway_b'), held)
+      t.same(await service.fate(other.id, 'gateway_b'), ['suspense', 'refund', null])
+    },
+  )
+
 const dispute = (status: string) => (facts: { id: string; loan: string }) =>
   disputeA(status, facts, `disp_${facts.id}`)
 const refund =
@@ -222,6 +241,28 @@ t.test('an event that two lenders’ URLs get, each signed for it, is posted at 
   await service.batch()
   t.same(await service.fate(id), ['posted', null, 'refund'])
 })
+
+t.test(
+  'a refund counts, although another lender’s payment was booked back with its id',
+  async t => {
+    const reversing = await twoLenders(t, {
+      ...LENDERS,
+      LENDER_06: signed('S6', { reversals: 'automatic' }),
+    })
+    await reversing.loan('L-1')
+    await reversing.loan('L-6', { product: 6 })
+    await reversing.six.b(successB({ id: 66, loan: 'L-6' }))
+    await reversing.batch()
+    await reversing.six.b(refundB({ id: 9, of: 66 }))
+    await reversing.two.b(successB({ id: 1, loan: 'L-1' }))
+    await reversing.batch()
+    t.same(await reversing.fate(66, 'gateway_b'), ['returned', null, null])
+    await reversing.two.b(refundB({ id: 9, of: 1 }))
+    await reversing.batch()
+    t.same(await reversing.fate(1, 'gateway_b'), ['posted', null, 'refund'])
+    t.same(await reversing.fate(66, 'gateway_b'), ['returned', null, null])
+  },
+)
 
 t.test('a fetched payment keeps its amount against what another lender signs', async t => {
   const order_details = { order_id: 'order-1', order_tags: { external_loan_id: 'L-1' } }
