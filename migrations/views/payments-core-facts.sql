@@ -242,7 +242,7 @@ begin
           or o.may_be_booked and (not t.may_be_booked or o.external_loan_id is distinct from t.external_loan_id)
           or o.decision is null and o.decided_over is not null
           or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
-     and not core.is_outweighed(o, t)
+     and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t)
    limit 1);
 end
 $$;
@@ -261,11 +261,11 @@ begin
     return false;
   end if;
   select count(*) = most_twins,
-         bool_or(not core.is_outweighed(o.*, t)
+         bool_or(not core.is_outweighed(o.*, t) and not core.is_foreign_twin(o.*, t)
                  and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)))
     into has_more, has_first
     from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o;
   return not has_more
-     and (coalesce(has_first, false) or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t)));
+     and (coalesce(has_first, false) or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t)));
 end
 $$;

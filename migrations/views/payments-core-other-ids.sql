@@ -20,7 +20,7 @@ $$;
 create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
 begin
   return case when core.has_its_money(p)
-           then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed')) end
+           then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed') and not core.is_foreign_twin(o, p)) end
       || core.unseen_id_of(p);
 end
 $$;

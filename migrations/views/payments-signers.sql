@@ -130,3 +130,23 @@ begin
    limit core.most_refunds();
 end
 $$;
+
+-- Whether this twin is only another lender's, so that it is no reason against a payment of another loan: that loan's lender
+-- signed the payment, and not the twin.
+create or replace function core.is_foreign_twin(twin core.transaction, t core.transaction) returns boolean
+  language plpgsql stable set enable_seqscan = off as $$
+begin
+  if not (twin.is_verified and t.is_verified and num_nonnulls(twin.decision, twin.assigned_loan_id, t.assigned_loan_id) = 0
+          and twin.external_loan_id <> t.external_loan_id) is true or not exists (select from core.signing) then
+    return false;
+  end if;
+  return (
+    select bool_or(e.is_own and e.gateway_payment_id = t.gateway_payment_id) and not bool_or(e.is_own and e.gateway_payment_id = twin.gateway_payment_id)
+      from (select e.gateway_payment_id, exists (
+                     select from core.signing s join core.loan_product p on p.product = s.product and p.external_loan_id = t.external_loan_id
+                      where s.gateway = e.gateway and s.validates and core.proves(s, e.lender, e.verified_by)) as is_own
+              from core.event e
+             where e.gateway_payment_id in (t.gateway_payment_id, twin.gateway_payment_id) and e.gateway = t.gateway and e.kind = 'payment'
+               and e.status = 'captured' and e.set_aside is null and not e.is_outside and core.own_proof(e) is not null) e) is true;
+end
+$$;

@@ -8,6 +8,7 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import {
   capturedA,
   disputeA,
+  drawB,
   refundA,
   refundB,
   signedA,
@@ -196,6 +197,29 @@ for (const when of ['before', 'after'] as const)
       t.same(await service.fate(other.id, 'gateway_b'), ['suspense', 'refund', null])
     },
   )
+
+t.test('the same money on another lender’s own loan keeps no payment from its loan', async t => {
+  const { id, loan } = await ownLoanB()
+  await service.loan(`${loan}-6`, { product: 6 })
+  const debit = { cf_payment_id: String(id + 1), cf_txn_id: String(id), payment_amount: 1000 }
+  await six.b(drawB('SUBSCRIPTION_PAYMENT_SUCCESS', debit, { loan_id: `${loan}-6` }))
+  await service.batch()
+  await two.b(successB({ id, loan }))
+  await service.batch()
+  t.same(await service.fate(id, 'gateway_b'), POSTED)
+  t.same(await service.amounts(loan), ['1000.00'])
+})
+
+t.test('the same money on two loans of one lender is still posted once', async t => {
+  const { id, loan } = await ownLoanB()
+  await service.loan(`${loan}-2`)
+  const debit = { cf_payment_id: String(id + 1), cf_txn_id: String(id), payment_amount: 1000 }
+  await two.b(drawB('SUBSCRIPTION_PAYMENT_SUCCESS', debit, { loan_id: `${loan}-2` }))
+  await service.batch()
+  await two.b(successB({ id, loan }))
+  await service.batch()
+  t.same(await service.fate(id, 'gateway_b'), ['suspense', 'ledger_refused', null])
+})
 
 const dispute = (status: string) => (facts: { id: string; loan: string }) =>
   disputeA(status, facts, `disp_${facts.id}`)
