@@ -9,7 +9,9 @@ $$;
 -- product of a loan that the payment names, or that its references have, while a captured event is proved to such a lender, which
 -- validates signatures. If several lenders prove the payment, nobody knows whose it is. `touched` has payments together with their refunds; an event of
 -- a refund whose payment is not known is judged by the others of the same refund.
-create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
+create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile
+  -- Without it, each payment would be compared with each other one.
+  set enable_hashjoin = on as $$
   with event as materialized (
     select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
       from core.event e
@@ -32,7 +34,10 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
       from (select distinct j.payment_id, p.product
               from judged j
               left join core.transaction t on t.gateway_payment_id = j.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
-              left join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m on true
+              left join lateral (
+                select m.loan
+                  from (select where j.external_loan_id is null offset 0) unnamed
+                 cross join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m) m on true
               join core.loan_product p on p.external_loan_id = coalesce(t.assigned_loan_id, j.external_loan_id, m.loan, t.external_loan_id)
              where j.kind = 'payment' and j.status in ('captured', 'named')) n
       join (select distinct j.payment_id, product
