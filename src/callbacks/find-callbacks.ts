@@ -20,7 +20,7 @@ export function matchingCallbacks(
 ): RawBuilder<unknown> {
   const { from, to } = filter
   if (from !== undefined && to !== undefined && Date.parse(from) > Date.parse(to))
-    throw invalidField('/from', `must not be after ${to}`, part)
+    throw invalidField('/from', 'must not be after to', part)
   const where = [equalTo({ subject: filter.subject })]
   if (filter.state !== undefined) where.push(sql`state = ${sql.lit(filter.state)}`)
   if (filter.type !== undefined) where.push(sql`type = ${sql.lit(filter.type)}`)

@@ -101,7 +101,7 @@ t.test('a replay that takes too long says where to go on, also with delivered on
 t.test('a period of callbacks that ends before it begins is refused, not empty', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
   const swapped = { from: '2026-03-06T05:30:00+05:30', to: '2026-03-05T23:59:59Z' }
-  const errors = [{ path: '/from', message: 'must not be after 2026-03-05T23:59:59Z' }]
+  const errors = [{ path: '/from', message: 'must not be after to' }]
   for (const more of [{}, { dry_run: true }])
     t.match(await call('POST', '/api/callbacks/replay', { ...swapped, ...more }), {
       status: 400,

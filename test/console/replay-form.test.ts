@@ -28,3 +28,11 @@ t.test('a replay between times that do not exist names the field', async t => {
   t.equal(status, 400)
   t.match(text, /must be a day and a time/)
 })
+
+t.test('a replay whose times are swapped is refused before it is counted', async t => {
+  const { status, text } = await operator(
+    '/console/callbacks/replay?from=2026-11-21T00:00&to=2026-11-20T00:00',
+  )
+  t.equal(status, 400)
+  t.match(text, /<strong>from<.strong> must not be after to</)
+})
