@@ -1,11 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import { FieldErrors } from './problem.ts'
 
-/** A hook: takes a header that is sent twice once. A retry may add it to the one that is there; Node joins both to another. */
+/** A hook: takes a header that is sent twice once. A retry may add it to the one that is there; Node, or whoever sends it on, joins both. */
 export const takeOnce = (name: string) => async (request: FastifyRequest) => {
-  const all = request.raw.headersDistinct[name] ?? []
+  const all = (request.raw.headersDistinct[name] ?? []).flatMap(partsOf)
   if (all.length < 2) return
   const errors = [{ path: `/${name}`, message: 'is sent more than once, with different values' }]
   if (new Set(all).size > 1) throw new FieldErrors('INVALID_HEADER', errors, 'header')
   request.raw.headers[name] = all[0]
+}
+
+function partsOf(value: string): string[] {
+  const parts = value.split(', ')
+  return new Set(parts).size === 1 ? parts : [value]
 }
