@@ -37,7 +37,7 @@ export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
       const export_ = new URLSearchParams(query as Record<string, string>)
       const body = html`<h1>Books</h1>
 ${filterForm('/console/books', DaysQuery.properties, query)}
-${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${daysIn(newest, urlWith(request.url, query))}`)}
+${live(request.url, { refresh }, html`<p class="bar"><a href="/console/books.csv?${export_.toString()}" download>Export CSV</a><a href="/console/books/statements">Uploaded reports</a>${refreshLink(request.url)}</p>${daysIn(newest, query, urlWith(request.url, query))}`)}
 ${lost}`
       return answerPage(request, reply, { title: 'Books', body })
     })
@@ -60,14 +60,18 @@ ${lost}`
 /** A row of nine figures has two kilobytes, and a page at most 500. */
 const MAX_ROWS = 200
 
-function daysIn({ days, isWhole, older }: Awaited<ReturnType<typeof newestDays>>, url: string) {
+function daysIn(
+  { days, isWhole, older }: Awaited<ReturnType<typeof newestDays>>,
+  { from, to }: { from: string; to: string },
+  url: string,
+) {
   if (days.length === 0)
     return html`<p class="hint">No payment was made on these days, and no statement covers them. Each day’s money appears here.</p>`
   const { balanced } = totalOf(days)
   const day = isWhole ? 'day' : 'day shown'
   return html`<p class="${balanced ? 'good' : 'bad'}">${balanced ? `Every ${day} is balanced.` : `Not every ${day} is balanced.`}</p>
 ${table(bookColumns, days, 'Days')}
-${isWhole ? nothing : html`<p class="hint">Only the newest ${count(days.length)} rows are shown. The export has all.</p>`}
+${isWhole ? nothing : html`<p class="hint">Only the newest ${count(days.length)} rows from ${from} to ${to} are shown. The export has all of these days.</p>`}
 ${older === null ? nothing : html`<p class="bar"><a href="${urlWith(url, { to: older })}" rel="next">Older days</a></p>`}`
 }
 
