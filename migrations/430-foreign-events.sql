@@ -11,6 +11,11 @@ create table core.signing (
   primary key (product, gateway, lender)
 );
 
+-- When that was last changed: what came before is no other lender's by settings that came later. One row.
+create table core.signing_change (
+  changed_at timestamptz not null
+);
+
 -- The event is verified with the secret of another lender than the loan's, whose own event of the payment there is.
 alter table core.event add column is_foreign boolean not null default false;
 create index event_foreign on core.event (gateway_payment_id) where is_foreign;

@@ -371,6 +371,10 @@ create table core.signing (
   constraint signing_pkey PRIMARY KEY (product, gateway, lender)
 );
 
+create table core.signing_change (
+  changed_at timestamp with time zone not null
+);
+
 create table core.source (
   name text not null,
   lender text not null,

@@ -50,6 +50,8 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
   ), weighed as (
     select o.*, o.verified_by <> 'gateway_api' and coalesce(o.of_payment, r.products) is not null
                 and (o.proves && coalesce(o.of_payment, r.products)) is not true
+                -- Lenders may have shared the secret before the settings changed.
+                and (o.is_foreign or o.received_at >= (select c.changed_at from core.signing_change c))
                 -- A lender that is no longer in the settings may have been renamed.
                 and string_to_array(o.verified_by, ',') <@ array(select s.lender from core.signing s where s.gateway = wanted_gateway) as is_foreign_now
       from own o
@@ -92,20 +94,26 @@ begin
 end
 $$;
 
--- Copies from the settings whose signatures prove events to whom. If that has changed, payments that events keep from being
--- posted are settled again.
+-- Copies from the settings whose signatures prove events to whom. If that has changed, payments are settled again of which an
+-- event that was another lender's may no longer be one.
 create or replace function core.copy_signing(settings jsonb) returns void language plpgsql as $$
+declare
+  before core.signing[] := array(select s from core.signing s);
+  gone jsonb := core.copy_settings('core.signing', settings);
 begin
-  if core.copy_settings('core.signing', settings) is not null then
-    insert into core.unjudged_payment (gateway, gateway_payment_id)
-    select gateway, case when kind = 'payment' then gateway_payment_id else coalesce(of_payment_id, gateway_payment_id) end
-      from core.event where is_foreign
-    union
-    select gateway, gateway_payment_id
-      from core.transaction
-     where state = 'suspense' and reason in ('events_disagree', 'refund', 'chargeback') and kind = 'payment'
-    on conflict do nothing;
+  if gone is null then
+    return;
   end if;
+  delete from core.signing_change;
+  insert into core.signing_change values (clock_timestamp());
+  -- Other payments come first: these were judged before.
+  insert into core.unjudged_payment (gateway, gateway_payment_id, may_wait)
+  select gateway, case when kind = 'payment' then gateway_payment_id else coalesce(of_payment_id, gateway_payment_id) end, true
+    from core.event e
+   where is_foreign
+     and (exists (select from core.signing s where s.gateway = e.gateway and s <> all(before) and core.proves(s, e.lender, e.verified_by))
+          or e.gateway in (select g.gateway from jsonb_populate_recordset(null::core.signing, gone) g where g.validates))
+  on conflict do nothing;
 end
 $$;
 

@@ -391,6 +391,10 @@ export interface CoreSigning {
   validates: boolean;
 }
 
+export interface CoreSigningChange {
+  changed_at: Timestamp;
+}
+
 export interface CoreSource {
   events: Generated<Int8>;
   gateway: string;
@@ -906,6 +910,7 @@ export interface DB {
   "core.reversing": CoreReversing;
   "core.settlement_row": CoreSettlementRow;
   "core.signing": CoreSigning;
+  "core.signing_change": CoreSigningChange;
   "core.source": CoreSource;
   "core.statement": CoreStatement;
   "core.statement_file": CoreStatementFile;

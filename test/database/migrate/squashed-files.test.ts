@@ -39,7 +39,7 @@ const WITHOUT_LATER = sql`
   alter table core.transaction drop column assigned_over cascade;
   alter table core.transaction drop column is_stale cascade;
   alter table core.event drop column is_foreign cascade;
-  drop table core.signing cascade`
+  drop table core.signing_change, core.signing cascade`
 const LAST = AREAS.at(-1) as string
 const BOTH = [...SQUASHED_FILES, ...OWN].sort()
 

@@ -338,24 +338,46 @@ t.test('a refund that another lender signs counts for one that does not validate
   t.same(await fetching.fate(1, 'gateway_b'), ['posted', null, 'refund'])
 })
 
-t.test(
-  'a payment that another lender’s event held is judged again once settings change',
-  async t => {
-    const shared = await twoLenders(t, { LENDER_02: signed('S2'), LENDER_06: signed('S2') })
-    await shared.loan('L-1')
-    await shared.two.a(capturedA({ loan: 'L-1' }))
-    const body = JSON.stringify(refundA())
-    const headers = signedA(SECRETS.S2, body)
-    await shared.webhook('gateway_a', body, { lender: 'LENDER_06', headers })
-    await shared.batch()
-    t.same(await shared.fate('pay_1'), ['suspense', 'refund', null])
-    await copyConfirmation(shared.db, service.config)
-    await shared.batch()
-    t.same(await shared.fate('pay_1'), POSTED)
-    await copyConfirmation(shared.db, shared.config)
-    await shared.batch()
-    t.same(await shared.fate('pay_1'), ['posted', null, 'refund'])
-    const { rows } = await sql`select from core.event where is_foreign`.execute(shared.db)
-    t.same(rows, [])
-  },
-)
+t.test('a refund still counts once the lenders that shared its secret no longer do', async t => {
+  const shared = await twoLenders(t, { LENDER_02: signed('S2'), LENDER_06: signed('S2') })
+  await shared.loan('L-1')
+  await shared.two.a(capturedA({ loan: 'L-1' }))
+  const body = JSON.stringify(refundA())
+  await shared.webhook('gateway_a', body, {
+    lender: 'LENDER_06',
+    headers: signedA(SECRETS.S2, body),
+  })
+  await shared.batch()
+  t.same(await shared.fate('pay_1'), ['suspense', 'refund', null])
+  await copyConfirmation(shared.db, service.config)
+  await shared.two.a(capturedA({ loan: 'L-1', account: 'acc_2' }))
+  await shared.batch()
+  t.same(await shared.fate('pay_1'), ['suspense', 'refund', null])
+})
+
+t.test('a refund that another lender signed counts once the two share a secret', async t => {
+  const split = await twoLenders(t)
+  const { config } = await twoLenders(t, LENDERS, { S6: `${SECRETS.S2},${SECRETS.S6}` })
+  await split.loan('L-1')
+  await split.two.a(capturedA({ loan: 'L-1' }))
+  await split.six.a(refundA())
+  await split.batch()
+  t.same(await split.fate('pay_1'), POSTED)
+  await copyConfirmation(split.db, config)
+  await split.batch()
+  t.same(await split.fate('pay_1'), ['posted', null, 'refund'])
+  const { rows } = await sql`select from core.event where is_foreign`.execute(split.db)
+  t.same(rows, [])
+})
+
+t.test('a change for one lender has no payment of others judged again', async t => {
+  const split = await twoLenders(t)
+  const { config } = await twoLenders(t, { ...LENDERS, LENDER_03: signed('S3') }, { S3: 'of-03' })
+  await split.loan('L-1')
+  await split.two.a(capturedA({ loan: 'L-1' }))
+  await split.six.a(refundA())
+  await split.batch()
+  await copyConfirmation(split.db, config)
+  const { rows } = await sql`select from core.unjudged_payment`.execute(split.db)
+  t.same(rows, [])
+})
