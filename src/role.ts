@@ -29,7 +29,7 @@ import { isLoginFoundRight } from './ledger/check/saved-findings.ts'
 import { passHungCalls } from './ledger/slots/hung-calls.ts'
 import { shareSlots } from './ledger/slots/share-slots.ts'
 import { openSlots, type Slots } from './ledger/slots/slots.ts'
-import { type Health, health } from './ops/health.ts'
+import { type Health, health, isReady } from './ops/health.ts'
 import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { listenForOps } from './ops/ops-port.ts'
 import { showReadiness } from './ops/show-readiness.ts'
@@ -86,7 +86,8 @@ async function startParts(config: Config, log: FastifyBaseLogger): Promise<Servi
   const watching = [pauses, ...tendSlots({ db, ledger, slots }, config, log)]
   let worker: Worker | undefined
   const readiness = openHealth(db, config, watch, () => worker?.breakerState())
-  watching.push(showReadiness(metrics.registry, config.ROLE, readiness, log))
+  const own = { isMigrated: tablesPresent(), watch }
+  watching.push(showReadiness(metrics.registry, config.ROLE, () => isReady(db, own), log))
   const shared = { db, boss, metrics, watch, traces, ledger, slots, pauses }
   const patient = openDatabase(config.DATABASE_URL, {
     max: MAX_CONCURRENT_LONG_STATEMENTS,

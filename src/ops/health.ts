@@ -30,18 +30,18 @@ type Report = (ask: Ask) => Promise<Record<string, unknown>>
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000
 
-type Checks = {
+type OwnChecks = {
   isMigrated(db: Database): Promise<boolean>
   watch: Watch
+}
+type Checks = OwnChecks & {
   ledger(ask: Ask): Promise<LedgerReport>
   reports: Report[]
 }
 
 /** Problems with the ledger are reported, but do not stop intake. */
-export function health(db: Database, { isMigrated, watch, ...checks }: Checks): Health {
-  const ask: Ask = (question, otherwise) =>
-    within(PATIENCE_MS, question(db), 'the database does not answer in time').catch(() => otherwise)
-
+export function health(db: Database, checks: Checks): Health {
+  const ask = openAsk(db)
   // Anybody may ask, and each answer takes several connections of those that intake uses.
   let underWay: Promise<Readiness> | undefined
   return () => {
@@ -52,17 +52,37 @@ export function health(db: Database, { isMigrated, watch, ...checks }: Checks): 
   }
 
   async function answer(): Promise<Readiness> {
-    const [database, queue, ledger, ...reported] = await Promise.all([
-      ask(() => stateOf(db, isMigrated), 'cannot be reached'),
-      ask(stateOfQueue, 'cannot be reached'),
+    const [own, ledger, ...reported] = await Promise.all([
+      ownState(ask, checks),
       checks.ledger(ask),
       ...checks.reports.map(report => report(ask)),
     ])
-    const stuck = watch.stuck()
-    const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
-    const status = isReady ? 'ready' : 'not_ready'
-    return { status, version, database, queue, stuck, ledger, ...Object.assign({}, ...reported) }
+    return { ...own, ledger, ...Object.assign({}, ...reported) }
   }
+}
+
+/** Asks for nothing else that readyz shows: the rest takes several more connections. */
+export async function isReady(db: Database, checks: OwnChecks): Promise<boolean> {
+  const { status } = await ownState(openAsk(db), checks)
+  return status === 'ready'
+}
+
+const openAsk =
+  (db: Database): Ask =>
+  (question, otherwise) =>
+    within(PATIENCE_MS, question(db), 'the database does not answer in time').catch(() => otherwise)
+
+async function ownState(
+  ask: Ask,
+  { isMigrated, watch }: OwnChecks,
+): Promise<Omit<Readiness, 'ledger'>> {
+  const [database, queue] = await Promise.all([
+    ask<Readiness['database']>(db => stateOf(db, isMigrated), 'cannot be reached'),
+    ask<Readiness['queue']>(stateOfQueue, 'cannot be reached'),
+  ])
+  const stuck = watch.stuck()
+  const isReady = database === 'ok' && queue === 'ok' && stuck.length === 0
+  return { status: isReady ? 'ready' : 'not_ready', version, database, queue, stuck }
 }
 
 async function stateOfQueue(db: Database): Promise<Readiness['queue']> {
@@ -72,7 +92,7 @@ async function stateOfQueue(db: Database): Promise<Readiness['queue']> {
 
 async function stateOf(
   db: Database,
-  isMigrated: Checks['isMigrated'],
+  isMigrated: OwnChecks['isMigrated'],
 ): Promise<Readiness['database']> {
   const { rows } = await sql<{ isReadOnly: boolean }>`
     select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly"`.execute(

@@ -2,7 +2,6 @@ import { Gauge, type Registry } from 'prom-client'
 import type { Log } from '../log/log.ts'
 import type { Job } from '../queue/job.ts'
 import { startLoop } from '../queue/loop.ts'
-import type { Health } from './health.ts'
 
 /** With the time that an answer may take, an outage shows within 10 s. */
 const EVERY_MS = 5_000
@@ -14,7 +13,7 @@ const EVERY_MS = 5_000
 export function showReadiness(
   registry: Registry,
   role: string,
-  health: Health,
+  isReady: () => Promise<boolean>,
   log: Pick<Log, 'warn'>,
 ): Job {
   const ready = new Gauge({
@@ -23,10 +22,7 @@ export function showReadiness(
     labelNames: ['role'],
     registers: [registry],
   })
-  const look = async () => {
-    const { status } = await health()
-    ready.set({ role }, Number(status === 'ready'))
-  }
+  const look = async () => ready.set({ role }, Number(await isReady()))
   return startLoop(look, {
     everyMs: EVERY_MS,
     onError: error => log.warn({ err: error }, 'readiness could not be determined'),

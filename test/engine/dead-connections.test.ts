@@ -67,7 +67,7 @@ async function openWholePool(db: Database, call: Call, poolMax: number): Promise
   const calls: Promise<unknown>[] = []
   await db.transaction().execute(async trx => {
     await sql`lock table loanops.operation in access exclusive mode`.execute(trx)
-    for (let n = 0; n < poolMax; n++) calls.push(call('GET', '/readyz'))
+    for (let n = 0; n < poolMax; n++) calls.push(call('GET', '/api/ledger/operations'))
     await untilSessionsWait(db, { count: poolMax })
   })
   await Promise.all(calls)
