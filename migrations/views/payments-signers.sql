@@ -9,9 +9,7 @@ $$;
 -- product of a loan that the payment names, or that its references have, while a captured event is proved to such a lender, which
 -- validates signatures. If several lenders prove the payment, nobody knows whose it is. `touched` has payments together with their refunds; an event of
 -- a refund whose payment is not known is judged by the others of the same refund.
-create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile
-  -- Without it, each payment would be compared with each other one.
-  set enable_hashjoin = on as $$
+create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with event as materialized (
     select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
       from core.event e
