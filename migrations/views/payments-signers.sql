@@ -7,8 +7,9 @@ $$;
 
 -- Marks verified events that count as unverified, because they are another lender's: none of their signers is a lender with the
 -- product of a loan that the payment names, or that its references have, while a captured event is proved to such a lender, which
--- validates signatures. If several lenders prove the payment, nobody knows whose it is. `touched` has payments together with their refunds; an event of
--- a refund whose payment is not known is judged by the others of the same refund.
+-- validates signatures. If several lenders prove the payment, nobody knows whose it is. What the gateway says without a lender
+-- proves the payment, but not who may report its refunds. `touched` has payments together with their refunds; an event of a
+-- refund whose payment is not known is judged by the others of the same refund.
 create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with event as materialized (
     select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
@@ -28,7 +29,7 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
       join core.signing s on s.gateway = wanted_gateway and s.validates and core.proves(s, v.lender, v.verified_by)
      group by v.verified_by, v.lender
   ), deciding as (
-    select n.payment_id, array_agg(n.product) as products
+    select n.payment_id, array_agg(n.product) as products, array_agg(n.product) filter (where not is_common) as of_reversals
       from (select distinct j.payment_id, p.product
               from judged j
               left join core.transaction t on t.gateway_payment_id = j.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
@@ -38,12 +39,12 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
                  cross join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m) m on true
               join core.loan_product p on p.external_loan_id = coalesce(t.assigned_loan_id, j.external_loan_id, m.loan, t.external_loan_id)
              where j.kind = 'payment' and j.status in ('captured', 'named')) n
-      join (select distinct j.payment_id, product
+      join (select j.payment_id, product, bool_and(j.verified_by = 'gateway_api' and j.lender = 'UNKNOWN') as is_common
               from judged j join proof f using (verified_by, lender) cross join lateral unnest(f.products) product
-             where j.kind = 'payment' and j.status = 'captured') proved using (payment_id, product)
+             where j.kind = 'payment' and j.status = 'captured' group by j.payment_id, product) proved using (payment_id, product)
      group by n.payment_id
   ), own as materialized (
-    select j.*, f.products as proves, d.products as of_payment
+    select j.*, f.products as proves, case when j.kind = 'payment' then d.products else d.of_reversals end as of_payment
       from judged j left join proof f using (verified_by, lender) left join deciding d using (payment_id)
   ), weighed as (
     select o.*, o.verified_by <> 'gateway_api' and coalesce(o.of_payment, r.products) is not null
@@ -55,11 +56,9 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
       from own o
       left join (select kind, gateway_payment_id, array_agg(distinct product) as products
                    from own cross join lateral unnest(of_payment) product
-                  where kind <> 'payment' and proves && of_payment
-                  group by kind, gateway_payment_id) r using (kind, gateway_payment_id)
+                  where kind <> 'payment' and proves && of_payment group by kind, gateway_payment_id) r using (kind, gateway_payment_id)
   ), marked as (
-    update core.event e
-       set is_foreign = w.is_foreign_now
+    update core.event e set is_foreign = w.is_foreign_now
       from weighed w
      where w.is_foreign_now <> w.is_foreign
        and e.source = w.source and e.raw_id = w.raw_id and e.kind = w.kind and e.gateway_payment_id = w.gateway_payment_id

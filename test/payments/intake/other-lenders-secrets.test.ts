@@ -381,3 +381,16 @@ t.test('a change for one lender has no payment of others judged again', async t 
   const { rows } = await sql`select from core.unjudged_payment`.execute(split.db)
   t.same(rows, [])
 })
+
+t.test('the gateway’s answer for no lender keeps no refund from its payment', async t => {
+  const order_details = { order_id: 'order-1', order_tags: { external_loan_id: 'L-1' } }
+  const { settings } = await oddGateway(t, listOfB({ ...rowOfB('1'), order_details }))
+  const fetching = await twoLenders(t, LENDERS, settings)
+  await fetching.loan('L-1')
+  await fetchAll(fetching.call, 'gateway_b', ALL_DAY)
+  await fetching.batch()
+  t.same(await fetching.fate(1, 'gateway_b'), POSTED)
+  await fetching.six.b(refundB({ of: 1 }))
+  await fetching.batch()
+  t.same(await fetching.fate(1, 'gateway_b'), ['posted', null, 'refund'])
+})
