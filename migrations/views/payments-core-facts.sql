@@ -252,7 +252,7 @@ $$;
 -- money, which waits for none.
 create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
 declare
-  -- With a reference that more payments have, as in test modes, each would read all the others, and they would go one by one.
+  -- With a reference that more payments have, as in test modes, each would read all the others, and go alone.
   most_twins constant integer := 100;
   has_more boolean;
   has_first boolean;
@@ -265,7 +265,8 @@ begin
                  and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)))
     into has_more, has_first
     from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o;
-  return not has_more
-     and (coalesce(has_first, false) or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t)));
+  -- So many twins are transfers in two formats, of which one goes first.
+  return case when has_more then coalesce(t.hints ? 'reported_by', false) else coalesce(has_first, false) end
+      or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t));
 end
 $$;

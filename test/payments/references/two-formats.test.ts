@@ -275,3 +275,16 @@ t.test('a transfer waits while the outcome of its other format is unknown', asyn
   })
   t.equal((await service.repayments()).length, 1)
 })
+
+t.test('of a hundred transfers with one reference, one format is posted', async t => {
+  const count = 100
+  const service = await paymentService(t)
+  await service.loan('L-1', { principal: 1_000_000 })
+  await service.call('PUT', '/api/references/gateway_b/virtual_account/ACC1', {
+    external_loan_id: 'L-1',
+  })
+  for (let id = 1; id <= count; id++)
+    for (const event of [credit(id), collected(count + id)])
+      await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
+  t.match(await service.batch(), { posted: count, suspended: count })
+})
