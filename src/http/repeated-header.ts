@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { FieldErrors } from './problem.ts'
 
-/** A hook: takes a header that is sent twice once. A retry may add it to the one that is there; Node, or whoever sends it on, joins both. */
+/** A hook that takes equal copies of a header as one. A retry may add it to the one that is there; Node, or a proxy, joins both. */
 export const takeOnce = (name: string) => async (request: FastifyRequest) => {
   const all = (request.raw.headersDistinct[name] ?? []).flatMap(partsOf)
   if (all.length < 2) return
