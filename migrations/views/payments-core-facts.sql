@@ -222,12 +222,15 @@ $$;
 
 -- Whether a stranger may have sent this twin, so that it is no reason against a payment of another lender: neither the gateway nor a
 -- person vouches for it, while the payment is verified, and so is that it is of another loan. A lender may take unverified events.
-create or replace function core.is_outweighed(twin core.transaction, t core.transaction) returns boolean
-  language sql immutable parallel safe as $$
-  select not twin.is_verified and twin.decision is null and twin.assigned_loan_id is null
-     and t.lender not in ('UNKNOWN', twin.lender)
-     and t.is_verified and t.assigned_loan_id is null and (t.hints -> 'unverified' ? 'loan') is not true
-     and t.external_loan_id is not null and twin.external_loan_id is distinct from t.external_loan_id
+-- Nor is another lender's verified twin a reason.
+create or replace function core.is_outweighed(twin core.transaction, t core.transaction) returns boolean language plpgsql stable as $$
+begin
+  return not twin.is_verified and twin.decision is null and twin.assigned_loan_id is null
+         and t.lender not in ('UNKNOWN', twin.lender)
+         and t.is_verified and t.assigned_loan_id is null and (t.hints -> 'unverified' ? 'loan') is not true
+         and t.external_loan_id is not null and twin.external_loan_id is distinct from t.external_loan_id
+      or core.is_foreign_twin(twin, t);
+end
 $$;
 
 -- A twin that was booked or is being booked, even if some of the money went back; or whose money the ledger may have, as it or a
@@ -242,7 +245,7 @@ begin
           or o.may_be_booked and (not t.may_be_booked or o.external_loan_id is distinct from t.external_loan_id)
           or o.decision is null and o.decided_over is not null
           or t.state = 'posting' and o.state = 'suspense' and o.reason in ('refund', 'chargeback'))
-     and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t)
+     and not core.is_outweighed(o, t)
    limit 1);
 end
 $$;
@@ -261,12 +264,12 @@ begin
     return false;
   end if;
   select count(*) = most_twins,
-         bool_or(not core.is_outweighed(o.*, t) and not core.is_foreign_twin(o.*, t)
+         bool_or(not core.is_outweighed(o.*, t)
                  and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)))
     into has_more, has_first
     from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o;
   -- So many twins are transfers in two formats, of which one goes first.
   return case when has_more then coalesce(t.hints ? 'reported_by', false) else coalesce(has_first, false) end
-      or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t) and not core.is_foreign_twin(o, t));
+      or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t));
 end
 $$;
