@@ -17,6 +17,9 @@ export type RowShape = {
 }
 
 const NAMES: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' }
+const DIGIT = /\d/
+/** Digits without a point between them. */
+const WHOLE = /^\D*\d+\D*$/
 /** Separators of thousands, or of lakhs. */
 const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})(\.\d+)?(\/-)?$/
 /** A comma for the decimals, of which databases write 4 or 6. Between two columns of numbers it is none: a fee and its tax look the same. */
@@ -74,21 +77,21 @@ function wrongCount(cells: string[], { columns, needed, delimiter }: RowShape): 
 
 /** The number that the cells of several columns may be, if the rest of the row fits its columns then, too. */
 function splitNumber(came: string[], shape: RowShape) {
-  const { columns } = shape
-  for (const [at, name] of columns.entries()) {
-    if (!isOfNumbers(name, shape)) continue
-    for (let count = 2; count <= MAX_CELLS_OF_A_NUMBER; count++) {
-      const number = came
-        .slice(at, at + count)
-        .map(trimmed)
-        .join(',')
-      const isNumber =
-        GROUPED.test(number) || (DECIMAL_COMMA.test(number) && !isOfNumbers(columns[at + 1], shape))
-      if (isNumber && fits(came.toSpliced(at, count, number), shape))
+  for (const [at, name] of shape.columns.entries()) {
+    // Few cells get beyond this: it is asked of each row of a file.
+    if (!isOfNumbers(name, shape) || !WHOLE.test(came[at] ?? '')) continue
+    const isBesideNumbers = isOfNumbers(shape.columns[at + 1], shape)
+    let number = trimmed(came[at] ?? '')
+    for (let next = at + 1; next < at + MAX_CELLS_OF_A_NUMBER; next++) {
+      const cell = came[next]
+      if (cell === undefined || !DIGIT.test(cell)) break
+      number += `,${trimmed(cell)}`
+      const isNumber = GROUPED.test(number) || (DECIMAL_COMMA.test(number) && !isBesideNumbers)
+      if (isNumber && fits(came.toSpliced(at, next - at + 1, number), shape))
         return {
           text: `${name || `column ${at + 1}`} may be ${number}`,
           // A text beside a number is not written so.
-          isSure: number.includes('.') && !isOfNumbers(columns[at + 1], shape),
+          isSure: number.includes('.') && !isBesideNumbers,
         }
     }
   }
