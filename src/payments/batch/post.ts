@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { crashPoint } from '../../crash-point.ts'
 import { LOCKS } from '../../database/locks.ts'
 import { newOperation } from '../../engine/accept.ts'
+import { FIRST_ID } from '../../ids.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { repaymentIntake } from '../repayment/repayment-intake.ts'
 import { startPosting } from '../repayment/start-posting.ts'
@@ -60,7 +61,7 @@ type Page = { posted: number; read: number; last: Place }
 
 type Place = { paidAt: string; id: string }
 
-const START: Place = { paidAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+const START: Place = { paidAt: '-infinity', id: FIRST_ID }
 
 /**
  * Posts the payments after the last page, in order of payment, because the operations of a loan run in the order in which they

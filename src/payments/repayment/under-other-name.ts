@@ -12,6 +12,7 @@ import {
 import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { isOfAnotherPayment, isOfGateway, repaymentExternalId } from './due-payment.ts'
+import { spelt } from './spelt.ts'
 
 /** A payment's repayment at the ledger, and the name under which it is there. */
 type OtherName = {
@@ -90,8 +91,8 @@ async function paymentsOf(db: Database, named: Named[]): Promise<KnownPayment[]>
   const { rows } = await sql<KnownPayment>`${prepared('payments_of_receipts')}
     select t.gateway, coalesce(t.booked_as, t.gateway_payment_id) as "paymentId", n.name as "otherName", n.is_id as "isId"
       from (select * from core.transaction
-             where kind = 'payment' and ltrim(lower(left(gateway_payment_id, 50)), '+0') = any(array(
-                     select ltrim(lower(left(id, 50)), '+0') from unnest(${[...ids]}::text[]) id))
+             where kind = 'payment' and ${spelt(sql`gateway_payment_id`)} = any(array(
+                     select ${spelt(sql`id`)} from unnest(${[...ids]}::text[]) id))
              union all
             select * from core.transaction where kind = 'payment' and hints ->> 'cf_txn_id' = any(${[...ids]}::text[])) t
      cross join lateral (

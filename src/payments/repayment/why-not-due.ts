@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { prepared } from '../../database/pool/prepared.ts'
+import { FIRST_ID } from '../../ids.ts'
 import { sortable } from '../../ledger/day-format.ts'
 import type { LedgerRepayment } from '../../ledger/loans/repayment.ts'
 import { gatewayOf } from './due-payment.ts'
+import { spelt } from './spelt.ts'
 
 type NotDue = {
   name: string
@@ -20,7 +22,7 @@ const LEAVE_OUT = 'leave the row out'
 
 /** What a payment that only its debit names does not share with the debit. */
 const UNSEEN = JSON.stringify({
-  id: '00000000-0000-0000-0000-000000000000',
+  id: FIRST_ID,
   state: 'posting',
   hints: {},
   decision: null,
@@ -59,7 +61,7 @@ export async function whyNotDue(
                    -- What keeps its twin from being posted keeps it from being booked.
                    case when not d.is_decided and not core.is_of_own_money(p.payment) then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
               from (select p.*, p as payment, false as is_by_reference, null as dismissed from core.transaction p
-                     where ltrim(lower(left(p.gateway_payment_id, 50)), '+0') = ltrim(lower(left(${receiptNumber}::text, 50)), '+0')
+                     where ${spelt(sql`p.gateway_payment_id`)} = ${spelt(sql`${receiptNumber}::text`)}
                      union all
                     select p.*, p, true, null from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])
                      union all
