@@ -1,5 +1,5 @@
--- Earlier versions stored a report's row as that of the lender that an event named, verified or not. Whose the payment is, if more
--- than its report says so, is found when it is read.
+-- Earlier versions stored a report's row under the lender that an event named, verified or not. Now a row keeps the lender of its
+-- file, and each reading works out which other lender the payment belongs to.
 update core.statement s
    set lender = f.lender
   from core.statement_file f
