@@ -16,11 +16,11 @@ $$;
 
 select base.add_gateway('gateway_b', base.gateway_b_types());
 
--- The captured amount, which may be a part of the reserved one.
+-- The captured amount, which may be a part of the reserved one, but never more: the gateway's own samples state more.
 create or replace function base.gateway_b_amount(payment jsonb) returns numeric language sql immutable parallel safe as $$
-  select coalesce(case when payment #> '{authorization,action}' = '"CAPTURE"'
-                       then nullif(base.number_of(payment #> '{authorization,captured_amount}'), 0) end,
-                  base.number_of(payment -> 'payment_amount'))
+  select least(case when payment #> '{authorization,action}' = '"CAPTURE"'
+                    then nullif(base.number_of(payment #> '{authorization,captured_amount}'), 0) end,
+               base.number_of(payment -> 'payment_amount'))
 $$;
 
 -- The sum of the discounts that these offers granted. No payment has more offers than this.

@@ -65,6 +65,21 @@ t.test('money that is only reserved, or is collected on delivery, is not capture
   }
 })
 
+t.test('of a reserved payment, no more than was paid is captured', async t => {
+  for (const [captured_amount, amount] of [
+    [600, '600'],
+    // The gateway's own sample of a payment of 10.01 has a captured amount of 100.
+    [5_000, '1000'],
+    [0, '1000'],
+  ] as const) {
+    const event: any = successB()
+    event.data.payment.authorization = { action: 'CAPTURE', status: 'PENDING', captured_amount }
+    matchEach(t, await factsOf(event), [{ ...paid, amount }])
+    const { payment: item } = event.data
+    matchEach(t, await factsOf({ type: 'LOANOPS_BACKFILL', data: item }), [{ ...paid, amount }])
+  }
+})
+
 t.test('a failed or abandoned payment is read as failed', async t => {
   for (const [type, status] of [
     ['PAYMENT_FAILED_WEBHOOK', 'FAILED'],
