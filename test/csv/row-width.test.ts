@@ -28,7 +28,7 @@ t.test('An amount with a comma and no quotes is not read as its first digits', a
   for (const [name, csv] of files) {
     const { status, body } = await uploadCsv(service, 'repayments', csv)
     t.equal(status, 201, name)
-    t.match(body.errors.at(-1).reason, /quotes/, name)
+    t.match(body.errors.at(-1).reason, /without separators/, name)
     t.notOk(
       body.errors.some(({ line }: { line: number }) => line === 2) && body.valid_rows > 0,
       name,

@@ -49,19 +49,19 @@ export function rowFitter() {
     const misfit =
       wrong ??
       (isShort && isUnended ? CUT_OFF : undefined) ??
-      (isSplit ? `${split.text}: ${counts}. ${quote(width)}, ${REMOVE}` : undefined) ??
+      (isSplit ? `${split.text}: ${counts}. ${advice(width)}, ${REMOVE}` : undefined) ??
       misfitOf(cells, columns, delimiter)
     if (delimiter === ',' && (isShort || isSplit || cells.length > columns.length))
       proof ??= `line ${line}: ${counts}`
     if (split !== undefined && misfit === null) doubt ??= `Line ${line}: ${split.text}`
     if (doubt !== undefined && proof !== undefined)
-      throw new UnreadableFile(`${doubt}, because of ${proof}. ${quote(width)}`)
+      throw new UnreadableFile(`${doubt}, because of ${proof}. ${advice(width)}`)
     return { cells, misfit }
   }
 }
 
-const quote = (width: number) =>
-  `Put quotes around each number with a comma, and write ${width} cells in each row`
+const advice = (width: number) =>
+  `Write each number without separators and with a point before any decimals, and ${width} cells in each row`
 
 /** Whether the row of an errors file still has a reason that only a person can settle. */
 export const isUnsettled = (reason: string | undefined) => reason?.includes(REMOVE) === true
