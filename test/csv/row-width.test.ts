@@ -107,6 +107,15 @@ t.test(
   },
 )
 
+t.test('The number of a cheque after an amount is not taken for its decimals', async t => {
+  const second = { client_external_id: 'C-2', loan_external_id: 'L-2', disbursed_amount: '1200' }
+  for (const utr_payment_id of ['123456', '4711']) {
+    const csv = loansCsv({ disbursed_amount: '1200', utr_payment_id }, second)
+    const { body } = await uploadCsv(service, 'loans', csv.replace(/,\n$/, '\n'))
+    t.match(body, { valid_rows: 2 }, utr_payment_id)
+  }
+})
+
 t.test('A gateway’s report may have empty cells at the ends of some of its rows', async t => {
   const recon =
     'transaction_entity,entity_id,amount,currency,fee,tax,debit,credit,entity_created_at,settlement_id,settled_at,settlement_utr'

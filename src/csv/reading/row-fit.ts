@@ -22,8 +22,8 @@ const DIGIT = /\d/
 const WHOLE = /^\D*\d+\D*$/
 /** Separators of thousands, or of lakhs. */
 const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})(\.\d+)?(\/-)?$/
-/** A comma for the decimals, of which databases write 4 or 6. Between two columns of numbers it is none: a fee and its tax look the same. */
-const DECIMAL_COMMA = /^-?\d+,(\d{1,2}|\d{4}|\d{6})$/
+/** A comma for the decimals, after which databases write zeros. Between two columns of numbers it is none: a fee and its tax look the same. */
+const DECIMAL_COMMA = /^-?\d+,(\d|\d\d(00){0,2})$/
 /** `1,23,45,678.00`: an amount has no more groups. */
 const MAX_CELLS_OF_A_NUMBER = 4
 /** An errors file adds the cells that a row lacks, so that the row would look sound when the file comes back. */
