@@ -11,6 +11,6 @@ export const takeOnce = (name: string) => async (request: FastifyRequest) => {
 }
 
 function partsOf(value: string): string[] {
-  const parts = value.split(', ')
+  const parts = value.split(/, ?/)
   return new Set(parts).size === 1 ? parts : [value]
 }

@@ -101,8 +101,8 @@ test('an Idempotency-Key that a retry adds again is the same key, and another on
   t.match(first, /^HTTP\/1.1 202 /)
   accepted++
   const again = Array(3).fill('k'.repeat(200))
-  // Libraries and proxies join the two in one line.
-  for (const lines of [again, [again.join(', ')], [again[0], again.join(', ')]])
+  // Libraries and proxies join the two in one line, some of them without a blank.
+  for (const lines of [again, [again.join(', ')], [again.join(',')], [again[0], again.join(', ')]])
     t.same(problemIn(await send(...lines)), problemIn(first))
   t.match(problemIn(await send('k-1', 'k-2')), {
     status: 400,
