@@ -1,3 +1,4 @@
+import { withoutEmptyEnd } from '../fields.ts'
 import { type CsvRow, plainName } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
 
@@ -10,6 +11,9 @@ export type CsvReader<Row> = {
 
 /** The rows that are saved together: PostgreSQL gets no faster with more. Two batches are in memory, each in several forms. */
 const BATCH_SIZE = { rows: 1_000, bytes: 256 * 1024 }
+
+/** A single cell of a row may have a column's name by chance. */
+const MIN_NAMES = 2
 
 export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   let header: CsvRow | undefined
@@ -24,7 +28,7 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
     add(record: CsvRow) {
       if (header === undefined) {
         header = record
-        names = record.cells.map(plainName)
+        names = withoutEmptyEnd(record.cells).map(plainName)
       } else if (isHeaderOf(names, record)) file++
       else rows.push({ ...record, file })
     },
@@ -59,13 +63,18 @@ export function rowBatches<Row>(reader: CsvReader<Row>, delimiter: string) {
   }
 }
 
-/** Files that were joined bring a header each. @throws UnreadableFile if the next file has its columns in another order */
+/**
+ * Files that were joined bring a header each: a row that begins with a column's name, and of whose cells at least half are such.
+ * @throws UnreadableFile if the next file has other columns, or in another order
+ */
 function isHeaderOf(names: string[], { line, cells: [first = '', ...others] }: CsvRow): boolean {
-  if (others.length + 1 !== names.length || !names.includes(plainName(first))) return false
-  const cells = [first, ...others].map(plainName)
-  if (cells.every((cell, i) => cell === names[i])) return true
-  if (cells.toSorted().join() !== names.toSorted().join()) return false
+  if (!names.includes(plainName(first))) return false
+  const cells = withoutEmptyEnd([first, ...others]).map(plainName)
+  if (cells.join() === names.join()) return true
+  const filled = cells.filter(cell => cell !== '')
+  const common = filled.filter(cell => names.includes(cell)).length
+  if (common < MIN_NAMES || common < filled.length / 2) return false
   throw new UnreadableFile(
-    `Line ${line}: the header of another file, whose columns are in another order: upload the files one by one`,
+    `Line ${line}: the header of another file, whose columns are others or in another order: upload the files one by one`,
   )
 }
