@@ -20,6 +20,8 @@ import { describeRowOfB } from './unreadable.ts'
 const ROWS_PER_PAGE = 1_000
 /** A payment has the time when it was begun, its row the time when it ended. */
 const PAYMENT_TAKES_MS = 3_600_000
+/** A row of an attempt that has such a status may lack its time and amount. */
+const UNPAID = ['FAILED', 'PENDING', 'CANCELLED']
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000
 
@@ -130,17 +132,16 @@ function paymentOf(row: unknown): ApiPayment {
   const event = eventOf(row)
   const payment = part(row, 'payment_details')
   const order = part(row, 'order_details')
+  const event_status = shape.maybe(event, 'event_status') ?? 'SUCCESS'
+  const lacksTime = UNPAID.includes(event_status) && shape.maybe(payment, 'payment_time') === null
   return {
     id: shape.text(payment, 'cf_payment_id'),
     // Some rows of payments lack their own amount.
     amount:
       shape.given(payment, 'payment_amount', shape.amount) ?? shape.amount(event, 'event_amount'),
     currency: shape.maybe(payment, 'payment_currency') ?? shape.text(event, 'event_currency'),
-    statusFields: {
-      event_status: shape.maybe(event, 'event_status') ?? 'SUCCESS',
-      ...collectionOf(payment),
-    },
-    paidAt: shape.isoTime(payment, 'payment_time'),
+    statusFields: { event_status, ...collectionOf(payment) },
+    paidAt: lacksTime ? shape.isoTime(event, 'event_time') : shape.isoTime(payment, 'payment_time'),
     ...feesOf(row),
     refunded: null,
     orderId: shape.maybe(order, 'order_id'),
