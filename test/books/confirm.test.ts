@@ -218,6 +218,18 @@ test('forged events of no lender do not keep a gateway from being asked', async 
   t.same(await stateOf('516'), ['suspense', 'not_at_gateway', null])
 })
 
+test('forged ids that a firewall before the gateway refuses delay no other payment', async t => {
+  await gateways.put('/faults', [{ path: '%3Cscript', kind: 'error', status: 403 }])
+  for (let n = 0; n < 8; n++)
+    await webhook('gateway_a', capturedA({ id: `<script>${n}`, loan: 'L-6' }), SIX)
+  await has('gateway_a', 'pay_behind')
+  await webhook('gateway_a', capturedA({ id: 'pay_behind', loan: 'L-6' }), SIX)
+  await batch()
+  await gateways.put('/faults', [])
+  t.same(await stateOf('pay_behind', 'gateway_a'), ['posted', null, null])
+  t.same(await stateOf('<script>0', 'gateway_a'), ['suspense', 'not_at_gateway', null])
+})
+
 test('a payment posted for a lender without confirm gets an objection once one with confirm is named', async t => {
   await has(B, '17')
   await webhook(B, paidB('17', { loan: 'L-2' }), { lender: 'LENDER_02' })

@@ -276,6 +276,19 @@ t.test('an id that servers take for a step leads to no other resource', async t 
   t.equal((await calls()).length, before)
 })
 
+t.test('an id with characters that no gateway uses is not asked about', async t => {
+  const { a, b, calls } = await gateways(t)
+  for (const id of ['<script>', "1' or 1=1", "1'or'1", 'a/b', 'a%b', '(1)', '1*', 'é', 'a b']) {
+    t.equal(await a.payment(id, null), undefined, id)
+    t.equal(await a.order(id), undefined, id)
+    t.equal(await b.payment('1', id), undefined, id)
+    t.equal(await b.payment(id, 'order_1'), undefined, id)
+    t.equal(await b.refund('1', '1', id), undefined, id)
+    t.equal(await b.dispute('d_1', id), undefined, id)
+  }
+  t.same(await calls(), [])
+})
+
 t.test('a call that cannot be sent fails, and so does the next one', async t => {
   const { sandbox } = await gateways(t)
   const key = 'copied\u200b'

@@ -13,8 +13,11 @@ import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/
 /** A page may have a thousand rows of some kilobytes each. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
-/** Servers resolve steps such as `..` in a path: as an id, such a text would lead to another resource. */
-const LEADS_ELSEWHERE = /\/\.{0,2}(?=\/|\?|$)/
+/**
+ * Ids that no gateway has, but that strangers send. Servers resolve steps such as `..` in a path. A firewall refuses other
+ * characters as an attack, and may then refuse every call of ours.
+ */
+const HAS_NO_ID = /\/\.{0,2}(?=\/|\?|$)|[^\w./?&=-]/
 
 type ApiAddress = {
   url: string
@@ -69,8 +72,7 @@ export function openGatewayCaller(
 
   return {
     async call(call) {
-      // No gateway has such an id.
-      if (LEADS_ELSEWHERE.test(call.path)) throw new GatewayRefused(404, undefined)
+      if (HAS_NO_ID.test(call.path)) throw new GatewayRefused(404, undefined)
       const traced = () => traceGatewayCall(follower?.trace, call, hostname, once)
       const made = () => untilAnswered(traced, pauses, stopping.signal)
       const followed = () => (follower ? follower.during(made) : made())
