@@ -58,12 +58,12 @@ t.test(
 t.test('a write waits until its start is recorded', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   await control(service, 'PUT', '/faults', [
-    { kind: 'latency', ms: 2_000, match: { on: 'writes' } },
+    { kind: 'latency', ms: 4_000, match: { on: 'writes' } },
   ])
   const ids: string[] = []
   for (let n = 0; n <= SLOTS; n++)
     ids.push(await submit(service.call, 'CLIENT_CREATE', clientData(newName('C'))))
-  const calls = { LEDGER_CONCURRENCY: String(SLOTS) }
+  const calls = { LEDGER_CONCURRENCY: String(SLOTS), LEDGER_TIMEOUT_MS: '30000' }
   startProcessFor(t, 'worker', testEnv(service.databaseUrl, service.ledger.url, calls))
   const waiting = await until(() => claimedWithoutSlot(service), 'one is waiting for a slot')
   await service.db.transaction().execute(async trx => {

@@ -11,6 +11,7 @@ import {
   newName,
   writesOn,
 } from '../../support/ledger/loans.ts'
+import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
@@ -67,14 +68,19 @@ t.test('a loan waits for its client, its followers wait for it, and each says so
 })
 
 t.test('a loan starts at the end of its client’s operation, not at the next sweep', async t => {
-  const service = await startTestService(t)
-  // Each loan is accepted while its client is still being created.
-  await control(service, 'PUT', '/faults', [{ kind: 'latency', ms: 200 }])
+  // Longer than a test holds the clients' calls.
+  const { proxy, service } = await throughProxy(t, { LEDGER_TIMEOUT_MS: '60000' })
   const pairs = Array.from({ length: 4 }, () => ({ client: newName('C'), loan: newName('L') }))
   const { call } = service
+  const { promise: after, resolve: letGo } = Promise.withResolvers<void>()
+  proxy.interferences = pairs.map(({ client }) => ({ of: client, on: 'writes', after, times: 1 }))
   await Promise.all(pairs.map(({ client }) => submit(call, 'CLIENT_CREATE', clientData(client))))
-  const loans = pairs.map(({ client, loan }) => submit(call, 'LOAN_CREATE', loanData(loan, client)))
-  for (const id of await Promise.all(loans)) t.match(await ending(call, id), { status: 'success' })
+  await until(async () => proxy.held === pairs.length, 'each client is being created')
+  const loans = await Promise.all(
+    pairs.map(({ client, loan }) => submit(call, 'LOAN_CREATE', loanData(loan, client))),
+  )
+  letGo()
+  for (const id of loans) t.match(await ending(call, id), { status: 'success' })
   const { rows } = await sql<{ waitedMs: number }>`
     select extract(milliseconds from a.started_at - client.processed_at)::float8 as "waitedMs"
       from loanops.operation loan
@@ -125,7 +131,7 @@ t.test('a worker that resumes after it lost its lease changes nothing', async t 
   const service = await startTestService(t)
   const loan = await ledgerLoan(service, 'approved')
   await control(service, 'PUT', '/faults', [
-    { kind: 'latency', ms: 1_500, times: 1, match: { on: 'writes', externalId: loan } },
+    { kind: 'latency', ms: 3_500, times: 1, match: { on: 'writes', externalId: loan } },
   ])
   const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
   await until(() => loseLease(service, id))
