@@ -39,7 +39,7 @@ t.test('a file can be discarded, and affects no other, until it is run', async t
   })
 
   t.test('a file that is running or has been run is not discarded', async t => {
-    await fault(service, { kind: 'latency', ms: 300, match: { on: 'writes' } })
+    await fault(service, { kind: 'latency', ms: 2_000, match: { on: 'writes' } })
     const { migration_id: id } = (
       await uploadCsv(service, 'loans', loansCsv(loanOf('E'), loanOf('F')))
     ).body

@@ -159,7 +159,7 @@ t.test('a stop does not wait for loans that a dry run has not started to check',
   const rows = Array.from({ length: 20 }, (_, i) => ({ loan_external_id: `S-${i}` }))
   await migrateCsv(service, 'loans', loansCsv(...rows.slice(0, 1)))
   const fault = faultsOf(ledger.controlUrl)
-  await fault.add({ kind: 'latency', ms: 200, match: { externalId: 'C-1', on: 'reads' } })
+  await fault.add({ kind: 'latency', ms: 1_000, match: { externalId: 'C-1', on: 'reads' } })
   const _migration_id = await startCsv(service, 'loans', loansCsv(...rows), { dry_run: true })
   await until(async () => (await fault.hits()) > 0)
   await worker.close()

@@ -81,12 +81,14 @@ t.test('one payment becomes one repayment, whatever the gateway column says', as
   })
 
   t.test('a repayment that a batch posts between the rows of two files is found', async t => {
-    await service.faults([{ kind: 'latency', ms: 300, match: { externalId: 'B', on: 'writes' } }])
+    // The batch’s posting waits for the rows of the first file until the second has started.
+    await service.faults([{ kind: 'latency', ms: 3_000, match: { externalId: 'B', on: 'writes' } }])
     const first = await started(service, repaymentsCsv(row('B', 'b-1'), row('B', 'b-2')))
     await until(async () => (await firstRulesHits(service)) > 0)
     const batch = pay(service, 'B', 'pay_b')
     await until(async () => (await service.payment('pay_b')).payment?.state === 'posting')
     const second = await started(service, repaymentsCsv(row('B', 'pay_b')))
+    await service.faults([])
     t.match(await ended(service, first), { done: 2 })
     t.match(await ended(service, second), { done: 1, failed: 0 })
     await batch

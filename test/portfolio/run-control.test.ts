@@ -94,7 +94,7 @@ t.test(
 
 t.test('repayments cannot start during the run that creates their loans', async t => {
   const { call, ledger } = service
-  await fault(ledger.controlUrl, { kind: 'latency', ms: 200, match: { on: 'writes' } })
+  await fault(ledger.controlUrl, { kind: 'latency', ms: 2_000, match: { on: 'writes' } })
   const { body: loans } = await uploadCsv(
     service,
     'loans',

@@ -24,7 +24,7 @@ const bytes = (event: object) => Buffer.from(JSON.stringify(event))
 const shared = await paymentService(t)
 
 t.test('a request returns the batch run that waits, or a new one while one is running', async t => {
-  const service = await paymentService(t)
+  const service = await paymentService(t, { LEDGER_TIMEOUT_MS: '30000' })
   await service.loan('L-1')
   await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), LENDER)
   await service.faults([{ kind: 'latency', ms: 4_000, match: { on: 'writes' } }])
