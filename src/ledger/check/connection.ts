@@ -53,15 +53,19 @@ function causeOf(error: Error): Cause {
   return causeOfConnection(reason) ?? NO_ANSWER
 }
 
+/** What is not the ledger's API answers so. A page with any other refusal comes from something in front of the ledger. */
+const AT_A_WRONG_ADDRESS = [400, 404, 405, 415]
+
 function causeIn({ status, body }: Received): Cause | undefined {
   if ([429, 502, 503, 504].includes(status)) return NOT_THE_LEDGER
   const isOfLedger = isOfLedgerShape(body)
   if (status === 500 && !isOfLedger) return SILENT
   if (status === 401 || codeOf(body) === 'error.msg.password.outdated')
     return causeOfRefusal(status, body)
-  return isOfLedger || (status === 200 && Array.isArray(body))
-    ? undefined
-    : causeOfRefusal(status, body)
+  if (isOfLedger || (status === 200 && Array.isArray(body))) return undefined
+  return status < 400 || AT_A_WRONG_ADDRESS.includes(status)
+    ? causeOfRefusal(status, body)
+    : NOT_THE_LEDGER
 }
 
 const CLOSED: Cause = {
@@ -80,7 +84,7 @@ const NOT_THE_LEDGER: Cause = {
   check: 'reachable',
   found: 'something answers, but not the ledger',
   remedy:
-    'look whether the ledger runs and has finished its start, and whether a proxy before it limits LoanOps',
+    'look whether the ledger runs and has finished its start, and whether a proxy before it limits or refuses LoanOps',
 }
 const SILENT: Cause = {
   check: 'api_path',

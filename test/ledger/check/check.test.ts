@@ -105,6 +105,26 @@ t.test('a call that does not get through is named by its setting; the rest is un
   }
 })
 
+t.test(
+  'a page with any status but those of a wrong address means that a proxy answers for the ledger',
+  async t => {
+    let status = 200
+    const page = createServer((_, response) => response.writeHead(status).end('<h1>no</h1>'))
+    await once(page.listen(0, '127.0.0.1'), 'listening')
+    t.teardown(() => page.close())
+    const { port } = page.address() as AddressInfo
+    const breaking = async (answered: number) => {
+      status = answered
+      const findings = await checked(`http://127.0.0.1:${port}/api/v1`)
+      return named(findings, 'breaks', 'differs')
+    }
+    for (const one of [403, 408, 429, 499, 503, 509, 522, 530])
+      t.same(await breaking(one), ['reachable breaks'], `${one}`)
+    for (const one of [200, 301, 400, 404, 405, 415])
+      t.same(await breaking(one), ['api_path breaks'], `${one}`)
+  },
+)
+
 t.test('a setting that the user may not read is unknown, never ok', async t => {
   const findings = await checked(await sandbox(t, 'no-permission=READ_CONFIGURATION'))
   t.same(named(findings, 'unknown'), [
