@@ -130,7 +130,9 @@ t.test('only a 400 about the id means that gateway A does not have the payment',
   )
   const a = open('gateway_a', `${url}/v1`, { patience: IMPATIENT })
   t.teardown(() => a.close())
-  await t.rejects(a.payment('pay_1', null), { message: 'it answered 400 (BAD_REQUEST_ERROR)' })
+  await t.rejects(a.payment('pay_1', null), {
+    message: 'it answered 400 (BAD_REQUEST_ERROR) to GET payments',
+  })
   for (description of ['The id provided does not exist', 'pay_1 is not a valid id'])
     t.equal(await a.payment('pay_1', null), undefined)
 })
@@ -245,7 +247,9 @@ t.test(
     await t.rejects(paymentsOf(a), { message: 'items is not a list' })
     const wrong = open('gateway_a', sandbox.urlA, { secret: 'another-secret' })
     t.teardown(() => wrong.close())
-    await t.rejects(paymentsOf(wrong), { message: 'it answered 401 (BAD_REQUEST_ERROR)' })
+    await t.rejects(paymentsOf(wrong), {
+      message: /^it answered 401 \(BAD_REQUEST_ERROR\) to /,
+    })
   },
 )
 

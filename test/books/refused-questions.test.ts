@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
-import { rowOfB } from '../support/books/odd-gateway.ts'
+import { itemOfA, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { serve } from '../support/http/serve.ts'
 import { startTestService } from '../support/service.ts'
@@ -42,7 +42,7 @@ t.test('a row about which gateway B refuses to say more does not end the fetch',
     status: 'completed',
     missed: 2,
     last_error:
-      /1 item could not be read.* e3 \(asked about it, it answered 400 \(order_too_old\)\)/,
+      /1 item could not be read.* e3 \(asked about it, it answered 400 \(order_too_old\) to GET orders\)/,
   })
   const { rows } = await sql<object>`
     select gateway_payment_id as id from core.statement order by id`.execute(service.db)
@@ -62,6 +62,37 @@ for (const [status, code] of [
     const service = await refusing(t, status, code)
     t.match(await service.fetch(), {
       status: 'failed',
-      last_error: `gateway B: it answered ${status} (${code})`,
+      last_error: `gateway B: it answered ${status} (${code}) to GET orders`,
     })
   })
+
+t.test(
+  'a list that gateway A refuses to an account keeps no payment from being fetched',
+  async t => {
+    for (const [refused, status] of [
+      ['settlements', 403],
+      ['disputes', 404],
+    ] as const) {
+      const url = await serve(t, (request, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway')
+        const from = searchParams.get('from')
+        if (pathname.startsWith(`/v1/${refused}`)) response.statusCode = status
+        const items =
+          pathname === '/v1/payments' ? [itemOfA(`pay_${from}`, { created_at: from })] : []
+        response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
+      })
+      const service = await startTestService(t, {
+        GATEWAY_A_API_URL: `${url}/v1`,
+        GATEWAY_A_API_KEY: 'key',
+        GATEWAY_A_API_SECRET: 'secret',
+        BACKFILL_CRON: '0 0 1 1 *',
+      })
+      const threeDays = { ...ALL_DAY, to: '2026-02-07T18:30:00Z' }
+      t.match(await fetchAll(service.call, 'gateway_a', threeDays), {
+        status: 'failed',
+        missed: 3,
+        last_error: `gateway A: it answered ${status} (BAD_REQUEST_ERROR) to GET ${refused}`,
+      })
+    }
+  },
+)

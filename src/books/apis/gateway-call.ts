@@ -91,7 +91,7 @@ export function openGatewayCaller(
     const request = { origin, method, path: pathname + path, headers, body: body ?? null }
     return withTimeLimit(
       timeoutMs,
-      signal => callOnce(agent, { ...request, signal }),
+      signal => callOnce(agent, { ...request, signal }, nameOf({ method, path })),
       stopping.signal,
     )
   }
@@ -124,6 +124,7 @@ type GatewayRequest = Dispatcher.RequestOptions & {
 async function callOnce(
   agent: Dispatcher,
   { headers, signal, ...call }: GatewayRequest,
+  name: string,
 ): Promise<unknown> {
   const sent = agent.request({
     ...call,
@@ -145,7 +146,7 @@ async function callOnce(
     throw new GatewayUnavailable(`it answered ${status}`, {
       retryAfterMs: retryAfterOf(response.headers),
     })
-  if (status !== 200) throw new GatewayRefused(status, codeOf(text), isAboutId(text))
+  if (status !== 200) throw new GatewayRefused(status, codeOf(text), isAboutId(text), name)
   return jsonOf(text)
 }
 
@@ -158,7 +159,9 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The trace has only the resource in the path: the rest are ids. */
+/** Only the resource in the path: the rest are ids. */
+const nameOf = ({ method, path }: GatewayCall) => `${method} ${path.split(/[/?]/)[1]}`
+
 function traceGatewayCall(
   trace: Trace | undefined,
   call: GatewayCall,
@@ -166,9 +169,8 @@ function traceGatewayCall(
   once: (call: GatewayCall) => Promise<unknown>,
 ): Promise<unknown> {
   if (trace === undefined) return once(call)
-  const [, resource = ''] = call.path.split(/[/?]/)
   const attributes = { 'http.request.method': call.method, 'server.address': hostname }
-  const name = `gateway ${call.method} ${resource}`
+  const name = `gateway ${nameOf(call)}`
   return trace.span({ name, isCall: true, attributes }, () => once(call))
 }
 

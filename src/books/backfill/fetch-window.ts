@@ -5,6 +5,7 @@ import type {
   SettlementPage,
   Window,
 } from '../../payments/gateways/gateway-api.ts'
+import { GatewayRefused } from '../../payments/gateways/items/gateway-errors.ts'
 import { fetchAhead } from './fetch-ahead.ts'
 
 /** At most this much is read again after a crash. No gateway gives more than 30 days at once. */
@@ -43,17 +44,36 @@ export async function fetchWindow(
     }
 }
 
+/** @throws what the gateway refused, once all else was read: an account may be refused its settlements or disputes */
 async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
+  let refusal: GatewayRefused | undefined
   for (const part of partsOf(window)) {
-    for await (const page of api.pages(part)) {
-      yield { kind: 'page', page }
-      const { payouts: settlements = [] } = page
-      if (settlements.length > 0)
-        yield { kind: 'settlements', page: { settlements, unreadable: [] } }
-    }
-    for await (const page of api.settled(part)) yield { kind: 'settlements', page }
-    yield { kind: 'end', part }
+    let hasPayments = false
+    for (const steps of [pagesOf(api, part), settledOf(api, part)])
+      try {
+        for await (const step of steps) {
+          hasPayments = true
+          yield step
+        }
+      } catch (error) {
+        if (!(hasPayments && error instanceof GatewayRefused)) throw error
+        refusal ??= error
+      }
+    if (refusal === undefined) yield { kind: 'end', part }
   }
+  if (refusal !== undefined) throw refusal
+}
+
+async function* pagesOf(api: GatewayApi, part: Window): AsyncGenerator<Step> {
+  for await (const page of api.pages(part)) {
+    yield { kind: 'page', page }
+    const { payouts: settlements = [] } = page
+    if (settlements.length > 0) yield { kind: 'settlements', page: { settlements, unreadable: [] } }
+  }
+}
+
+async function* settledOf(api: GatewayApi, part: Window): AsyncGenerator<Step> {
+  for await (const page of api.settled(part)) yield { kind: 'settlements', page }
 }
 
 function groupsOf(steps: Step[]): [Step, ...Step[]][] {

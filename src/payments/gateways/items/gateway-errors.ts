@@ -3,9 +3,11 @@ export class GatewayRefused extends Error {
   readonly code: string | undefined
   /** False if the refusal gives another reason than the id, such as the account or our address. */
   readonly isAboutId: boolean
-  /** @param code the gateway's own constant; its message may repeat what was sent */
-  constructor(status: number, code: string | undefined, isAboutId = true) {
-    super(`it answered ${status}${code === undefined ? '' : ` (${code})`}`)
+  /** @param code the gateway's own constant; its message may repeat what was sent @param call what was asked, without ids */
+  constructor(status: number, code?: string, isAboutId = true, call?: string) {
+    super(
+      `it answered ${status}${code === undefined ? '' : ` (${code})`}${call === undefined ? '' : ` to ${call}`}`,
+    )
     this.status = status
     this.code = code
     this.isAboutId = isAboutId
