@@ -6,8 +6,8 @@ import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { uploadStatement } from '../support/books/statements.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-const settlementAt = async ({ call }: TestService) =>
-  (await call('GET', '/api/settlements?utr=PGI45345')).body.settlements
+const settlementAt = async ({ call }: TestService, utr = 'PGI45345') =>
+  (await call('GET', `/api/settlements?utr=${utr}`)).body.settlements
 
 /** Gateway B's API, whose rows are flat as in its versions before 2026-01-01. */
 async function settled(t: Test, rows: object[], listedAt = '/pg/settlement/recon') {
@@ -239,3 +239,28 @@ t.test(
     t.match(await settlementAt(service), [{ paid_out: '963.90', adds_up: true }])
   },
 )
+
+t.test('reports with two sections may be joined, each with its settlements', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const upload = (lines: string[]) =>
+    uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', lines.join('\n'))
+  const next = REPORT.map(line =>
+    line.replaceAll('45345', '45346').replace(/^1,|(?<=PGI45346,)1,/g, '2,'),
+  )
+  const { status, body } = await upload([...REPORT, ...next])
+  t.match({ status, body }, { status: 201, body: { rows: 4, valid_rows: 4, errors: [] } })
+  t.match(await settlementAt(service), [{ settlement_id: '45345', off_by: '1000.00' }])
+  t.match(await settlementAt(service, 'PGI45346'), [{ settlement_id: '45346', off_by: '1000.00' }])
+
+  const others = next.with(2, `Remark,${EVENTS}`)
+  t.match((await upload([...REPORT, ...others])).body, {
+    detail: /^Line 8: the header of another file, .* one by one/,
+  })
+})
+
+t.test('a report that ends after its section of settlements says so', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await uploadStatement(service.url, path, `${REPORT.slice(0, 2).join('\n')}\n`)
+  t.match(body, { detail: /^The file has only the report’s section of settlements: / })
+})

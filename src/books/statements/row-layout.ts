@@ -5,6 +5,7 @@ import { placeholder } from '../../csv/made-up-values.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
 import type { CsvRow } from '../../csv/reading/header.ts'
 import { type RowShape, rowFitter } from '../../csv/reading/row-fit.ts'
+import { noRows, otherHeader, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
@@ -22,10 +23,14 @@ const PATTERNS = {
   currency: /^([a-z]{3})?$/i,
 }
 
+const ONLY_BEFORE =
+  'The file has only the report’s section of settlements: upload it with the section of payments and its header below'
+
 /** The meaning of the columns of a file; a report with two sections has two headers. */
 export function rowLayout(place: Place) {
   let layout: ReportLayout
   let delimiter = ''
+  const sections = sectionReader()
   const summary = summaryReader()
   const ignored: string[] = []
   const numbered = partNumbers()
@@ -34,20 +39,22 @@ export function rowLayout(place: Place) {
     ignored,
     header(header: CsvRow, separator: string) {
       delimiter = separator
-      use(recogniseHeader(header, place))
+      enter(recogniseHeader(header, place), header)
     },
     shape: () => shapeOf(layout, delimiter),
     /** Whether the row belongs to a section before the payments. */
     isBefore(row: CsvRow): boolean {
-      if (!layout.format.isSummary) return false
+      const before = sections.beforePayments(row)
+      if (before === undefined) return false
       const next = recognise(row.cells, place)
-      if (next !== undefined) use(next)
-      else summary.note(layout.format, fieldsIn(row.cells), row, shapeOf(layout, delimiter))
+      if (next !== undefined) enter(next, row)
+      else summary.note(before.format, fieldsIn(row.cells, before), row, shapeOf(before, delimiter))
       return true
     },
+    noRows: sections.noRows,
     /** What the rows before the payments state as paid out, each once. */
     takePayouts: () => summary.payouts.splice(0),
-    fieldsIn,
+    fieldsIn: (cells: string[]) => fieldsIn(cells, layout),
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
       toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
@@ -63,15 +70,39 @@ export function rowLayout(place: Place) {
     },
   }
 
-  function use(found: ReportLayout) {
-    layout = found
-    ignored.push(...found.ignored)
+  function enter(found: ReportLayout, header: CsvRow) {
+    sections.enter(found, header)
+    if (!found.format.isSummary) layout = found
+    ignored.push(...found.ignored.filter(name => !ignored.includes(name)))
   }
+}
 
-  function fieldsIn(cells: string[]): Record<string, string> {
-    const { '': _, ...fields } = fieldsOf(layout.fields, cells.map(unescapeFormula))
-    return plainFields(layout.format, fields)
+/** Each of several reports that were joined begins with its section before the payments. */
+function sectionReader() {
+  let before: ReportLayout | undefined
+  let isBefore = false
+  let columns: string | undefined
+  let fileOfLast = 0
+  return {
+    enter(found: ReportLayout, { line }: CsvRow) {
+      isBefore = found.format.isSummary === true
+      if (isBefore) before = found
+      else if (columns !== undefined && columns !== found.fields.join()) throw otherHeader(line)
+      else columns = found.fields.join()
+    },
+    /** The section of the row, if it comes before the payments. */
+    beforePayments({ file = 0 }: CsvRow): ReportLayout | undefined {
+      if (file !== fileOfLast) isBefore = before !== undefined
+      fileOfLast = file
+      return isBefore ? before : undefined
+    },
+    noRows: () => (isBefore ? new UnreadableFile(ONLY_BEFORE) : noRows()),
   }
+}
+
+function fieldsIn(cells: string[], { fields: columns, format }: ReportLayout) {
+  const { '': _, ...fields } = fieldsOf(columns, cells.map(unescapeFormula))
+  return plainFields(format, fields)
 }
 
 function shapeOf(layout: ReportLayout, delimiter: string): RowShape {

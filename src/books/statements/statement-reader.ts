@@ -44,6 +44,7 @@ export function statementReader(place: Place, { withStatuses, save }: Use) {
 
   return {
     result,
+    noRows: layout.noRows,
     async header(header: CsvRow, separator: string) {
       layout.header(header, separator)
     },

@@ -5,7 +5,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import { rowCounts } from '../../csv/file-schemas.ts'
 import { decode } from '../../csv/reading/decode.ts'
 import { readCsv } from '../../csv/reading/read-csv.ts'
-import { afterTaking, noRows, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
+import { afterTaking, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
@@ -62,7 +62,7 @@ export async function uploadStatement(
     )
   }
   const { rows, valid, days, refused, errors, ignored } = read.result
-  if (rows === 0) throw noRows()
+  if (rows === 0) throw read.noRows()
   if (valid === 0) throw noneValid(errors)
   const counts = { rows, valid_rows: valid, invalid_rows: rows - valid }
   const sha256 = file.sha256()

@@ -1,6 +1,6 @@
 import { withoutEmptyEnd } from '../fields.ts'
 import { type CsvRow, plainName } from './header.ts'
-import { UnreadableFile } from './unreadable-file.ts'
+import { otherHeader } from './unreadable-file.ts'
 
 export type CsvReader<Row> = {
   header(header: CsvRow, delimiter: string): Promise<void>
@@ -74,7 +74,5 @@ function isHeaderOf(names: string[], { line, cells: [first = '', ...others] }: C
   const filled = cells.filter(cell => cell !== '')
   const common = filled.filter(cell => names.includes(cell)).length
   if (common < MIN_NAMES || common < filled.length / 2) return false
-  throw new UnreadableFile(
-    `Line ${line}: the header of another file, whose columns are others or in another order: upload the files one by one`,
-  )
+  throw otherHeader(line)
 }

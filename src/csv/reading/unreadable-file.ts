@@ -24,3 +24,8 @@ export async function afterTaking(
 }
 
 export const noRows = () => new UnreadableFile('The file has no rows below its header')
+
+export const otherHeader = (line: number) =>
+  new UnreadableFile(
+    `Line ${line}: the header of another file, whose columns are others or in another order: upload the files one by one`,
+  )
