@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Row } from '../row.ts'
-import { applyFile, type Waiting } from './apply-file.ts'
+import { applyFiles, type Waiting } from './apply-files.ts'
 import { tableFiles } from './sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
 
@@ -15,7 +15,7 @@ export async function migrateTables(db: Database, waiting: Waiting): Promise<str
   const applied = await appliedFiles(db)
   refuseEdited(applied)
   const missing = tableFiles().filter(file => !applied.has(file.name))
-  for (const file of missing) await applyFile(db, file, waiting)
+  for (const file of missing) await applyFiles(db, [file], waiting)
   return missing.map(file => file.name)
 }
 

@@ -6,7 +6,7 @@ import { LOCKS } from '../locks.ts'
 import { poolConfig } from '../pool/pool-config.ts'
 import { requireWritable } from '../require-writable.ts'
 import { whenUp } from '../when-up.ts'
-import { applyFile, type Waiting } from './apply-file.ts'
+import { applyFiles, type Waiting } from './apply-files.ts'
 import { appliedFiles, migrateTables } from './migrate-tables.ts'
 import { type Migrated, readAccess } from './migration-report.ts'
 import { tableFiles, viewFiles } from './sql-files.ts'
@@ -93,10 +93,9 @@ async function migrateQueues(url: string, queues: QueueDeclaration[]) {
 }
 
 async function rebuildViews(db: Database, waiting: Waiting) {
-  for (const file of viewFiles())
-    await applyFile(db, file, waiting, trx =>
-      sql`
-        insert into loanops.views_applied (name, sha256) values (${file.name}, ${file.sha256})
-        on conflict do nothing`.execute(trx),
-    )
+  await applyFiles(db, viewFiles(), waiting, (trx, { name, sha256 }) =>
+    sql`
+      insert into loanops.views_applied (name, sha256) values (${name}, ${sha256})
+      on conflict do nothing`.execute(trx),
+  )
 }

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
+import { sql } from 'kysely'
 import t from 'tap'
 import { migrate } from '../../../src/database/migrate/migrate.ts'
 import { allQueues } from '../../../src/worker.ts'
+import { copiedMigrate } from '../../support/database/copied-migrate.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { connected } from '../../support/database/separate-postgres.ts'
 import { untilSessionsWait } from '../../support/database/sessions.ts'
@@ -63,3 +66,30 @@ t.test('a reader that waits for a migrate that waits for it is not ended', async
   await reader.query('rollback')
   await t.resolves(migrating)
 })
+
+t.test(
+  'the previous version finds no new view while migrate waits for the reader of another',
+  async t => {
+    const { db, ownerUrl } = await freshDatabase(t)
+    const newer = await copiedMigrate(t.testdir({}), migrations => {
+      // Views come in the order of their files' names.
+      appendFileSync(
+        `${migrations}/views/accounts.sql`,
+        'create or replace view ops.early as select 1 as number',
+      )
+    })
+    const hasEarly = async () => {
+      const { rows } = await sql<{ name: string | null }>`
+      select to_regclass('ops.early')::text as name`.execute(db)
+      return rows[0]?.name === 'ops.early'
+    }
+    const reader = await connected(t, ownerUrl)
+    await reader.query('begin; select from ops.queue')
+    const migrating = newer.migrate(ownerUrl, allQueues)
+    await untilSessionsWait(db, { name: 'loanops-migrate' })
+    t.notOk(await hasEarly(), 'views are new together')
+    await reader.query('rollback')
+    await migrating
+    t.ok(await hasEarly())
+  },
+)

@@ -10,10 +10,12 @@ import type { SqlFile } from './sql-files.ts'
  * second, and would then also end the reader.
  */
 const LOCK_TIMEOUT_MS = 500
-/** The readers that queued run meanwhile. */
-const RETRY_EVERY_MS = 500
-const TRIES_UNTIL_SAID = 10
+/** The readers that queued run meanwhile; all views together may have kept them waiting for seconds. */
+const RETRY_EVERY_MS = 2_000
+const TRIES_UNTIL_SAID = 4
 const ASK_EVERY_MS = 50
+/** On a busy machine, the last of the files is reached only after some seconds. */
+const ASK_WITHIN_MS = 10_000
 
 export type Waiting = {
   url: string
@@ -21,25 +23,36 @@ export type Waiting = {
   stopping?: AbortSignal | undefined
 }
 
-/** Tries until no lock is in its way, and says who holds them if that takes long. */
-export async function applyFile(
+/**
+ * Applies the files in one transaction: the processes that work meanwhile find all of them, or none. Tries until no lock
+ * is in its way, and says who holds them if that takes long.
+ */
+export async function applyFiles(
   db: Database,
-  { name, text, sha256 }: SqlFile,
+  files: SqlFile[],
   { url, stopping }: Waiting,
-  also?: (trx: Trx) => Promise<unknown>,
+  also?: (trx: Trx, file: SqlFile) => Promise<unknown>,
 ): Promise<void> {
   let tries = 0
+  let current: string | undefined
   const apply = () =>
     db.transaction().execute(async trx => {
-      await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS};\n${text}`).execute(trx)
-      await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
-        on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
-      await also?.(trx)
+      await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
+      for (const file of files) {
+        const { name, text, sha256 } = file
+        current = name
+        await sql.raw(text).execute(trx)
+        await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
+          on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(
+          trx,
+        )
+        await also?.(trx, file)
+      }
     })
   const attempt = async () => {
     tries += 1
     if (tries % TRIES_UNTIL_SAID > 0) return apply()
-    await whileSaying(name, { db, url }, apply)
+    await whileSaying(() => current, { db, url }, apply)
   }
   await retry(attempt, {
     withinMs: Number.POSITIVE_INFINITY,
@@ -49,9 +62,9 @@ export async function applyFile(
   })
 }
 
-/** Says who holds the locks that `work` waits for. */
+/** Says who holds the locks that `work` waits for. @param fileOf the file that it is at */
 async function whileSaying(
-  file: string,
+  fileOf: () => string | undefined,
   { db, url }: { db: Database; url: string },
   work: () => Promise<void>,
 ): Promise<void> {
@@ -67,10 +80,11 @@ async function whileSaying(
   const saying = retry(
     async () => {
       const holders = await holdersOf(other, pid)
-      if (holders.length > 0) log.warn({ file, holders }, 'waiting for other sessions to end')
+      if (holders.length > 0)
+        log.warn({ file: fileOf(), holders }, 'waiting for other sessions to end')
       else if (!isOver) throw new Error('nobody yet')
     },
-    { withinMs: 2 * LOCK_TIMEOUT_MS, everyMs: ASK_EVERY_MS, mayPass: () => !isOver },
+    { withinMs: ASK_WITHIN_MS, everyMs: ASK_EVERY_MS, mayPass: () => !isOver },
   ).catch(() => undefined)
   await Promise.all([working, saying]).finally(() => other.destroy())
 }
