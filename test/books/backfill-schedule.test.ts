@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { backfillQueue } from '../../src/books/backfill/queue.ts'
 import { requestScheduled } from '../../src/books/backfill/request-backfill.ts'
+import { newId } from '../../src/ids.ts'
 import { fetchAll, fetched, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { type PaymentService, paymentService } from '../support/payments/payments.ts'
 import { wake } from '../support/queue/wake.ts'
@@ -143,6 +144,28 @@ t.test('wrong credentials end the fetch, and no message repeats them', async t =
     t.match(run, { status: 'failed', last_error: /answered 401/ })
     t.notMatch(JSON.stringify(run), /wrong-secret/)
   }
+})
+
+t.test('fetches that somebody asks for do not put off the scheduled one', async t => {
+  const { service } = await withGatewayA(t)
+  const { db, config } = service
+  await db.transaction().execute(async trx => {
+    for (const id of [newId(), newId()])
+      await sql`
+        insert into core.backfill (id, trigger, gateway, account, window_from, window_to, fetch_from, done_until)
+        values (${id}, 'request', 'gateway_a', '', ${ago(2)}, ${ago(1)}, ${ago(2)}, ${ago(2)})`.execute(
+        trx,
+      )
+    await requestScheduled(trx, config.gatewayAccounts)
+  })
+  await wake(db, backfillQueue)
+  await until(async () => {
+    const { rows } = await sql`select from core.backfill where ended_at is null`.execute(db)
+    return rows.length === 0
+  }, 'all fetches end')
+  const { rows } = await sql<{ trigger: string }>`
+    select trigger from core.backfill order by started_at`.execute(db)
+  t.same(rows, [{ trigger: 'schedule' }, { trigger: 'request' }, { trigger: 'request' }])
 })
 
 t.test('a second fetch of a source waits for the first one', async t => {

@@ -35,7 +35,8 @@ export function claimBackfill(
               select from core.backfill
                where gateway = ${account.gateway} and account = ${nameOf(account)} and status = 'running'
                  and claimed_until >= now())
-          order by attempt = 0, id
+          -- Only a scheduled fetch finds new webhooks that were lost; others may be many, and take hours.
+          order by attempt = 0, trigger <> 'schedule', id
           limit 1)
       returning id, attempt as number, lender, fetch_from as "fetchFrom", done_until as "doneUntil",
                 greatest(fetch_from, least(window_to, now())) as "fetchTo", fetched_before::integer as fetched`.execute(
