@@ -8,15 +8,9 @@ import {
   newName,
   writesOn,
 } from '../../support/ledger/loans.ts'
-import {
-  containerBody,
-  type Interference,
-  ledgerBody,
-  startProxy,
-} from '../../support/ledger/proxy.ts'
+import { containerBody, type Interference, ledgerBody } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
-import { startTestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 type Case = Omit<Interference, 'of' | 'on'> & {
@@ -99,20 +93,21 @@ const CASES: Case[] = [
 const { proxy, service } = await throughProxy(t)
 
 t.test('an answer that is not the ledger’s own decision on an operation never ends it', async t => {
-  const proxy = await startProxy(t)
-  const changes = { LEDGER_URL: proxy.url, LEDGER_TIMEOUT_MS: '1000', LEDGER_CONCURRENCY: '8' }
-  const service = await startTestService(t, changes)
-  const { call } = service
-  proxy.target = service.ledger.url
+  const LEDGER_CONCURRENCY = '8'
+  const patient = await throughProxy(t, { LEDGER_CONCURRENCY, LEDGER_TIMEOUT_MS: '60000' })
+  const impatient = await throughProxy(t, { LEDGER_CONCURRENCY, LEDGER_TIMEOUT_MS: '1000' })
   // More at once would fail often enough in a row to open the circuit breaker.
   t.jobs = 3
 
   for (const { what, outcome, waitingFor, newKey = false, ...interference } of CASES) {
     t.test(`after ${what} the operation waits for ${waitingFor} and is applied once`, async t => {
+      const { proxy, service } = interference.hangs ? impatient : patient
+      const { call } = service
       const loan = await ledgerLoan(service, 'approved')
       const fault: Interference = { of: loan, on: 'writes', ...interference }
       // If the ledger applied it, the next look must not find it before we have seen the wait.
-      const blind: Interference = { of: loan, on: 'reads', status: 500, body: '' }
+      const { promise: after, resolve: letGo } = Promise.withResolvers<void>()
+      const blind: Interference = { of: loan, on: 'reads', after }
       proxy.interferences.push(fault, ...(interference.afterwards ? [blind] : []))
       const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
       const first = await until(async () => (await attemptsOf(service, id))[0])
@@ -121,6 +116,7 @@ t.test('an answer that is not the ledger’s own decision on an operation never 
       t.match(waiting, { status: 'processing', waiting_for: waitingFor, last_error: String })
 
       proxy.interferences = proxy.interferences.filter(one => one !== fault && one !== blind)
+      letGo()
       if (waitingFor === 'ledger_credentials') {
         t.ok(Date.parse(waiting.next_try_at) > Date.now() + 50_000, 'tried again once a minute')
         await hurry(service, id)
