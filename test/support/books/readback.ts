@@ -15,6 +15,8 @@ export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.
   await service.loan('L-1')
   for (const id of ids) await sendPayment(service, id)
   await service.batch()
+  // A batch ends without an answer that comes too late.
+  for (const id of ids) await service.ended(id)
   return withReadback(service)
 }
 
