@@ -64,8 +64,9 @@ const rounded: Damage = {
 const MONTH = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec'
 const DATE = new RegExp(`^(\\d{1,2}-(${MONTH})(-\\d\\d)?|(${MONTH})-\\d\\d)$`)
 const dated: Damage = { of: cell => DATE.test(cell), what: 'is a date' }
+const marked: Damage = { of: cell => APOSTROPHE.test(cell), what: 'begins with an apostrophe' }
 const asNumber: Damage[] = [
-  { of: cell => APOSTROPHE.test(cell), what: 'begins with an apostrophe' },
+  marked,
   { of: cell => GROUPED.test(bare(cell)), what: 'has separators between its digits' },
   { of: cell => DECIMAL.test(bare(cell)), what: 'has a decimal point' },
 ]
@@ -96,7 +97,7 @@ const notIssued: Damage[] = [
 
 const ids = [shortened, rounded, dated, ...asNumber, ...spaced, respelled, mixed]
 const DAMAGES: Record<keyof IdColumns, Damage[]> = {
-  externalIds: [shortened, rounded],
+  externalIds: [shortened, rounded, marked],
   telephones: [shortened, dated, ...asNumber],
   ownIds: [shortened, rounded, ...asNumber, ...spaced],
   ids,

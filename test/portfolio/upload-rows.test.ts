@@ -166,6 +166,19 @@ t.test('a number made of an id, UTR, reference or telephone number is an error',
   )
 })
 
+t.test('an external id is an error with an apostrophe before its first digit only', async t => {
+  const ids = { loan_external_id: "'0012", client_external_id: '’5001' }
+  const why = `begins with an apostrophe: ${REMEDY}`
+  const others = { loan_external_id: "'A-1", client_external_id: "O'1" }
+  const { body } = await uploadCsv(service, 'loans', loansCsv(ids, others))
+  const reason = `client_external_id ${why}; loan_external_id ${why}`
+  t.same(body.errors, [{ line: 2, reason }])
+  const { loan_external_id } = ids
+  const repayments = (await uploadCsv(service, 'repayments', repaymentsCsv({ loan_external_id })))
+    .body
+  t.same(repayments.errors, [{ line: 2, reason: `loan_external_id ${why}` }])
+})
+
 t.test(
   'a word such as NA is an error as an id, a number or an address, and accepted as a name',
   async t => {
