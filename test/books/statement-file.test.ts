@@ -172,28 +172,35 @@ t.test('ids or UTRs of 16 digits that all end in 0 are errors of their rows', as
   ])
 })
 
-t.test('more than two decimals, even zeros, are an error of every amount', async t => {
-  const rest = 'INR,captured,2026-03-05T10:00:00Z'
-  const rows = [`pay_1,500.000,${rest},,,,,`, `pay_2,500.00,${rest},5.000,0.9000,,,`]
-  const path = 'gateway_b/statement?lender=LENDER_02'
-  const { body } = await upload(
-    service.url,
-    path,
-    [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
-  )
-  t.same(body.errors, [
-    {
-      line: 2,
-      reason:
-        'amount must be a number above 0 with at most 13 digits before the point and two after it',
-    },
-    {
-      line: 3,
-      reason:
-        'fee must be a number with at most 13 digits before the point and two after it; tax must be a number with at most 13 digits before the point and two after it',
-    },
-  ])
-})
+const PLAINLY =
+  'without a currency, with at most 13 digits before the point and two after it, and with separators only if it has a point'
+
+t.test(
+  'an amount with more than two decimals, a currency or separators alone is an error',
+  async t => {
+    const rest = 'INR,captured,2026-03-05T10:00:00Z'
+    const rows = [
+      `pay_1,500.000,${rest},,,,,`,
+      `pay_2,500.00,${rest},5.000,0.9000,,,`,
+      `pay_3,"1,000",${rest},,,,,`,
+      `pay_4,₹1000,${rest},,,,,`,
+      `pay_5,"1,000.00",${rest},,,,,`,
+    ]
+    const path = 'gateway_b/statement?lender=LENDER_02'
+    const { body } = await upload(
+      service.url,
+      path,
+      [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
+    )
+    const reason = `amount must be a number above 0 ${PLAINLY}`
+    t.same(body.errors, [
+      { line: 2, reason },
+      { line: 3, reason: `fee must be a number ${PLAINLY}; tax must be a number ${PLAINLY}` },
+      { line: 4, reason },
+      { line: 5, reason },
+    ])
+  },
+)
 
 t.test(
   'empty rows and columns of a statement are no data, and made-up values are errors',

@@ -14,17 +14,20 @@ import { filled, type Said, type Settled } from '../../payments/gateways/report-
 const BEYOND = 10 ** 13
 const isAmount = (text: string) => isNumber(text, 'amount') && Number(text) < BEYOND
 
+const PLAINLY =
+  'without a currency, with at most 13 digits before the point and two after it, and with separators only if it has a point'
+
 setKind('FileMoney', text => isAmount(text) && Number(text) > 0)
 const Money = Type.Unsafe<string>({
   [Kind]: 'FileMoney',
   type: 'string',
-  description: 'a number above 0 with at most 13 digits before the point and two after it',
+  description: `a number above 0 ${PLAINLY}`,
 })
 setKind('FileCharge', text => isAmount(text.replace(/^-/, '')))
 const Charge = Type.Unsafe<string>({
   [Kind]: 'FileCharge',
   type: 'string',
-  description: 'a number with at most 13 digits before the point and two after it',
+  description: `a number ${PLAINLY}`,
 })
 const SettlementId = IssuedId('setl_29QQoUBi66xm2f')
 const Utr = Text(200, '500000000001')
