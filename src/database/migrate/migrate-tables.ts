@@ -8,6 +8,24 @@ import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
 /** The files with lower numbers make the tables; a database may have recorded them under the names in SQUASHED_FILES. */
 const FIRST_CHANGE = '100'
 
+/**
+ * A session keeps what a function in PL/pgSQL has parsed, and fails once the rows in it have a new column. It parses it
+ * again after the function was altered, if only to what it is.
+ */
+const PARSE_AGAIN = `do $$
+declare
+  f record;
+begin
+  for f in select p.oid::regprocedure as name, p.procost as cost
+             from pg_proc p join pg_language l on l.oid = p.prolang
+            where l.lanname = 'plpgsql' and p.pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops')
+              -- People may have made some of their own.
+              and pg_has_role(p.proowner, 'usage') loop
+    execute format('alter function %s cost %s', f.name, f.cost);
+  end loop;
+end
+$$`
+
 /** @returns the files that it ran */
 export async function migrateTables(db: Database, waiting: Waiting): Promise<string[]> {
   await makeRecords(db)
@@ -15,7 +33,8 @@ export async function migrateTables(db: Database, waiting: Waiting): Promise<str
   const applied = await appliedFiles(db)
   refuseEdited(applied)
   const missing = tableFiles().filter(file => !applied.has(file.name))
-  for (const file of missing) await applyFiles(db, [file], waiting)
+  for (const file of missing)
+    await applyFiles(db, [file], waiting, trx => sql.raw(PARSE_AGAIN).execute(trx))
   return missing.map(file => file.name)
 }
 
