@@ -56,10 +56,17 @@ t.test('a process without a database stops calling before its lease ends', async
   const [only] = slots as [Slots]
   hang(only, 'live')
   await until(async () => running.live === 1)
+  const stopped = Promise.withResolvers<Date>()
+  const { resize } = only
+  only.resize = share => {
+    resize(share)
+    if (share.total === 0) stopped.resolve(new Date())
+  }
   await sql`alter table loanops.ledger_share rename to elsewhere`.execute(db)
-  await until(async () => only.free('live') === 0, 'it takes no more')
+  const at = await stopped.promise
+  t.equal(only.free('live'), 0)
   const { rows } = await sql<{ isOver: boolean }>`
-    select leased_until < now() as "isOver" from loanops.elsewhere`.execute(db)
+    select leased_until < ${at} as "isOver" from loanops.elsewhere`.execute(db)
   t.same(rows, [{ isOver: false }])
   await sql`alter table loanops.elsewhere rename to ledger_share`.execute(db)
   await until(async () => only.free('live') > 0, 'it goes on')
