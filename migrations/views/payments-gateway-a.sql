@@ -48,7 +48,8 @@ create or replace function base.gateway_a_hints_beside(payload jsonb) returns js
     'subscription_id', base.text_of(payload #> '{subscription,entity,id}'),
     'subscription_notes', base.tags_of(payload #> '{subscription,entity,notes}'),
     'virtual_account', coalesce(base.text_of(payload #> '{virtual_account,entity,id}'),
-      base.text_of(payload #> '{bank_transfer,entity,virtual_account_id}')),
+      base.text_of(payload #> '{bank_transfer,entity,virtual_account_id}'),
+      base.text_of(payload #> '{upi_transfer,entity,virtual_account_id}')),
     'virtual_account_notes', base.tags_of(payload #> '{virtual_account,entity,notes}'),
     -- A virtual account may have two receivers: a bank account and a UPI address.
     'account_number', base.text_of(jsonb_path_query_first(payload, '$.virtual_account.entity.receivers[*].account_number')),

@@ -53,10 +53,13 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     refundsOf: payment => refundsOf(payment, collection),
     ...reversalsOfA(find, () => collection('/disputes?')),
     order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
-    transfer: async ({ id, statusFields }) =>
-      statusFields.method === 'bank_transfer'
-        ? findIfAny(`${paymentPath(id)}/bank_transfer`)
-        : undefined,
+    async transfer({ id, orderId, statusFields: { method } }) {
+      if (method === 'bank_transfer') return findIfAny(`${paymentPath(id)}/bank_transfer`)
+      // A payment to an account's UPI address looks like any other without an order, of which there is no transfer.
+      return method === 'upi' && orderId === null
+        ? found(get(`${paymentPath(id)}/upi_transfer`), ({ status }) => status !== 401)
+        : undefined
+    },
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`

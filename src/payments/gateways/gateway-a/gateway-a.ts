@@ -1,7 +1,19 @@
 import type { Gateway } from '../gateway.ts'
+import { at, isObject } from '../items/exact-json.ts'
 import { readsOfA } from './api.ts'
 import { gatewayAPayments, gatewayASettlements } from './reports.ts'
 import { rulesOfA } from './webhook-rules.ts'
+
+/** As in the webhook of the same transfer. */
+function partsOfTransfer(transfer: unknown) {
+  const name = at(transfer, 'entity')
+  if (name !== 'bank_transfer' && name !== 'upi_transfer') return {}
+  const account = at(transfer, 'virtual_account')
+  return {
+    [name]: { entity: transfer },
+    ...(isObject(account) ? { virtual_account: { entity: account } } : {}),
+  }
+}
 
 export const gatewayA = {
   name: 'gateway_a',
@@ -32,7 +44,7 @@ export const gatewayA = {
         ...(payment === undefined ? {} : { payment: { entity: payment } }),
         [kind]: { entity: item },
         ...(order === undefined ? {} : { order: { entity: order } }),
-        ...(transfer === undefined ? {} : { bank_transfer: { entity: transfer } }),
+        ...partsOfTransfer(transfer),
       },
     }),
   },
