@@ -9,6 +9,8 @@ export type FileKind = {
   type: string
   columns: CsvColumn[]
   ids: string[]
+  /** The columns that our own export of the kind adds. */
+  ignored?: RegExp
 }
 
 /** A kind of file that has these columns only. */

@@ -2,11 +2,13 @@ import { trimmed } from '../text/trimmed.ts'
 
 export type CsvFields = Record<string, string>
 
+/** A column without a name is ignored. */
 export function fieldsOf(columns: string[], cells: string[]): CsvFields {
   const fields: CsvFields = {}
   for (let i = 0; i < columns.length; i++) {
-    const cell = trimmed(cells[i] ?? '')
-    if (cell) fields[columns[i] as string] = cell
+    const name = columns[i]
+    const cell = name ? trimmed(cells[i] ?? '') : ''
+    if (name && cell) fields[name] = cell
   }
   return fields
 }

@@ -49,6 +49,28 @@ t.test('a file is uploaded in the console, and its invalid rows are named', asyn
   )
 })
 
+t.test('an export of references can be uploaded as it is', async t => {
+  const service = await startWithConsole(t)
+  const { operator, db } = service
+  const send = (text: string) =>
+    sendFile(service, { page: PATH, path: `${PATH}/upload` }, {}, new File([text], 'r.csv'))
+  const stored = async () =>
+    (
+      await sql`select gateway, kind, value, external_loan_id, valid_from::text, valid_until::text from ops.reference order by value`.execute(
+        db,
+      )
+    ).rows
+  const header = 'gateway,kind,value,external_loan_id,valid_from,valid_until'
+  const rows = ['gateway_a,order,order_1,L-1,2026-02-05,2026-12-31', 'gateway_b,payer,+a@upi,L-2,,']
+  t.equal((await send([header, ...rows, ''].join('\n'))).status, 303)
+  const before = await stored()
+  const { text } = await operator(`${PATH}.csv`)
+  await sql`delete from core.reference`.execute(db)
+  t.equal((await send(text)).status, 303)
+  t.same(await stored(), before)
+  t.equal(before.length, rows.length)
+})
+
 t.test('an assignment in the console remembers what others wait with', async t => {
   const service = withLedger(await startWithConsole(t))
   const { operator, webhook, batch } = service

@@ -101,8 +101,7 @@ function sectionReader() {
 }
 
 function fieldsIn(cells: string[], { fields: columns, format }: ReportLayout) {
-  const { '': _, ...fields } = fieldsOf(columns, cells.map(unescapeFormula))
-  return plainFields(format, fields)
+  return plainFields(format, fieldsOf(columns, cells.map(unescapeFormula)))
 }
 
 function shapeOf(layout: ReportLayout, delimiter: string): RowShape {

@@ -50,10 +50,13 @@ export const plainName = (name: string) =>
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_|_$/g, '')
 
-/** @param templateUrl where the caller finds the template */
+/**
+ * @param templateUrl where the caller finds the template
+ * @returns the names of the columns; empty for one that is ignored
+ */
 export function columnsOf(
   { cells: header, line }: CsvRow,
-  { type, columns: known }: FileKind,
+  { type, columns: known, ignored }: FileKind,
   templateUrl: string,
 ): string[] {
   const cells = withoutEmptyEnd(header)
@@ -62,6 +65,7 @@ export function columnsOf(
   const columns = cells.map(plainName)
   const names = [...known.map(({ name }) => name), REASON]
   const complaints = columns.flatMap((name, i) => {
+    if (ignored?.test(name)) return []
     if (!names.includes(name))
       return [
         `column ${i + 1} (${JSON.stringify(trimmed(cells[i] ?? '').slice(0, 60))}) is not a column of ${type}`,
@@ -70,7 +74,7 @@ export function columnsOf(
   })
   const missing = known.filter(({ name, isRequired }) => isRequired && !columns.includes(name))
   complaints.push(...missing.map(({ name }) => `the column ${name} is missing`))
-  if (complaints.length === 0) return columns
+  if (complaints.length === 0) return columns.map(name => (names.includes(name) ? name : ''))
   throw new UnreadableFile(
     `Line ${line}: ${complaints.join('; ')}. The template is at ${templateUrl}`,
   )

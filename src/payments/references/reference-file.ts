@@ -19,6 +19,7 @@ export const referenceFile: OwnKind = {
   type: 'references',
   ids: ['value', 'external_loan_id'],
   patterns: {},
+  ignored: /^created_(by|at_.*)$/,
   columns: [
     required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
     required('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),
