@@ -49,6 +49,31 @@ t.test(
   },
 )
 
+t.test(
+  'The tracking id of a repayment or a reversal with an unknown outcome is its own',
+  async t => {
+    const { db } = await freshDatabase(t)
+    await sql`
+    with operation as (
+      insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, attempt, unknown_since)
+      select raw.new_id(), type, 'payment', 'loan:' || type, type, '{}', 'processing', 1, now()
+        from unnest(array['REPAYMENT', 'REPAYMENT_REVERSAL']) type
+      returning id, operation_type
+    )
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, source, raw_id,
+      received_at, operation_id)
+    select 'gateway_a', case operation_type when 'REPAYMENT' then 'payment' else 'refund' end, operation_type, 'LENDER_02',
+           true, true, 'posting', 'lender_02_gateway_a', id, now(), id
+      from operation`.execute(db)
+    const query = queries.find(text => text.includes('t.operation_id')) ?? ''
+    const { rows } = await sql.raw<{ tracking_id: string }>(query).execute(db)
+    const { rows: own } = await sql<{ tracking_id: string }>`
+    select operation_type || '|' || id as tracking_id from loanops.operation`.execute(db)
+    const ids = (of: { tracking_id: string }[]) => of.map(({ tracking_id }) => tracking_id).sort()
+    t.same(ids(rows), ids(own))
+  },
+)
+
 async function addSource(db: Database) {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
