@@ -251,25 +251,22 @@ end
 $$;
 
 -- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
--- back by the other. Who goes first is the verified one, then the older, and before both what an operator has said is other
--- money, which waits for none.
+-- back by the other. Who goes first is the verified one, then of a transfer's two formats the newer, then the older payment, and
+-- before all what an operator has said is other money, which waits for none.
 create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
 declare
-  -- With a reference that more payments have, as in test modes, each would read all the others, and go alone.
+  -- With a reference that more payments have, as in test modes, each would read all the others. Any of them shows the format.
   most_twins constant integer := 100;
-  has_more boolean;
-  has_first boolean;
 begin
   if t.gateway <> 'gateway_b' or core.is_of_own_money(t) then
     return false;
   end if;
-  select count(*) = most_twins,
-         bool_or(not core.is_outweighed(o.*, t)
-                 and (core.is_of_own_money(o.*) or (not o.is_verified, o.received_at, o.id) < (not t.is_verified, t.received_at, t.id)))
-    into has_more, has_first
-    from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o;
-  -- So many twins are transfers in two formats, of which one goes first.
-  return case when has_more then coalesce(t.hints ? 'reported_by', false) else coalesce(has_first, false) end
+  return exists (
+    select from (select * from core.twins_of(t) o where o.state = 'waiting' and o.unconfirmed is null limit most_twins) o
+     where not core.is_outweighed(o.*, t)
+       and (core.is_of_own_money(o.*)
+            or (not o.is_verified, (o.hints ? 'reported_by') is true, o.received_at, o.id)
+                 < (not t.is_verified, (t.hints ? 'reported_by') is true, t.received_at, t.id)))
       or exists (select from core.twins_of(t) o where o.state = 'posting' and not core.is_outweighed(o, t));
 end
 $$;

@@ -222,24 +222,27 @@ t.test('a credit by UPI in the older format names the account’s UPI id', async
   })
 })
 
-t.test('of a transfer that is reported for two loans at once, the older is posted', async t => {
-  const service = await withAccount(t)
-  const pairs = Array.from({ length: 8 }, (_, i) => i)
-  for (const i of pairs) {
-    for (const loan of [`A-${i}`, `B-${i}`]) await service.loan(loan)
-    await service.call('PUT', `/api/references/gateway_b/virtual_account/A-${i}`, {
-      external_loan_id: `A-${i}`,
-    })
-    const older = collected(100 + i, { vAccountId: `A-${i}`, utr: `SBIN${i}9` })
-    const newer = credit(200 + i, { utr: `sbin${i}9`, loan: `B-${i}`, vaccount_id: 'OTHER' })
-    for (const event of i % 2 === 0 ? [older, newer] : [newer, older]) await service.send(event)
-  }
-  t.match(await service.batch(), { posted: pairs.length, suspended: pairs.length })
-  t.same(
-    (await service.repayments()).map(one => one.externalId).sort(),
-    pairs.map(i => `gateway_b-${(i % 2 === 0 ? 100 : 200) + i}`).sort(),
-  )
-})
+t.test(
+  'of a transfer that is reported for two loans at once, today’s format is posted',
+  async t => {
+    const service = await withAccount(t)
+    const pairs = Array.from({ length: 8 }, (_, i) => i)
+    for (const i of pairs) {
+      for (const loan of [`A-${i}`, `B-${i}`]) await service.loan(loan)
+      await service.call('PUT', `/api/references/gateway_b/virtual_account/A-${i}`, {
+        external_loan_id: `A-${i}`,
+      })
+      const older = collected(100 + i, { vAccountId: `A-${i}`, utr: `SBIN${i}9` })
+      const newer = credit(200 + i, { utr: `sbin${i}9`, loan: `B-${i}`, vaccount_id: 'OTHER' })
+      for (const event of i % 2 === 0 ? [older, newer] : [newer, older]) await service.send(event)
+    }
+    t.match(await service.batch(), { posted: pairs.length, suspended: pairs.length })
+    t.same(
+      (await service.repayments()).map(one => one.externalId).sort(),
+      pairs.map(i => `gateway_b-${200 + i}`),
+    )
+  },
+)
 
 t.test('of a transfer in two formats, one is posted if the other is refused', async t => {
   const service = await withAccount(t)
@@ -258,20 +261,20 @@ t.test('a transfer waits while the outcome of its other format is unknown', asyn
   await service.loseAnswer()
   for (const _batch of [1, 2]) {
     t.match(await service.batch(), { posted: 0, suspended: 0 })
-    t.match((await service.payment('51', 'gateway_b')).payment, {
+    t.match((await service.payment('1', 'gateway_b')).payment, {
       state: 'waiting',
       waiting_for: 'batch',
     })
   }
   await service.faults([])
   await until(
-    async () => (await service.payment('1', 'gateway_b')).payment.state === 'posted',
+    async () => (await service.payment('51', 'gateway_b')).payment.state === 'posted',
     'it is posted',
   )
   t.match(await service.batch(), { posted: 0, suspended: 1 })
-  t.match((await service.payment('51', 'gateway_b')).payment, {
+  t.match((await service.payment('1', 'gateway_b')).payment, {
     reason: 'ledger_refused',
-    detail: /same money as payment 1 of loan L-1,/,
+    detail: /same money as payment 51 of loan L-2,/,
   })
   t.equal((await service.repayments()).length, 1)
 })
@@ -287,4 +290,21 @@ t.test('of a hundred transfers with one reference, one format is posted', async 
     for (const event of [credit(id), collected(count + id)])
       await service.webhook('gateway_b', event, { lender: 'LENDER_02' })
   t.match(await service.batch(), { posted: count, suspended: count })
+})
+
+t.test('a transfer in either format does not keep a hundred in the other one waiting', async t => {
+  const count = 100
+  for (const [many, one] of [
+    [credit, collected],
+    [collected, credit],
+  ] as const) {
+    const service = await withAccount(t)
+    for (const event of [one(count + 1), ...Array.from({ length: count }, (_, i) => many(i + 1))])
+      await service.send(event)
+    const isOneHeld = many === credit
+    t.match(await service.batch(), {
+      posted: isOneHeld ? count : 1,
+      suspended: isOneHeld ? 1 : count,
+    })
+  }
 })

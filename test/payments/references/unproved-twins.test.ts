@@ -193,7 +193,7 @@ t.test('a batch reads a bounded number of waiting payments with one reference', 
   const READ = 500
   const MOST_PAGES_EACH = 150
   const { db } = await paymentService(t)
-  // The payments of the newer format come first, because they are older: each finds no twin that goes before it.
+  // The payments of the newer format come first: each finds no twin that goes before it.
   const hints = sql`jsonb_build_object('utr', ${UTR}::text)
     || case when n > ${EACH}::integer then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb`
   await fill(db, 2 * EACH, hints)
