@@ -9,6 +9,7 @@ import type {
 import { Unavailable } from '../../database/unavailable.ts'
 import { addressKey } from './address-key.ts'
 import { inNetworks, plainAddress } from './networks.ts'
+import { openCounts } from './open-counts.ts'
 
 /** A connection opened just before a stop may still bring a request. */
 const UNUSED_MAY_LAST_MS = 1_000
@@ -113,16 +114,3 @@ export function limitConcurrent(max: number, what: string, ofOne = max) {
 
 /** Whoever makes the call: a person may have many sessions, so the account, or else the token. */
 const holderOf = ({ user, caller }: Partial<FastifyRequest>) => user?.sub ?? caller ?? ''
-
-function openCounts() {
-  const counts = new Map<string, number>()
-  const of = (key: string) => counts.get(key) ?? 0
-  return {
-    of,
-    add(key: string, more: number): void {
-      const count = of(key) + more
-      if (count === 0) counts.delete(key)
-      else counts.set(key, count)
-    },
-  }
-}
