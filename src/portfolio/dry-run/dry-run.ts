@@ -6,8 +6,7 @@ import { newId } from '../../ids.ts'
 import { kindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
 import type { DryRun } from '../migration-record.ts'
-import type { DryRunner } from './look-at-loan.ts'
-import { lookUntilRead } from './look-until-read.ts'
+import { type DryRunner, lookUntilRead } from './look-until-read.ts'
 import { rowsOfLoan } from './rows-of-loan.ts'
 
 /** Findings are saved after this many loans. If a worker dies, they are checked again. */
