@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { saveSettlements } from '../../src/books/backfill/save-settlements.ts'
 import { fetchAll } from '../support/books/gateways.ts'
-import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
+import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { untilSessionsWait } from '../support/database/sessions.ts'
@@ -10,32 +10,14 @@ import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
-const SETTLED_AT = Date.parse('2026-02-07T12:00:00+05:30') / 1_000
-
-/** A row of gateway A's settlements, in paise. */
-const settled = (entity_id: string, type: string, more: object) => ({
-  entity_id,
-  type,
-  debit: 0,
-  credit: 0,
-  amount: 0,
-  currency: 'INR',
-  fee: 0,
-  tax: 0,
-  settled_at: SETTLED_AT,
-  settlement_id: 'setl_1',
-  settlement_utr: 'UTR1',
-  ...more,
-})
-
 /** A settlement of one payment, one refund, and what gateways put beside them. */
 async function withSettlement(t: Parameters<typeof oddGateway>[0], ...more: object[]) {
   const rows = [
-    settled('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
-    settled('rfnd_1', 'refund', { amount: 5_000, debit: 5_000, payment_id: 'pay_1' }),
-    settled('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 }),
-    settled('trf_1', 'transfer', { amount: 10_000, fee: 118, tax: 18, debit: 10_118 }),
-    settled('rsv_1', 'reserve', { amount: 500, credit: 500 }),
+    settledOfA('pay_1', 'payment', { amount: 100_000, fee: 2_360, tax: 360, credit: 97_640 }),
+    settledOfA('rfnd_1', 'refund', { amount: 5_000, debit: 5_000, payment_id: 'pay_1' }),
+    settledOfA('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 }),
+    settledOfA('trf_1', 'transfer', { amount: 10_000, fee: 118, tax: 18, debit: 10_118 }),
+    settledOfA('rsv_1', 'reserve', { amount: 500, credit: 500 }),
     ...more,
   ]
   const { settings } = await oddGateway(t, ({ path, query }) => {
@@ -93,13 +75,13 @@ t.test('the amount paid out is the net and every adjustment, found by its UTR', 
 })
 
 t.test('a settlement that does not add up says by how much', async t => {
-  const row = settled('pay_9', 'payment', { amount: 1_000, fee: 100, tax: 0, credit: 899 })
+  const row = settledOfA('pay_9', 'payment', { amount: 1_000, fee: 100, tax: 0, credit: 899 })
   const service = await withSettlement(t, row)
   t.match((await find(service, 'utr=UTR1')).settlements, [{ off_by: '-0.01', adds_up: false }])
 })
 
 t.test('a settlement with a part that is not known is off by an unknown amount', async t => {
-  const row = settled('adj_9', 'adjustment', { amount: 1_000, debit: null })
+  const row = settledOfA('adj_9', 'adjustment', { amount: 1_000, debit: null })
   const service = await withSettlement(t, row)
   t.match((await find(service, 'utr=UTR1')).settlements, [{ off_by: null, adds_up: false }])
 })
