@@ -310,6 +310,19 @@ t.test('a payment that was posted again is still not refunded in another currenc
   t.same(await service.standing(), { 'pay_1-r2': 5_500 })
 })
 
+t.test('a refund that cannot be taken out because of its currency says so', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  const event: any = refund({ paise: 30_000 })
+  event.payload.refund.entity.currency = 'USD'
+  await service.signed(event)
+  await service.batch()
+  t.same(await service.shown('rfnd_1'), ['suspense', 'refund', null, null])
+  t.match((await service.payment('rfnd_1')).payment.detail, /^It is not an amount in the currency/)
+  t.same(await service.standing(), { pay_1: 1_000 })
+})
+
 t.test('a refund in another currency than its payment was posted in is not restored', async t => {
   const service = await reversing(t)
   const dollars = (event: any) => {
