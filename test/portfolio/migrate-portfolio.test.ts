@@ -1,6 +1,14 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -40,8 +48,10 @@ t.test(
     const bad = await run(file('bad.csv'))
     t.match(bad, { code: 1, output: /2 rows, 1 of them invalid[\s\S]*bad\.errors\.csv/ })
     t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
+    rmSync(file('bad.errors.csv'))
     const rest = await run('--skip-invalid', file('bad.csv'))
-    t.match(rest, { code: 0, output: /completed, 1 done/ })
+    t.match(rest, { code: 0, output: /left out .*bad\.errors\.csv[\s\S]*completed, 1 done/ })
+    t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
   },
 )
 

@@ -68,9 +68,14 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
   const { migration_id: id, rows, invalid_rows, same_as = null } = uploaded
   say(`${file}: ${rows} rows, ${invalid_rows} of them invalid (migration ${id})`)
   if (same_as !== null) say(`${file}: the same bytes were uploaded before, as migration ${same_as}`)
-  if (invalid_rows > 0 && !options.skipInvalid) {
-    throw new Error(
-      `Correct the rows in ${await save(call, id, file, 'errors')} and upload it, or leave them out with --skip-invalid`,
+  if (invalid_rows > 0) {
+    const path = await save(call, id, file, 'errors')
+    if (!options.skipInvalid)
+      throw new Error(
+        `Correct the rows in ${path} and upload it, or leave them out with --skip-invalid`,
+      )
+    say(
+      `${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid: ${path} has them`,
     )
   }
   await call.json('POST', '/migration/run', {
@@ -79,8 +84,6 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
     skip_invalid: options.skipInvalid,
     ...(options.isDryRun ? { after: before } : {}),
   })
-  if (invalid_rows > 0)
-    say(`${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid`)
   const ended = await showProgress(() =>
     retry(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
       withinMs: OUTAGE_MS,
