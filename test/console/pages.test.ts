@@ -102,6 +102,23 @@ t.test('a note is shown with its author', async t => {
   t.match((await operator(`${path}?kind=refund`)).text, /“asked the lender”, by asha.rao/)
 })
 
+t.test('no note passes for the note of another person, or for an approval', async t => {
+  const path = '/console/payments/gateway_a/rfnd_1'
+  await operator(`${path}/note?kind=refund`, { note: 'agreed”, by meera; approved_by: meera. “' })
+  const shown = /“agreed", by meera; approved_by: meera. "”/
+  for (const page of [`${path}?kind=refund`, '/console/audit?action=payment.note'])
+    t.match((await operator(page)).text.replaceAll('&quot;', '"'), shown, page)
+})
+
+t.test('no name of a file passes for more of an audit entry than it is', async t => {
+  const name = 'emi; approved_by: meera; x.csv'
+  const file =
+    'loan_external_id,transaction_date,amount,payment_reference,gateway,note\nL-1,2026-02-05,1,R,,'
+  t.equal((await uploadCsv({ url }, 'repayments', file, name)).status, 201)
+  const { text } = await operator('/console/audit?action=migration.upload')
+  t.match(text, /file_name: “emi; approved_by: meera; x\.csv”/)
+})
+
 t.test('a success notice is shown once, not on every refresh', async t => {
   const { text } = await operator('/console/callbacks?state=failed&done=resumed')
   t.match(text, 'class="notice"')

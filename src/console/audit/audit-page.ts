@@ -10,6 +10,7 @@ import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
+import { quoted } from '../text/quoted.ts'
 import { subjectLink } from './subject-link.ts'
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: WITHOUT_NUL }))
@@ -32,11 +33,17 @@ export const auditPage = (context: PageContext) => listRoutes(context.db, auditL
 export function detailOf({ note, approval_id: approval, ...others }: Record<string, unknown>) {
   const rest = Object.entries(others)
     .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : value}`)
-  const quoted = typeof note === 'string' ? [`“${note}”`] : []
-  const texts = [...quoted, ...rest].join('; ')
+    .map(([name, value]) => `${name}: ${valueInWords(value)}`)
+  const texts = [...(typeof note === 'string' ? [quoted(note)] : []), ...rest].join('; ')
   if (typeof approval !== 'string') return html`${texts}`
   return html`${texts}${texts && '; '}<a href="${approvalPath(approval)}">approval</a>`
+}
+
+function valueInWords(value: unknown): string {
+  if (typeof value === 'object') return JSON.stringify(value)
+  const text = String(value)
+  // A semicolon would seem to end it.
+  return text.includes(';') ? quoted(text) : text
 }
 
 function auditList({ db, formats }: PageContext): List<typeof filters, Row> {

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
+import { quoted } from '../text/quoted.ts'
 import { words } from '../text/words.ts'
 import type { State } from './state.ts'
 
@@ -11,7 +12,7 @@ export function ledgerTile({ pause, readiness }: State, formats: Formats): Html 
 ${
   pause === null
     ? html`<p class="${waiting.length === 0 ? 'good' : 'wait'}">${waiting.length === 0 ? 'Writes are enabled.' : `Operations wait for: ${waiting.map(words).join(', ')}.`}</p>`
-    : html`<p class="wait">Writes have been paused since ${formats.time(pause.since)}${pause.until === null ? nothing : html`, until ${formats.time(pause.until)}`}: “${pause.reason}”</p>`
+    : html`<p class="wait">Writes have been paused since ${formats.time(pause.since)}${pause.until === null ? nothing : html`, until ${formats.time(pause.until)}`}: ${quoted(pause.reason)}</p>`
 }
 ${ledger.in_front === null ? nothing : html`<p class="bad">For at least one operation, ${ledger.in_front}.</p>`}
 ${setUp(ledger.findings)}

@@ -5,6 +5,7 @@ import { type Html, nothing } from '../frame/html.ts'
 import { loanPath, operationPath, paymentPath, settlementPath } from '../frame/paths.ts'
 import { firstOf } from '../lists/first-of.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
+import { quoted } from '../text/quoted.ts'
 import { words } from '../text/words.ts'
 import { MAX_AGAINST, type PaymentContext } from './payment-context.ts'
 import { type PaymentItem, stateOf } from './payments-page.ts'
@@ -27,7 +28,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
     ['Loan', linked(loan, loanPath)],
     ['Loan named by', payment.matched_by === null ? null : words(payment.matched_by)],
     ['Suggested loan', payment.suggested_loan],
-    ['Note', around.note === null ? null : html`“${around.note}”, by ${around.notedBy}`],
+    ['Note', around.note === null ? null : html`${quoted(around.note)}, by ${around.notedBy}`],
     ['Lender', payment.lender],
     ['Gateway', words(gateway)],
     ['Paid', formats.time(payment.paid_at)],

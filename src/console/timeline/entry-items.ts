@@ -10,6 +10,7 @@ import { statusOf } from '../operations/operations-page.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
 import { stateOf } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
+import { quoted } from '../text/quoted.ts'
 import { words } from '../text/words.ts'
 import type { ActionEntry, CallbackEntry, Entry, OperationEntry, PaymentEntry } from './entries.ts'
 
@@ -62,7 +63,7 @@ function paymentItem(payment: PaymentEntry, role: Role, formats: Formats): Html 
 ${payment.returned_amount === null ? nothing : html`<small>${amount(payment.returned_amount, payment.currency)} went back</small>`}
 ${payment.posted_at === null ? nothing : html`<small>posted ${formats.time(payment.posted_at)}</small>`}
 ${why === undefined ? nothing : html`<p>${why} ${payment.next_try_at === null ? nothing : html`Next try ${formats.time(payment.next_try_at)}.`}</p>`}
-${payment.note === null ? nothing : html`<p>“${payment.note}”, by ${payment.noted_by}</p>`}
+${payment.note === null ? nothing : html`<p>${quoted(payment.note)}, by ${payment.noted_by}</p>`}
 ${isOpen && role !== 'viewer' ? html`<p><a role="button" href="${paymentPath(payment)}">Assign or resolve…</a></p>` : nothing}
 ${events.length === 0 ? nothing : html`<ol>${events.map(one => html`<li>${formats.time(one.received_at)} event in ${one.source}</li>`)}</ol>`}`
 }
