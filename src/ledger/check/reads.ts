@@ -112,6 +112,13 @@ export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Lim
   }
 }
 
+/** @throws Unread, also if the answer is another record than the one with this number */
+export async function numbered<Body>(reads: Reads, kind: string, id: number): Promise<Body> {
+  const body = await reads.read<Body & { id?: unknown }>(ledgerPath([kind, id]))
+  if (body.id === id) return body
+  throw new Unread(`the ledger does not answer with number ${id} of its ${kind}`)
+}
+
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
 function bodyOf(answer: Received | Error): unknown {

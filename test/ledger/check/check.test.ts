@@ -203,6 +203,7 @@ t.test('a setting that a ledger leaves out of its answers is unknown, never ok',
     '/api/v1/paymenttypes': [{ name: 'LoanOps' }],
     '/api/v1/loanproducts': [{ id: 1, name: 'LENDER_01' }],
     '/api/v1/configurations': { globalConfiguration: [] },
+    '/api/v1/authentication': { userId: 1, officeId: 1, permissions: ['ALL_FUNCTIONS'] },
   }
   const server = createServer(({ url = '' }, response) =>
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[url] ?? {})),
@@ -216,6 +217,7 @@ t.test('a setting that a ledger leaves out of its answers is unknown, never ok',
   t.same(named(findings, 'breaks', 'differs'), [])
   t.same(named(findings, 'ok'), [
     ...['reachable', 'api_path', 'tenant', 'credentials'].map(check => `${check} ok`),
+    'permissions ok',
     'payment_type ok',
     'product LENDER_01 ok',
   ])

@@ -1,6 +1,5 @@
-import { ledgerPath } from '../../calls/path.ts'
 import type { Check } from '../finding.ts'
-import { Unread } from '../reads.ts'
+import { numbered, Unread } from '../reads.ts'
 
 type Office = { id: number; name: string; parentId?: number }
 
@@ -8,7 +7,7 @@ export const office: Check = {
   check: 'office',
   expects: 'LEDGER_OFFICE_ID is the head office, and so is the office of LEDGER_USERNAME',
   async run({ reads, settings: { LEDGER_OFFICE_ID: id } }) {
-    const find = (one: number) => reads.read<Office>(ledgerPath(['offices', one]))
+    const find = (one: number) => numbered<Office>(reads, 'offices', one)
     const ofClients = await find(id).catch(missing)
     if (ofClients === undefined)
       return {

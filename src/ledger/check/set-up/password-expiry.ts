@@ -1,6 +1,6 @@
-import { ledgerPath } from '../../calls/path.ts'
 import { EXPECTED } from '../connection.ts'
 import type { Check } from '../finding.ts'
+import { numbered } from '../reads.ts'
 import { switchOf } from './configuration.ts'
 
 export const passwordExpiry: Check = {
@@ -16,7 +16,7 @@ export const passwordExpiry: Check = {
       }
     const days = await switchOf(reads, 'force-password-reset-days')
     if (days?.enabled !== true || !days.value) return { state: 'ok', found: 'no password expires' }
-    const user = await reads.read<{ passwordNeverExpires?: boolean }>(ledgerPath(['users', userId]))
+    const user = await numbered<{ passwordNeverExpires?: boolean }>(reads, 'users', userId)
     if (user.passwordNeverExpires === true)
       return { state: 'ok', found: 'passwords expire, but not that of LEDGER_USERNAME' }
     return {

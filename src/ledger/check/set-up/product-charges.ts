@@ -1,8 +1,8 @@
-import { ledgerPath } from '../../calls/path.ts'
 import { reasonAgainst } from '../../loans/charges.ts'
 import { ownTerms } from '../../loans/own-terms.ts'
 import type { ProductWithTerms } from '../../loans/product.ts'
 import type { Check } from '../finding.ts'
+import { numbered } from '../reads.ts'
 import { eachProduct, shown } from './products.ts'
 
 export const productCharges: Check = {
@@ -10,7 +10,7 @@ export const productCharges: Check = {
   expects: 'no product prescribes charges, or terms that a request does not carry',
   run: checked =>
     eachProduct(checked, async ({ id }, { code, terms: { copied } }) => {
-      const product = await checked.reads.read<ProductWithTerms>(ledgerPath(['loanproducts', id]))
+      const product = await numbered<ProductWithTerms>(checked.reads, 'loanproducts', id)
       const { name } = product
       const charges = shown(product, 'charges')
       const cannot = charges.flatMap(charge => {
