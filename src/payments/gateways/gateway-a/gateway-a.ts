@@ -4,7 +4,7 @@ import { readsOfA } from './api.ts'
 import { gatewayAPayments, gatewayASettlements } from './reports.ts'
 import { rulesOfA } from './webhook-rules.ts'
 
-/** As in the webhook of the same transfer. */
+/** A transfer has the same parts as in its webhook. */
 function partsOfTransfer(transfer: unknown) {
   const name = at(transfer, 'entity')
   if (name !== 'bank_transfer' && name !== 'upi_transfer') return {}
