@@ -19,8 +19,7 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
   ), compared as (
     select *, bool_or(is_foreign) over payment or min(verified_by) over payment <> max(verified_by) over payment
               or min(verified_by) over same <> max(verified_by) over same as is_mixed
-      from event
-    window payment as (partition by payment_id), same as (partition by kind, gateway_payment_id)
+      from event window payment as (partition by payment_id), same as (partition by kind, gateway_payment_id)
   ), judged as materialized (
     select * from compared where is_mixed or payment_id in (select payment_id from compared where is_mixed)
   ), proof as materialized (
@@ -47,8 +46,11 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
     select j.*, f.products as proves, case when j.kind = 'payment' then d.products else d.of_reversals end as of_payment
       from judged j left join proof f using (verified_by, lender) left join deciding d using (payment_id)
   ), weighed as (
-    select o.*, o.verified_by <> 'gateway_api' and coalesce(o.of_payment, r.products) is not null
-                and (o.proves && coalesce(o.of_payment, r.products)) is not true
+    select o.*, o.verified_by <> 'gateway_api'
+                and case when coalesce(o.of_payment, r.products) is not null then (o.proves && coalesce(o.of_payment, r.products)) is not true
+                         -- Until the ledger is asked again for the loan, whose lender it is, what was found before stands.
+                         else o.is_foreign and exists (select from core.transaction t left join core.loan_product p using (external_loan_id)
+                           where t.gateway_payment_id = o.payment_id and t.gateway = wanted_gateway and t.kind = 'payment' and external_loan_id is not null and p.product is null) end
                 -- Lenders may have shared the secret before the settings changed.
                 and (o.is_foreign or o.received_at >= (select c.changed_at from core.signing_change c))
                 -- A lender that is no longer in the settings may have been renamed.

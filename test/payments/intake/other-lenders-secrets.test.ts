@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { copyConfirmation } from '../../../src/payments/copy-confirmation.ts'
+import { copyNetworks } from '../../../src/payments/intake/copy-networks.ts'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../../support/books/reconciliation.ts'
@@ -368,6 +369,21 @@ t.test('a refund that another lender signed counts once the two share a secret',
   t.same(await split.fate('pay_1'), ['posted', null, 'refund'])
   const { rows } = await sql`select from core.event where is_foreign`.execute(split.db)
   t.same(rows, [])
+})
+
+t.test('a refund that another lender signed stays ignored while loans are asked again', async t => {
+  const split = await twoLenders(t)
+  const third = signed('S3', { allowedCidrs: ['10.0.0.0/8'] })
+  const { config } = await twoLenders(t, { ...LENDERS, LENDER_03: third }, { S3: 'of-03' })
+  await split.loan('L-1')
+  await split.two.a(capturedA({ loan: 'L-1' }))
+  await split.six.a(refundA())
+  await split.batch()
+  await copyNetworks(split.db, config)
+  await copyConfirmation(split.db, config)
+  await split.two.a(capturedA({ loan: 'L-1', account: 'acc_2' }))
+  await split.batch()
+  t.same(await split.fate('pay_1'), POSTED)
 })
 
 t.test('a change for one lender has no payment of others judged again', async t => {
