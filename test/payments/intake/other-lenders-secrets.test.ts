@@ -304,6 +304,23 @@ t.test('a fetched payment keeps its amount against what another lender signs', a
   t.same(await fetching.amounts('L-1'), ['1000.00'])
 })
 
+for (const asked of [{ lender: 'LENDER_02' }, {}])
+  t.test(
+    `a payment that only another lender signed is posted once it is fetched ${asked.lender ? 'for its own' : 'for all'}`,
+    async t => {
+      const order_details = { order_id: 'order-1', order_tags: { external_loan_id: 'L-1' } }
+      const { settings } = await oddGateway(t, listOfB({ ...rowOfB('1'), order_details }))
+      const fetching = await twoLenders(t, LENDERS, settings)
+      await fetching.loan('L-1')
+      await fetching.six.b(successB({ id: 1, loan: 'L-1' }))
+      await fetching.batch()
+      t.same(await fetching.fate(1, 'gateway_b'), ['suspense', 'signature_not_verified', null])
+      await fetchAll(fetching.call, 'gateway_b', { ...ALL_DAY, ...asked })
+      await fetching.batch()
+      t.same(await fetching.fate(1, 'gateway_b'), POSTED)
+    },
+  )
+
 t.test('the events of lenders with a secret in common count as each other’s', async t => {
   const S6 = `${SECRETS.S2},${SECRETS.S6}`
   const sharing = await twoLenders(t, LENDERS, { S6 })
