@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { type Catalogue, type LastDone, loanSubject } from './operation.ts'
+import type { Catalogue, LastDone } from './operation.ts'
 
 /** Replicas lag by seconds. What is missing for longer was removed by others, and nobody should have to wait for the reason. */
 const SHOWN_WITHIN_SECONDS = 60
@@ -14,26 +14,15 @@ export async function lastDone(
   catalogue: Catalogue,
   subject: string,
 ): Promise<LastDone | undefined> {
-  const last = await lastOf(db, subject)
-  if (!last?.isRecent || catalogue.get(last.operationType)?.loanState === 'deleted')
-    return undefined
-  return last
-}
-
-/** Whether the ledger's reads may not show yet what an operation last did to the loan. */
-export async function isLoanDoneLately(db: Database, loan: string): Promise<boolean> {
-  return (await lastOf(db, loanSubject(loan)))?.isRecent === true
-}
-
-type Last = LastDone & { isRecent: boolean }
-
-async function lastOf(db: Database, subject: string): Promise<Last | undefined> {
   const externalId = subject.slice(subject.indexOf(':') + 1)
-  const { rows } = await sql<Last>`
+  const { rows } = await sql<LastDone & { isRecent: boolean }>`
     select operation_type as "operationType", data,
            processed_at > now() - ${SHOWN_WITHIN_SECONDS} * interval '1 second' as "isRecent"
       from loanops.operation
      where external_id = ${externalId} and subject = ${subject} and status = 'success'
      order by seq desc limit 1`.execute(db)
-  return rows[0]
+  const [last] = rows
+  if (!last?.isRecent || catalogue.get(last.operationType)?.loanState === 'deleted')
+    return undefined
+  return last
 }

@@ -1,11 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { serviceWithPosted, withReadback } from '../support/books/readback.ts'
-import { ledgerBody } from '../support/ledger/proxy.ts'
-import { throughProxy } from '../support/ledger/through-proxy.ts'
+import { serviceWithPosted } from '../support/books/readback.ts'
 import { matchEach } from '../support/match-each.ts'
-import { refundA } from '../support/payments/gateway-events.ts'
-import { disburse, withLedger } from '../support/payments/payments.ts'
+import { disburse } from '../support/payments/payments.ts'
 
 // Each waits for a worker that looks every two seconds.
 t.jobs = 4
@@ -75,44 +72,8 @@ t.test('a repayment that the ledger does not have is posted again under its own 
 
 t.test('of a loan that the ledger does not have, every repayment is missing', async t => {
   const service = await serviceWithPosted(t, ['pay_1', 'pay_2'])
-  await service.letPostingsAge()
   await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
   t.match(await service.readBack(), { loans: 1, payments: 2, missing: 2 })
-})
-
-t.test('reads that lag behind a posting, or behind a return, say nothing about it', async t => {
-  const { proxy, service: behind } = await throughProxy(t)
-  const service = withReadback(withLedger(behind))
-  await service.loan('L-1')
-  const asItWas = async () => {
-    const { body } = await service.ledgerCall(
-      'GET',
-      '/loans/external-id/L-1?associations=transactions',
-    )
-    return { of: 'associations=transactions', on: 'reads' as const, status: 200, body }
-  }
-  const before = await asItWas()
-  const denied = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
-  await service.send('pay_1')
-  await service.batch()
-  proxy.interferences = [before, { of: '/transactions/', on: 'reads', status: 404, body: denied }]
-  t.match(await service.check('pay_1'), { status: 503 })
-  t.match(await service.readBack(), { failed: 1, missing: 0, last_error: /does not show yet/ })
-  t.match(await service.stateOf('pay_1'), FOUND)
-
-  await service.letPostingsAge()
-  t.match(await service.check('pay_1'), { body: { reason: 'missing_at_ledger' } })
-  proxy.interferences = []
-  await service.assign('pay_1', 'L-1')
-  await service.batch()
-  const posted = await asItWas()
-  await service.webhook('gateway_a', refundA(), { lender: 'LENDER_02' })
-  await service.batch()
-  t.match(await service.resolve('rfnd_1', { outcome: 'reverse', note: 'back' }), { status: 200 })
-  await service.ended('pay_1')
-  proxy.interferences = [posted]
-  t.match(await service.check('pay_1'), { status: 503 })
-  t.match(await service.stateOf('pay_1'), { state: 'returned', objection: null })
 })
 
 t.test('an adjusted repayment is an objection that says what is there instead', async t => {

@@ -56,7 +56,6 @@ t.test('a returned payment that stands at the ledger again is an objection', asy
 
 t.test('a returned payment that somebody booked by hand again is an objection', async t => {
   const service = await returnedParts(t, 1_000)
-  await service.letPostingsAge()
   await service.bookByHand('PAY_1')
   t.match(await service.check('pay_1'), {
     body: { state: 'returned', objection: 'differs_at_ledger' },

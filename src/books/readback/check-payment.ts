@@ -2,7 +2,6 @@ import { type Asker, auditAlone } from '../../accounts/audit.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import { isLoanDoneLately } from '../../engine/last-done.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { PaymentName } from '../../payments/locked-payment.ts'
@@ -27,9 +26,7 @@ export async function checkPayment(context: PaymentCheckContext, name: PaymentNa
   if (!isReadBack(payment) || loan === null) return payment
   const posted = await postedTo(db, [loan], ALWAYS, config.LEDGER_TIMEZONE)
   const wanted = posted.filter(one => one.id === id)
-  const findings = await readForCaller(context, ledger =>
-    readRepayments(ledger, loan, wanted, one => isLoanDoneLately(db, one)),
-  )
+  const findings = await readForCaller(context, ledger => readRepayments(ledger, loan, wanted))
   countFound(metrics)(await inTransaction(db, trx => recordFindings(trx, findings)))
   return (await foundPayment(db, { ...name, kind })).payment
 }

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../database/database.ts'
-import { isLoanDoneLately } from '../../engine/last-done.ts'
 import { LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { READ_AGAIN_MS, READ_TRIES, retryAfterOf } from '../../ledger/answers/read-tries.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
@@ -18,7 +16,7 @@ type LoanReader = {
 }
 
 export function openLoanReader(
-  { db, ledger, slots }: { db: Database; ledger: Ledger; slots: Slots },
+  { ledger, slots }: { ledger: Ledger; slots: Slots },
   { stopping, check }: Pick<Run, 'stopping' | 'check'>,
 ): LoanReader {
   let outage: Promise<void> | undefined
@@ -29,9 +27,7 @@ export function openLoanReader(
         await outage
         check()
         try {
-          const findings = await slots.run('bulk', () =>
-            readRepayments(ledger, loan, payments, one => isLoanDoneLately(db, one)),
-          )
+          const findings = await slots.run('bulk', () => readRepayments(ledger, loan, payments))
           return { loan, findings, error: null }
         } catch (error) {
           if (!(error instanceof LedgerTrouble)) throw error

@@ -1,6 +1,5 @@
 import { Decimal } from 'decimal.js'
 import { LedgerTrouble, NOT_FOUND } from '../../ledger/answers/answer.ts'
-import { lagging } from '../../ledger/answers/lagging.ts'
 import type { Ledger } from '../../ledger/calls/client.ts'
 import { findTransaction, findTransactionById, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
@@ -31,15 +30,11 @@ export type ReadbackFinding = {
 
 type Reader = Pick<Ledger, 'read'>
 
-/**
- * After an undone disbursement a loan lists nothing: a repayment is missing only if the ledger denies it by its own ids.
- * @throws LedgerTrouble also if the ledger may only show what was there before LoanOps's last write
- */
+/** After an undone disbursement a loan lists nothing: a repayment is missing only if the ledger denies it by its own ids. */
 export async function readRepayments(
   ledger: Reader,
   loan: string,
   payments: PostedPayment[],
-  isDoneLately: (loan: string) => Promise<boolean>,
 ): Promise<ReadbackFinding[]> {
   const transactions = await transactionsOf(ledger, loan)
   const findings: ReadbackFinding[] = []
@@ -50,13 +45,8 @@ export async function readRepayments(
         : found(payment, await repaymentAtLedger(ledger, payment, transactions), transactions)
     findings.push({ payment, ...finding })
   }
-  if (findings.some(isAsBefore) && (await isDoneLately(loan))) throw lagging(loan)
   return findings
 }
-
-/** What was posted is not there yet, or what was taken back still is. */
-const isAsBefore = ({ payment, reason, difference }: ReadbackFinding) =>
-  reason === 'missing_at_ledger' || (Number(payment.amount) === 0 && difference !== null)
 
 async function transactionsOf(ledger: Reader, loan: string): Promise<LedgerTransaction[]> {
   const answer = await readLoan(ledger, loan, 'transactions')

@@ -77,10 +77,10 @@ export async function runReadback(context: ReadbackContext, run: Run): Promise<v
 }
 
 /** Reads several loans at a time, so that the bulk lane never waits for our database. */
-function startReads({ db, slots, ledger }: ReadbackContext, run: Run) {
+function startReads({ slots, ledger }: ReadbackContext, run: Run) {
   // The number of slots changes if they are shared with other processes.
   const most = () => 2 * Math.max(1, slots.most.bulk)
-  const reader = openLoanReader({ db, slots, ledger }, run)
+  const reader = openLoanReader({ slots, ledger }, run)
   const underWay = new Set<Promise<unknown>>()
 
   return {

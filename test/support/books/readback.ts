@@ -40,10 +40,8 @@ export function withReadback(service: PaymentService) {
         ...more,
       }),
     undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
-    letPostingsAge: () => letPostingsAge(service.db),
     /** Leaves the ledger without any repayment, as one that was restored from a backup. */
     async restore() {
-      await letPostingsAge(service.db)
       await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })
       await service.loan('L-1')
     },
@@ -52,13 +50,6 @@ export function withReadback(service: PaymentService) {
       service.call('POST', `/api/payments/${gateway}/${id}/check`),
     stateOf: async (id: string) => (await service.payment(id)).payment,
   }
-}
-
-/** What LoanOps did is long ago, so that a read which lacks it does not lag. */
-async function letPostingsAge(db: Database): Promise<void> {
-  await sql`update loanops.operation set processed_at = processed_at - interval '2 minutes'`.execute(
-    db,
-  )
 }
 
 function sendPayment(service: PaymentService, id: string, loan = 'L-1') {
