@@ -98,3 +98,18 @@ t.test('the previous version works on while migrate waits between tables and vie
   await migrating
   t.ok(await hasEarly())
 })
+
+t.test('migrate changes tables beside a procedure that somebody made', async t => {
+  const { ownerUrl } = await freshDatabase(t)
+  const newer = await copiedMigrate(t.testdir({}), migrations =>
+    writeFileSync(
+      `${migrations}/999-later.sql`,
+      'alter table core.transaction add column later boolean',
+    ),
+  )
+  const person = await connected(t, ownerUrl)
+  await person.query(
+    'create procedure ops.nightly_report() language plpgsql as $$ begin null; end $$',
+  )
+  await t.resolves(newer.migrate(ownerUrl, allQueues))
+})
