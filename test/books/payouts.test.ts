@@ -258,6 +258,21 @@ t.test('reports with two sections may be joined, each with its settlements', asy
   })
 })
 
+t.test(
+  'payments may be joined to a report with two sections, but not with other columns',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const upload = (lines: string[]) =>
+      uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', lines.join('\n'))
+    const payment = (REPORT[3] ?? '').replace(/^1,|(?<=PGI45345,)1,/g, '2,')
+    t.match((await upload([...REPORT, EVENTS, payment])).body, { rows: 3, valid_rows: 3 })
+    const others = EVENTS.replace(/(Transaction Amount),(.*Service Charge)/, '$2,$1')
+    t.match((await upload([...REPORT, others, payment.replace('1000,20,', '20,1000,')])).body, {
+      detail: /^Line 6: the header of another file, .* one by one/,
+    })
+  },
+)
+
 t.test('a report that ends after its section of settlements says so', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const path = 'gateway_b/statement?lender=LENDER_02'

@@ -42,12 +42,13 @@ export function rowLayout(place: Place) {
       enter(recogniseHeader(header, place), header)
     },
     shape: () => shapeOf(layout, delimiter),
-    /** Whether the row belongs to a section before the payments. */
+    /** Whether the row belongs to a section before the payments, or is a header. */
     isBefore(row: CsvRow): boolean {
       const before = sections.beforePayments(row)
-      if (before === undefined) return false
+      if (before === undefined && !sections.mayBeHeader(row)) return false
       const next = recognise(row.cells, place)
       if (next !== undefined) enter(next, row)
+      else if (before === undefined) return false
       else summary.note(before.format, fieldsIn(row.cells, before), row, shapeOf(before, delimiter))
       return true
     },
@@ -82,10 +83,12 @@ function sectionReader() {
   let before: ReportLayout | undefined
   let isBefore = false
   let columns: string | undefined
+  let names = new Set<string>()
   let fileOfLast = 0
   return {
-    enter(found: ReportLayout, { line }: CsvRow) {
+    enter(found: ReportLayout, { line, cells }: CsvRow) {
       isBefore = found.format.isSummary === true
+      names = new Set(cells)
       if (isBefore) before = found
       else if (columns !== undefined && columns !== found.fields.join()) throw otherHeader(line)
       else columns = found.fields.join()
@@ -96,6 +99,8 @@ function sectionReader() {
       fileOfLast = file
       return isBefore ? before : undefined
     },
+    /** A report of payments may be joined to one with two sections. */
+    mayBeHeader: ({ cells: [first = ''] }: CsvRow) => names.has(first),
     noRows: () => (isBefore ? new UnreadableFile(ONLY_BEFORE) : noRows()),
   }
 }
