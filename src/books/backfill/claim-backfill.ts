@@ -35,8 +35,12 @@ export function claimBackfill(
               select from core.backfill
                where gateway = ${account.gateway} and account = ${nameOf(account)} and status = 'running'
                  and claimed_until >= now())
-          -- Only a scheduled fetch finds new webhooks that were lost; others may be many, and take hours.
-          order by attempt = 0, trigger <> 'schedule', id
+          -- Only a scheduled fetch finds new webhooks that were lost; others may be many, and take hours. But where one takes
+          -- longer than until the next is due, the others have their turns between.
+          order by attempt = 0, (trigger = 'schedule') = coalesce((
+            select trigger = 'schedule' from core.backfill
+             where gateway = ${account.gateway} and account = ${nameOf(account)} and status <> 'running'
+             order by ended_at desc limit 1), false), id
           limit 1)
       returning id, attempt as number, lender, fetch_from as "fetchFrom", done_until as "doneUntil",
                 greatest(fetch_from, least(window_to, now())) as "fetchTo", fetched_before::integer as fetched`.execute(
