@@ -21,7 +21,7 @@ type Saver = {
 type Step =
   | { kind: 'page'; page: ApiPage }
   | { kind: 'settlements'; page: SettlementPage }
-  | { kind: 'end'; part: Window }
+  | { kind: 'end'; part: Window; isWhole: boolean }
 
 /** Fetches the next day while the last one is still being stored. */
 export async function fetchWindow(
@@ -36,8 +36,10 @@ export async function fetchWindow(
       saver.check()
       const [first] = group
       if (first.kind === 'settlements') await saver.settlements(first.page)
-      else if (first.kind === 'end') await saver.end(first.part, counter.endPart())
-      else {
+      else if (first.kind === 'end') {
+        const counted = counter.endPart()
+        if (first.isWhole) await saver.end(first.part, counted)
+      } else {
         const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
         await saver.pages(pages, counter.add(pages))
       }
@@ -59,7 +61,7 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
         if (!(hasPayments && error instanceof GatewayRefused)) throw error
         refusal ??= error
       }
-    if (refusal === undefined) yield { kind: 'end', part }
+    yield { kind: 'end', part, isWhole: refusal === undefined }
   }
   if (refusal !== undefined) throw refusal
 }
