@@ -107,8 +107,8 @@ t.test('a payment that gateway B reports under two ids is booked once', async t 
     const account = transferOf('L-file').vaccount_id
     const reference = `/api/references/gateway_b/virtual_account/${account}`
     await service.call('PUT', reference, { external_loan_id: 'L-file' })
-    await send(older('5', 'L-file'), today('55', 'L-file', 'L-file'))
-    t.match(await payment('55'), { state: 'posted' })
+    await send(older('5', 'L-file'), today('55', 'L-file', 'L-none'))
+    t.match(await payment('55'), { state: 'suspense', reason: 'events_disagree' })
     t.match(await payment('5'), {
       state: 'suspense',
       reason: 'ledger_refused',
