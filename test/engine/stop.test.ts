@@ -53,6 +53,8 @@ const BUSY_WITH = {
     await control(service, 'PUT', '/faults', [
       { kind: 'hang', match: { path: 'paymenttypes' } },
       { kind: 'error', status: 503 },
+      // Reads that succeed in between would show that the ledger works.
+      { kind: 'error', status: 503, match: { on: 'reads' } },
     ])
     await enoughToTakeItForDown(service.call)
   },
