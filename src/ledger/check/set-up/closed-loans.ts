@@ -7,7 +7,8 @@ export const closedLoans: Check = {
   expects: 'the ledger books payments on closed and overpaid loans',
   async run({ reads }) {
     const found = await switchOf(reads, CLOSED_LOANS_SWITCH)
-    if (found?.enabled !== true) return { state: 'ok', found: 'closed and overpaid loans take payments' }
+    if (found?.enabled !== true)
+      return { state: 'ok', found: 'closed and overpaid loans take payments' }
     return {
       state: 'differs',
       found: `${CLOSED_LOANS_SWITCH} is on: a payment that comes late is refused, and an operator must resolve it`,
