@@ -6,9 +6,9 @@ export type CsvFields = Record<string, string>
 export function fieldsOf(columns: string[], cells: string[]): CsvFields {
   const fields: CsvFields = {}
   for (let i = 0; i < columns.length; i++) {
-    const name = columns[i]
-    const cell = name ? trimmed(cells[i] ?? '') : ''
-    if (name && cell) fields[name] = cell
+    const name = columns[i] as string
+    const cell = name && trimmed(cells[i] ?? '')
+    if (cell) fields[name] = cell
   }
   return fields
 }
