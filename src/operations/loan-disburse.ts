@@ -19,7 +19,7 @@ import {
   type LoanWithTransactions,
   readLoan,
 } from '../ledger/loans/loan-calls.ts'
-import { isNotReversed, type LedgerTransaction } from '../ledger/loans/transaction.ts'
+import { type LedgerTransaction, stands } from '../ledger/loans/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
 
 const schema = Type.Object(
@@ -75,7 +75,7 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
     (mayStillRun ? undefined : await lostDisbursement(ledger, external_loan_id, utr_payment_id))
   const isOurs =
     disbursement !== undefined &&
-    isNotReversed(disbursement) &&
+    stands(disbursement) &&
     isSameDay(disbursement.date, actualDisbursementDate) &&
     (transactionAmount === undefined || disbursement.amount === transactionAmount)
   if (!isOurs) return absent
@@ -135,9 +135,7 @@ async function findEqual({ ledger }: Attempt, wanted: Disbursement): Promise<Eff
 /** A loan may be disbursed in several tranches: any equal one is the one that was meant. */
 function disbursementEffect(loan: LoanWithTransactions, wanted: Disbursement): Effect {
   if (loan.timeline.actualDisbursementDate === undefined) return absent
-  const tranches = loan.transactions?.filter(
-    one => one.type?.disbursement === true && isNotReversed(one),
-  )
+  const tranches = loan.transactions?.filter(one => one.type?.disbursement === true && stands(one))
   const [first, ...others] = tranches?.length ? tranches : [undefined]
   const effect = comparedDisbursement(loan, first, wanted)
   const equal = others

@@ -25,7 +25,7 @@ t.test('a fetch that is refused a list holds the ids of two days, not of all', a
       const payments = Array.from({ length: IDS_OF_A_DAY }, () => ({
         id: `pay_${String(++listed).padStart(14, '0')}`,
       }))
-      yield { payments, reversals: [], unreadable: [] } as unknown as ApiPage
+      yield { payments, returns: [], unreadable: [] } as unknown as ApiPage
     },
     // biome-ignore lint/correctness/useYield: it is refused before it has any
     async *settled() {

@@ -151,7 +151,7 @@ t.test('refunds and disputes are listed as their gateway describes them', async 
   }
   const listed = async (api: GatewayApi) => {
     const found: unknown[] = []
-    for await (const page of api.pages(DAY)) found.push(...page.reversals)
+    for await (const page of api.pages(DAY)) found.push(...page.returns)
     return found
   }
   const ofA = { payment_id: 'pay_1' }
@@ -187,7 +187,7 @@ t.test('all refunds of a payment are listed, whatever the page’s size', async 
   for (let n = 0; n < 101; n++) await put('/refunds', { ...refund, id: `rfnd_${n}` })
   const payment = (await a.payment('pay_1', null)) as ApiPayment
   t.equal(payment.refunded, '5.05')
-  const { reversals: listed } = await a.refundsOf(payment)
+  const { returns: listed } = await a.refundsOf(payment)
   t.equal(new Set(listed.map(({ item }) => at(item, 'id'))).size, 101)
   for (const id of ['rfnd_0', 'rfnd_100'])
     t.match(await a.refund(id, 'pay_1', null), { item: { id } }, 'the oldest, the newest')
@@ -199,7 +199,7 @@ t.test('no refunds are asked for of a payment without any', async t => {
   await put('/payments', { gateway: 'gateway_a', id: 'pay_1' })
   const payment = (await a.payment('pay_1', null)) as ApiPayment
   const before = (await calls()).length
-  t.same(await a.refundsOf(payment), { reversals: [], unreadable: [] })
+  t.same(await a.refundsOf(payment), { returns: [], unreadable: [] })
   t.equal((await calls()).length, before)
 })
 

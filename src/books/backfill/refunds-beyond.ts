@@ -15,10 +15,10 @@ export async function refundsBeyond(
   source: Source,
   captured: ApiPayment[],
 ): Promise<Omit<ApiPage, 'payments'>> {
-  const refunds: Omit<ApiPage, 'payments'> = { reversals: [], unreadable: [] }
+  const refunds: Omit<ApiPage, 'payments'> = { returns: [], unreadable: [] }
   for (const payment of await withUnknownRefunds(source, captured)) {
-    const { reversals, unreadable } = await source.api.refundsOf(payment)
-    refunds.reversals.push(...reversals)
+    const { returns, unreadable } = await source.api.refundsOf(payment)
+    refunds.returns.push(...returns)
     refunds.unreadable.push(...unreadable)
   }
   return refunds

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import type { ApiReversal, Fetched } from '../../payments/gateways/gateway-api.ts'
+import type { ApiReturn, Fetched } from '../../payments/gateways/gateway-api.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import type { Fetch } from './fetch.ts'
 import { fetchedEvent } from './fetched-event.ts'
@@ -27,10 +27,10 @@ export async function unreportedOf(
  * Adds to each new refund its payment, if that was never captured: gateway A's refunds do not say so themselves. Most payments
  * are reported as captured by a verified event, and are not fetched.
  */
-export async function withUncaptured(fetch: Fetch, reversals: ApiReversal[]): Promise<Fetched[]> {
+export async function withUncaptured(fetch: Fetch, returns: ApiReturn[]): Promise<Fetched[]> {
   const { db, api, account, claim } = fetch
-  if (api.uncaptured === undefined || reversals.length === 0) return reversals
-  const bodies = reversals.map(reversal => fetchedEvent(fetch, UNKNOWN, reversal).body)
+  if (api.uncaptured === undefined || returns.length === 0) return returns
+  const bodies = returns.map(returned => fetchedEvent(fetch, UNKNOWN, returned).body)
   const { rows } = await sql<{ place: string; id: string }>`
     select place, f.of_payment_id as id
       from core.unreported(${account.gateway}, ${bodies}::text[]) place
@@ -38,11 +38,11 @@ export async function withUncaptured(fetch: Fetch, reversals: ApiReversal[]): Pr
      cross join lateral core.unverified_payments(${claim.id}, ${account.gateway}, array[f.of_payment_id])
      where f.kind = 'refund' and f.status = 'done' and f.of_payment_id is not null
      order by place`.execute(db)
-  const whole: Fetched[] = [...reversals]
+  const whole: Fetched[] = [...returns]
   for (const { place, id } of rows) {
     const at = Number(place) - 1
     const payment = await api.uncaptured(id)
-    if (payment !== undefined) whole[at] = { ...(reversals[at] as ApiReversal), payment }
+    if (payment !== undefined) whole[at] = { ...(returns[at] as ApiReturn), payment }
   }
   return whole
 }

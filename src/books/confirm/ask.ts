@@ -94,10 +94,10 @@ async function lookForPayment(
 /** The webhooks of the payment's refunds may be lost, and the batch is about to post the payment. */
 async function refundsOf(inquiry: Inquiry, payment?: FoundPayment): Promise<PaymentEvent[]> {
   if (payment === undefined) return []
-  const { reversals, unreadable } = await inquiry.api.refundsOf(payment)
+  const { returns, unreadable } = await inquiry.api.refundsOf(payment)
   // The payment must not be posted while nobody knows what was refunded.
   if (unreadable[0] !== undefined) throw new UnexpectedAnswer(unreadable[0].reason)
-  const events = reversals.map(reversal => eventOf(inquiry, reversal))
+  const events = returns.map(returned => eventOf(inquiry, returned))
   return unreportedOf(inquiry.db, inquiry.gateway.name, events)
 }
 

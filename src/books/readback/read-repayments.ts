@@ -11,9 +11,9 @@ import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loa
 import {
   chargebackIds,
   chargebacksInWords,
-  isNotReversed,
   type LedgerTransaction,
   standingAmount,
+  stands,
 } from '../../ledger/loans/transaction.ts'
 import { isOfAnotherPayment, isOfGateway } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
@@ -80,7 +80,7 @@ async function repaymentAtLedger(
 ): Promise<LedgerTransaction | undefined> {
   const { loan, externalId, ledgerTransactionId } = payment
   const listed = transactions.filter(one => isOurs(one, payment))
-  if (listed.length > 0) return listed.find(isNotReversed) ?? listed[0]
+  if (listed.length > 0) return listed.find(stands) ?? listed[0]
   const byExternalId = await findTransaction(ledger, loan, externalId)
   if (byExternalId !== undefined) return byExternalId
   const byId = await findTransactionById(ledger, loan, ledgerTransactionId)
@@ -111,7 +111,7 @@ function found(
     const detail = `The ledger has neither ${payment.externalId} nor transaction ${payment.ledgerTransactionId} on loan ${payment.loan}${beside}`
     return { reason: 'missing_at_ledger', difference: null, amount: null, detail }
   }
-  if (isNotReversed(repayment)) {
+  if (stands(repayment)) {
     const difference = differencesAtLedger(repayment, payment).join(', ') || null
     const isBack = repaymentDifferences(repayment, payment).length === 0
     return {
@@ -144,7 +144,7 @@ function foundOfReturned(
   payment: PostedPayment,
   transactions: LedgerTransaction[],
 ): Omit<ReadbackFinding, 'payment'> {
-  const standing = transactions.filter(one => isNotReversed(one) && isOfPayment(one, payment))
+  const standing = transactions.filter(one => stands(one) && isOfPayment(one, payment))
   const amount = Decimal.sum(0, ...standing.map(one => one.amount))
   const ids = standing.map(({ id }) => id).join(', ')
   return standing.length === 0
@@ -179,7 +179,7 @@ function replacementOf(
   payment: PostedPayment,
   transactions: LedgerTransaction[],
 ): LedgerTransaction | undefined {
-  const replacements = transactions.filter(one => isNotReversed(one) && isOfPayment(one, payment))
+  const replacements = transactions.filter(one => stands(one) && isOfPayment(one, payment))
   return (
     replacements.find(one => repaymentDifferences(one, payment).length === 0) ?? replacements[0]
   )

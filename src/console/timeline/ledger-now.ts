@@ -4,7 +4,7 @@ import { LedgerTrouble } from '../../ledger/answers/answer.ts'
 import type { Reader } from '../../ledger/calls/client.ts'
 import { findClient } from '../../ledger/client-record.ts'
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
-import { isNotReversed } from '../../ledger/loans/transaction.ts'
+import { stands } from '../../ledger/loans/transaction.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
@@ -52,7 +52,7 @@ async function loanNow(ledger: Reader, id: string, formats: Formats): Promise<Ht
     type: one.type?.value ?? '',
     amount: amount(String(one.amount), currency.code),
     external_id: one.externalId ?? null,
-    state: isNotReversed(one) ? 'in effect' : 'reversed',
+    state: stands(one) ? 'in effect' : 'reversed',
   }))
   return html`${facts([
     ['Status', loan.status.value],

@@ -8,7 +8,7 @@ import { dayFormat, isSameDay } from '../day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../effect.ts'
 import type { LedgerLoan } from './loan.ts'
 import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
-import { isNotReversed, isOverpayment, type LedgerTransaction } from './transaction.ts'
+import { isOverpayment, type LedgerTransaction, stands } from './transaction.ts'
 
 export type LedgerRepayment = {
   loanExternalId: string
@@ -183,7 +183,7 @@ function sameButForSpelling(
 }
 
 export function receiptOfRepayment(transaction: LedgerTransaction): string | undefined {
-  const isRepayment = transaction.type?.repayment === true && isNotReversed(transaction)
+  const isRepayment = transaction.type?.repayment === true && stands(transaction)
   return isRepayment ? transaction.paymentDetailData?.receiptNumber : undefined
 }
 
@@ -192,7 +192,7 @@ function comparedRepayment(
   { day, amount }: Pick<LedgerRepayment, 'day' | 'amount'>,
 ): Effect {
   const { id, externalId } = transaction
-  const undone = isNotReversed(transaction)
+  const undone = stands(transaction)
     ? []
     : ['it was undone there, and its external id stays reserved']
   return compared({ resourceId: id, resourceExternalId: externalId }, [

@@ -1,6 +1,6 @@
 import { type Day, isoDay } from '../../day.ts'
 import { dayThere } from '../effect.ts'
-import { isNotReversed, type LedgerTransaction } from './transaction.ts'
+import { type LedgerTransaction, stands } from './transaction.ts'
 
 /**
  * What a person may have booked in the place of an undone repayment. The ledger's own adjustment books another one and loses
@@ -14,7 +14,7 @@ export function mayReplace(
     one =>
       one.id > undone.id &&
       one.type?.repayment === true &&
-      isNotReversed(one) &&
+      stands(one) &&
       !one.paymentDetailData?.receiptNumber &&
       !isBefore(one.submittedOnDate, undone.reversedOnDate),
   )

@@ -36,8 +36,7 @@ export const takesNoMoney = ({ type = {} }: LedgerTransaction) =>
   TAKES_NO_MONEY.some(flag => type[flag] === true)
 
 /** An undone transaction is still found by its external id; only this date shows that it was undone. */
-export const isNotReversed = (transaction: LedgerTransaction) =>
-  transaction.reversedOnDate === undefined
+export const stands = (transaction: LedgerTransaction) => transaction.reversedOnDate === undefined
 
 export const isOverpayment = ({ overpaymentPortion = 0 }: LedgerTransaction) =>
   overpaymentPortion > 0

@@ -6,7 +6,7 @@ import { findClient } from '../../ledger/client-record.ts'
 import { dayFormat } from '../../ledger/day-format.ts'
 import { dayThere } from '../../ledger/effect.ts'
 import { findLoan, type LoanWithTransactions } from '../../ledger/loans/loan-calls.ts'
-import { isNotReversed } from '../../ledger/loans/transaction.ts'
+import { stands } from '../../ledger/loans/transaction.ts'
 
 /**
  * Undoes the writes in reverse. What the ledger refuses to undo stays, because its user may lack permissions that no
@@ -46,7 +46,7 @@ async function removeLoan(
       key: newId(),
       promisedId: 'resourceId',
     })
-  const repayments = transactions.filter(one => one.type?.repayment && isNotReversed(one))
+  const repayments = transactions.filter(one => one.type?.repayment && stands(one))
   for (const one of repayments)
     await write('POST', ['transactions', one.id], 'undo', {
       transactionDate: dayThere(one.date),

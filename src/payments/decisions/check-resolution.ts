@@ -6,7 +6,7 @@ import { isExternalId } from '../../http/fields/text-fields.ts'
 import { Conflict, invalidField } from '../../http/problem.ts'
 import { type ForCaller, readForCaller } from '../../ledger/calls/read-for-caller.ts'
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
-import { isNotReversed, standingAmount, takesNoMoney } from '../../ledger/loans/transaction.ts'
+import { standingAmount, stands, takesNoMoney } from '../../ledger/loans/transaction.ts'
 import { type PaymentStanding, stateInWords } from '../locked-payment.ts'
 import { isDecided, isOpen, isPostable, isRestorable, isReversible } from './decidable.ts'
 import type { PaymentResolution } from './resolution.ts'
@@ -88,7 +88,7 @@ async function bookedFor(
   const booked = loan?.transactions?.find(one => String(one.id) === String(id))
   if (loan === undefined || booked === undefined)
     throw new Conflict(`The ledger has no transaction ${id} on loan ${loanId}`)
-  if (!isNotReversed(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
+  if (!stands(booked)) throw new Conflict(`Transaction ${id} was undone at the ledger`)
   if (payment.kind === 'payment' && takesNoMoney(booked))
     throw new Conflict(`Transaction ${id} (${booked.type?.value}) takes no payer’s money`)
   return { amount: standingAmount(booked), currency: loan.currency.code }

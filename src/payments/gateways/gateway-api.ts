@@ -30,8 +30,8 @@ export type ApiPayment = FoundPayment & {
   tax: string | null
 }
 
-/** A refund or dispute, perhaps one that is no reversal: the SQL function that reads its event decides. */
-export type ApiReversal = { kind: 'refund' | 'dispute'; item: unknown }
+/** A refund or dispute. Whether any money went back is for the SQL function that reads its event. */
+export type ApiReturn = { kind: 'refund' | 'dispute'; item: unknown }
 
 /** `payment`: the refund's payment, only if that was never captured and the refund does not say so itself. */
 type ApiRefund = { item: unknown; payment?: unknown }
@@ -87,7 +87,7 @@ export type Unreadable = {
 
 export type ApiPage = {
   payments: ApiPayment[]
-  reversals: ApiReversal[]
+  returns: ApiReturn[]
   unreadable: Unreadable[]
   /** What settlements paid out, where that is listed with the payments. */
   payouts?: ApiSettlement[]

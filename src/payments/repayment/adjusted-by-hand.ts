@@ -1,7 +1,7 @@
 import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
 import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
+import { type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import { type DuePayment, isOfAnotherPayment, isOfGateway } from './due-payment.ts'
 
 type OurRepayment = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
@@ -34,8 +34,7 @@ function isUndoneByHand(
   one: LedgerTransaction,
   { externalId, receiptNumber }: OurRepayment,
 ): boolean {
-  if (isNotReversed(one) || one.type?.repayment !== true || one.externalId === externalId)
-    return false
+  if (stands(one) || one.type?.repayment !== true || one.externalId === externalId) return false
   if (isReversedByUs(one, one.externalId ?? '')) return false
   return isOfGateway(one.externalId)
     ? !isOfAnotherPayment(one.externalId, externalId)

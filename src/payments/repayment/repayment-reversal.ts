@@ -21,11 +21,7 @@ import {
   undoRepayment,
   withOverpaid,
 } from '../../ledger/loans/repayment.ts'
-import {
-  isNotReversed,
-  isOverpayment,
-  type LedgerTransaction,
-} from '../../ledger/loans/transaction.ts'
+import { isOverpayment, type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { refusedFor } from './repayment-refusal.ts'
 import { type Reversal, ReversalData, reversalIntake } from './reversal-intake.ts'
@@ -62,7 +58,7 @@ export function repaymentReversal({ LEDGER_TIMEZONE }: Config) {
           outcomeOf(await postRemainder(attempt, repayment, reversal, loan.body), repayment)
         )
       // While our undo may still run, it is sent again under its key: the answer shows whether we undid the repayment.
-      if (!isNotReversed(repayment) && !mayUndoStillRun)
+      if (!stands(repayment) && !mayUndoStillRun)
         return refused('409', `${reversal.repayment.external_id} was undone at the ledger by hand`)
       const reason = whyNot(at, reversal, loan.body)
       return reason ?? outcomeOf(await undo(attempt, repayment, reversal), repayment)
@@ -100,7 +96,7 @@ async function progressOf(attempt: Attempt, reversal: Reversal): Promise<Progres
   const isUndone =
     repayment !== undefined &&
     (attempt.seen !== null ||
-      (!isNotReversed(repayment) && isReversedByUs(repayment, reversal.repayment.external_id)))
+      (!stands(repayment) && isReversedByUs(repayment, reversal.repayment.external_id)))
   if (reversal.remainder === null) return { repayment, remainder: undefined, isUndone }
   if (isUndone && attempt.seen === null) await attempt.remember({ undone: repayment.id })
   const { external_id: externalId } = reversal.remainder
@@ -130,9 +126,9 @@ const isRemainderSent = ({ kept }: Attempt) => kept.paymentTypeId !== undefined
 
 /** The result; undefined until both writes have arrived. */
 function resultOf({ repayment, remainder, isUndone }: Progress, reversal: Reversal) {
-  if (repayment === undefined || (isNotReversed(repayment) && !isUndone)) return undefined
+  if (repayment === undefined || (stands(repayment) && !isUndone)) return undefined
   if (reversal.remainder === null) return isUndone ? resultWith(repayment) : undefined
-  if (remainder === undefined || !isNotReversed(remainder)) return undefined
+  if (remainder === undefined || !stands(remainder)) return undefined
   const wanted = { amount: reversal.remainder.amount, days: [dayText(repayment.date)] }
   return repaymentDifferences(remainder, wanted).length === 0 ? resultWith(remainder) : undefined
 }

@@ -18,11 +18,7 @@ import {
   repaymentDifferences,
   withOverpaid,
 } from '../../ledger/loans/repayment.ts'
-import {
-  isNotReversed,
-  isOverpayment,
-  type LedgerTransaction,
-} from '../../ledger/loans/transaction.ts'
+import { isOverpayment, type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import { proofsOf, signersOf } from '../proofs.ts'
 import { adjustedByHand } from './adjusted-by-hand.ts'
 import {
@@ -92,7 +88,7 @@ export function repayment(db: Database, config: Config): Operation {
     async find(attempt, { transaction_id, external_loan_id }) {
       const payment = await duePayment(db, transaction_id, LEDGER_TIMEZONE)
       const booked = await findRepayment(attempt, external_loan_id, payment)
-      if (booked === undefined || !isNotReversed(booked) || !isEqual(booked, payment)) return absent
+      if (booked === undefined || !stands(booked) || !isEqual(booked, payment)) return absent
       const loan = await findLoan(attempt.ledger, external_loan_id)
       return loan === undefined ? absent : there(repaymentAnswer(loan, booked))
     },
@@ -216,7 +212,7 @@ const amongOwn = (transactions: LedgerTransaction[], wanted: Dated) =>
   repaymentAmong(transactions, wanted, isOfGateway)
 
 const standingOn = ({ transactions = [] }: PayableLoan, { externalId }: Dated) =>
-  transactions.filter(one => isNotReversed(one) && !isOfAnotherPayment(one.externalId, externalId))
+  transactions.filter(one => stands(one) && !isOfAnotherPayment(one.externalId, externalId))
 
 /** A file or a person may have booked it under its other name. An operator who assigned it knew of that refusal. */
 async function bookedOtherwise(
@@ -253,12 +249,12 @@ async function duplicate(
   if (booked === undefined) {
     for (const other of await otherLoans()) {
       const elsewhere = await findRepayment(attempt, other, payment)
-      if (elsewhere !== undefined && !isNotReversed(elsewhere)) return reversedAtLedger
+      if (elsewhere !== undefined && !stands(elsewhere)) return reversedAtLedger
     }
     return undefined
   }
   // Whatever its amount and day, an undone repayment keeps its external id: another one needs a new id.
-  if (!isNotReversed(booked)) return reversedAtLedger
+  if (!stands(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(attempt.ledger, loanId)
   return loan && { ...loan, body: repaymentAnswer(loan.body, booked) }

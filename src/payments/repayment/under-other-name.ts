@@ -9,7 +9,7 @@ import {
   repaymentAmong,
   spellingOf,
 } from '../../ledger/loans/repayment.ts'
-import { isNotReversed, type LedgerTransaction } from '../../ledger/loans/transaction.ts'
+import { type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { isOfAnotherPayment, isOfGateway, repaymentExternalId } from './due-payment.ts'
 import { spelt } from './spelt.ts'
@@ -27,7 +27,7 @@ type Named = { externalId?: string | undefined; receipt: string }
 
 /** What the loan has. */
 type Booked = {
-  /** They have the repayment's day and amount. References come again, as those of test modes do, so that alone they say nothing. */
+  /** Transactions of the same day and amount. A reference alone proves nothing: references repeat, for example in test mode. */
   equal: LedgerTransaction[]
   /** They have this receipt number in any spelling; there may be others among them. */
   ofReceipt: (receipt: { receiptNumber: string }) => LedgerTransaction[]
@@ -65,7 +65,7 @@ export async function findUnderOtherName(
   return undefined
 }
 
-/** An id does not come again: what has it is the payment, whatever its day and amount. */
+/** Ids are unique: a transaction with this id is the payment, whatever its day and amount. */
 function bookedAs(
   repayment: LedgerRepayment,
   gateway: GatewayName,
@@ -76,7 +76,7 @@ function bookedAs(
   const wanted = { ...repayment, externalId, receiptNumber: id }
   return transactions.find(
     one =>
-      isNotReversed(one) &&
+      stands(one) &&
       !isOfAnotherPayment(one.externalId, externalId) &&
       repaymentAmong([one], wanted, isOfGateway).state !== 'absent',
   )

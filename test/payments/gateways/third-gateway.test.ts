@@ -15,7 +15,7 @@ import { matchEach } from '../../support/match-each.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { testEnv } from '../../support/service.ts'
 
-const noItems = { reversals: [], unreadable: [] }
+const noItems = { returns: [], unreadable: [] }
 
 /** A gateway that src does not know: a signature in plain sight, and one field per fact. */
 const gatewayC = {

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../day.ts'
 import type {
   ApiPage,
   ApiPayment,
-  ApiReversal,
+  ApiReturn,
   ApiSettlement,
   CallGateway,
   FoundPayment,
@@ -15,7 +15,7 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
 import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
-import { paymentPath, reversalsOfA } from './reversals.ts'
+import { paymentPath, returnsOfA } from './returns.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -51,7 +51,7 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
       return item === undefined ? undefined : paymentOf(item, majorUnits)
     },
     refundsOf: payment => refundsOf(payment, collection),
-    ...reversalsOfA(find, () => collection('/disputes?')),
+    ...returnsOfA(find, () => collection('/disputes?')),
     order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
     async transfer({ id, orderId, statusFields: { method } }) {
       if (method === 'bank_transfer') return findIfAny(`${paymentPath(id)}/bank_transfer`)
@@ -88,7 +88,7 @@ async function refundsOf(
   payment: FoundPayment,
   collection: (path: string) => AsyncIterable<unknown[]>,
 ): Promise<Omit<ApiPage, 'payments'>> {
-  if (!isRefunded(payment)) return { reversals: [], unreadable: [] }
+  if (!isRefunded(payment)) return { returns: [], unreadable: [] }
   const refunds: unknown[] = []
   let pages = 0
   for await (const items of collection(`${paymentPath(payment.id)}/refunds?`)) {
@@ -102,22 +102,22 @@ function paymentsIn(items: unknown[], window: Window, majorUnits: MajorUnits): A
   const describe = describeItemOfA('payment', window)
   const paymentIn = (item: unknown) => [paymentOf(item, majorUnits)]
   const { read, unreadable } = readEach(items, paymentIn, describe)
-  return { payments: read, reversals: [], unreadable }
+  return { payments: read, returns: [], unreadable }
 }
 
 function refundsIn(items: unknown[], window: Window): Omit<ApiPage, 'payments'> {
   const { read, unreadable } = readEach(
     items,
-    item => reversalOf('refund', item),
+    item => returnOf('refund', item),
     describeItemOfA('refund', window),
   )
-  return { reversals: read, unreadable }
+  return { returns: read, unreadable }
 }
 
 function disputesIn(items: unknown[], since: Window): Omit<ApiPage, 'payments'> {
-  const ofWindow = (item: unknown) => (isWithin(item, since) ? reversalOf('dispute', item) : [])
+  const ofWindow = (item: unknown) => (isWithin(item, since) ? returnOf('dispute', item) : [])
   const { read, unreadable } = readEach(items, ofWindow, describeItemOfA('dispute', since))
-  return { reversals: read, unreadable }
+  return { returns: read, unreadable }
 }
 
 function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits): SettlementPage {
@@ -166,7 +166,7 @@ function feesOf(item: unknown, currency: string | null, majorUnits: MajorUnits) 
   return { fee: majorUnits(fee - tax, currency), tax: majorUnits(tax, currency) }
 }
 
-function reversalOf(kind: ApiReversal['kind'], item: unknown): ApiReversal[] {
+function returnOf(kind: ApiReturn['kind'], item: unknown): ApiReturn[] {
   for (const needed of ['id', 'payment_id', 'status']) shape.text(item, needed)
   return [{ kind, item }]
 }

@@ -72,16 +72,16 @@ function readSettlement(row: Fields): ReadRow {
   const kind = row.kind?.toLowerCase()
   const fee = fields.fee ?? less(fee_with_tax, fields.tax)
   const { captured_at, currency, settlement_id, settled_at, utr, amount, tax } = fields
-  const of = { settlement_id, settled_at, utr, amount, fee, tax }
+  const settlement = { settlement_id, settled_at, utr, amount, fee, tax }
   const isStated = debit !== undefined || credit !== undefined
   const settled: Settled = {
     kind: kind === 'payment' || kind === 'refund' ? kind : 'other',
     id,
     payment_id: kind === 'payment' ? undefined : fields.payment_id,
     paid_out: isStated ? less(credit ?? '0', debit) : undefined,
-    ...of,
+    ...settlement,
   }
-  const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...of }
+  const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...settlement }
   return {
     said: kind === 'payment' ? filled(said) : null,
     settled: settlement_id === undefined ? null : settled,

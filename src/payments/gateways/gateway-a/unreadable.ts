@@ -7,7 +7,7 @@ export const describeItemOfA =
   (item: unknown): Omit<Unreadable, 'item' | 'reason'> => {
     const text = (name: string) => ifReadable(() => shape.text(item, name))
     const id = text(kind === 'settlement' ? 'entity_id' : 'id')
-    const at = ifReadable(() =>
+    const time = ifReadable(() =>
       shape.unixTime(item, kind === 'settlement' ? 'settled_at' : 'created_at'),
     )
     const isPayment = kind === 'payment' || (kind === 'settlement' && text('type') === 'payment')
@@ -20,6 +20,6 @@ export const describeItemOfA =
       mayBeMoney: kind !== 'settlement' || (isPayment && id === null),
       // The meaning of a payment's status does not hold for a dispute's.
       statusFields: kind === 'dispute' ? {} : { status: text('status') },
-      times: at === null ? window : { from: at, to: at },
+      times: time === null ? window : { from: time, to: time },
     }
   }

@@ -12,7 +12,7 @@ import { partNumbers } from '../items/part-numbers.ts'
 import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
-import { reversalsIn, withPayment } from './reversals.ts'
+import { returnsIn, withPayment } from './returns.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
 import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
@@ -39,10 +39,10 @@ export function readsOfB(call: CallGateway): GatewayReads {
     async *pages(window) {
       for await (const rows of begunIn(call, window)) {
         const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
-        const { reversals, unreadable } = await reversalsIn(rows, window, find)
+        const { returns, unreadable } = await returnsIn(rows, window, find)
         yield {
           payments: paid.read,
-          reversals,
+          returns,
           unreadable: [...paid.unreadable, ...unreadable],
           payouts: rows.flatMap(row => ifReadable(() => payoutIn(row)) ?? []),
         }
@@ -55,7 +55,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
       const item = await find(path)
       return item === undefined ? undefined : entityOf(item)
     },
-    refundsOf: async () => ({ reversals: [], unreadable: [] }),
+    refundsOf: async () => ({ returns: [], unreadable: [] }),
     async refund(id, _, orderId) {
       if (orderId === null) return undefined
       const item = await itemIn(`${orderPath(orderId)}/refunds`, 'cf_refund_id', id)

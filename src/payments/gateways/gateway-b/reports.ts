@@ -67,10 +67,10 @@ export const gatewayBSummary: Format = {
 function readPayout({ settlement_id, settled_at, utr, amount_settled }: Fields): ReadRow {
   if (settlement_id === undefined || amount_settled === undefined)
     return { said: null, settled: null }
-  const of = { id: settlement_id, settlement_id, settled_at, utr }
+  const settlement = { id: settlement_id, settlement_id, settled_at, utr }
   const settled: Settled = {
     kind: 'payout',
-    ...of,
+    ...settlement,
     amount: amount_settled,
     paid_out: amount_settled,
   }
@@ -91,7 +91,7 @@ function readEvent(
   const word = settlement_id === undefined ? row.status?.toLowerCase() : undefined
   const status = known ?? word ?? 'captured'
   const amount = row.amount ?? event_amount
-  const of = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
+  const settlement = { settlement_id, settled_at: row.settled_at, utr, fee, tax }
   const stated = row.paid_out ?? (kind === 'other' ? event_amount : undefined)
   const paid_out = stated === undefined ? undefined : signed(stated, row.sale_type)
   if (isOfPayout(row.remarks)) {
@@ -104,7 +104,7 @@ function readEvent(
     currency,
     status,
     captured_at: captured_at ?? (event_time && inIndia(event_time)),
-    ...of,
+    ...settlement,
   })
   return {
     // A payment of zero registers a mandate.
@@ -118,7 +118,7 @@ function readEvent(
             ...(kind === 'payment' ? { id: row.gateway_payment_id } : partIn(kind, row, paid_out)),
             amount: unsigned(event_amount ?? amount),
             paid_out,
-            ...of,
+            ...settlement,
           },
     isShared: kind === 'other',
   }

@@ -4,7 +4,7 @@ import { at, isObject } from '../items/exact-json.ts'
 
 const SIGNATURE = 'x-webhook-signature'
 const TIME = 'x-webhook-timestamp'
-/** A signature without it would be that of the body alone, which gateway A makes: one secret may serve both. */
+/** Without a timestamp, a signature would cover the body alone, as gateway A's does: if both share a secret, A's would pass here. */
 const TIME_FORM = /^\S+$/
 const EVENT_ID = 'x-idempotency-key'
 

@@ -8,7 +8,7 @@ import {
   type LoanWithTransactions,
 } from '../../../ledger/loans/loan-calls.ts'
 import type { LedgerRepayment } from '../../../ledger/loans/repayment.ts'
-import { isNotReversed } from '../../../ledger/loans/transaction.ts'
+import { stands } from '../../../ledger/loans/transaction.ts'
 import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
 import { loanWithOtherZeros } from '../lost-zeros.ts'
@@ -96,7 +96,7 @@ function beforeActivation(activatedOn: string | undefined, day: string): string[
 function beforeLast(loan: LoanWithTransactions, day: string): string[] {
   if (!loan.isInterestRecalculationEnabled || isProgressive(loan)) return []
   const repaid = (loan.transactions ?? []).filter(
-    one => one.type?.repayment === true && isNotReversed(one),
+    one => one.type?.repayment === true && stands(one),
   )
   const last =
     repaid

@@ -9,7 +9,7 @@ const MAX_REFUND_PAGES = 100
 const MAX_DISPUTE_PAGES = 100
 
 /** @param ask yields undefined if the gateway has nothing at the path @param disputes newest first */
-export function reversalsOfA(
+export function returnsOfA(
   ask: (path: string) => Promise<unknown>,
   disputes: () => AsyncIterable<unknown[]>,
 ): Pick<GatewayReads, 'refund' | 'dispute' | 'uncaptured'> {

@@ -1,4 +1,4 @@
-import type { ApiPage, ApiReversal, Unreadable, Window } from '../gateway-api.ts'
+import type { ApiPage, ApiReturn, Unreadable, Window } from '../gateway-api.ts'
 import { GatewayRefused } from '../items/gateway-errors.ts'
 import { asUnreadable, ifReadable, UnreadableItem } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
@@ -7,7 +7,7 @@ import { eventOf, orderPath, part, refundPart } from './row.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 /** The kind of each type of row. The money of a `_REVERSAL` row came back to us, perhaps long after. */
-const REVERSALS: Record<string, ApiReversal['kind']> = {
+const RETURNS: Record<string, ApiReturn['kind']> = {
   REFUND: 'refund',
   REFUND_REVERSAL: 'refund',
   DISPUTE: 'dispute',
@@ -19,23 +19,23 @@ const REVERSALS: Record<string, ApiReversal['kind']> = {
 type Ask = (path: string) => Promise<unknown>
 
 /** Rows name neither the id that webhooks use nor the outcome: the refund's or dispute's own resource does. */
-export async function reversalsIn(
+export async function returnsIn(
   rows: unknown[],
   window: Window,
   ask: Ask,
 ): Promise<Omit<ApiPage, 'payments'>> {
-  const reversals: ApiReversal[] = []
+  const returns: ApiReturn[] = []
   const unreadable: Unreadable[] = []
   for (const row of rows) {
-    const kind = REVERSALS[ifReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
+    const kind = RETURNS[ifReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
     try {
-      if (kind === 'refund') reversals.push(...(await refundIn(row, ask)))
-      if (kind === 'dispute') reversals.push(...(await disputesIn(row, ask)))
+      if (kind === 'refund') returns.push(...(await refundIn(row, ask)))
+      if (kind === 'dispute') returns.push(...(await disputesIn(row, ask)))
     } catch (error) {
       unreadable.push(asUnreadable(error, row, describeRowOfB(kind ?? 'dispute', window)))
     }
   }
-  return { reversals, unreadable }
+  return { returns, unreadable }
 }
 
 const idsIn = (row: unknown) => ({
@@ -43,7 +43,7 @@ const idsIn = (row: unknown) => ({
   paymentId: shape.maybe(part(row, 'payment_details'), 'cf_payment_id'),
 })
 
-async function refundIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
+async function refundIn(row: unknown, ask: Ask): Promise<ApiReturn[]> {
   const { orderId, paymentId } = idsIn(row)
   const refundId = shape.maybe(refundPart(row), 'refund_id')
   const { list, refusal } = await listAt(orderId && `${orderPath(orderId)}/refunds`, ask)
@@ -53,7 +53,7 @@ async function refundIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
     : refundOf(refund)
 }
 
-async function disputesIn(row: unknown, ask: Ask): Promise<ApiReversal[]> {
+async function disputesIn(row: unknown, ask: Ask): Promise<ApiReturn[]> {
   const { orderId, paymentId } = idsIn(row)
   const ofPayment = paymentId === null ? null : `/payments/${encodeURIComponent(paymentId)}`
   const path = ofPayment ?? (orderId && orderPath(orderId))
@@ -78,7 +78,7 @@ async function listAt(path: string | null, ask: Ask): Promise<Answer> {
 }
 
 /** What the row itself says. @throws UnreadableItem if that is nothing: money went back, and nobody knows of what */
-function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReversal[]): ApiReversal[] {
+function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReturn[]): ApiReturn[] {
   if (ofRow.length > 0) return ofRow
   throw refusal === undefined
     ? new UnreadableItem(NAMES_NO_PAYMENT)
@@ -87,7 +87,7 @@ function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReversal[]): ApiR
 
 const NAMES_NO_PAYMENT = 'it names no payment'
 
-function refundOf(refund: unknown): ApiReversal[] {
+function refundOf(refund: unknown): ApiReturn[] {
   for (const needed of ['cf_refund_id', 'cf_payment_id']) shape.text(refund, needed)
   return [{ kind: 'refund', item: refund }]
 }
@@ -96,11 +96,11 @@ function refundOfRow(
   row: unknown,
   refundId: string | null,
   paymentId: string | null,
-): ApiReversal[] {
+): ApiReturn[] {
   return refundId === null || paymentId === null ? [] : [{ kind: 'refund', item: row }]
 }
 
-function disputeOf(dispute: unknown, askedOf: string | null): ApiReversal {
+function disputeOf(dispute: unknown, askedOf: string | null): ApiReturn {
   shape.text(dispute, 'dispute_id')
   return { kind: 'dispute', item: withPayment(dispute, askedOf) }
 }
@@ -113,7 +113,7 @@ export function withPayment(dispute: unknown, paymentId: string | null): unknown
   return { ...rest, order_details: { ...details, cf_payment_id: paymentId } }
 }
 
-function disputeOfRow(row: unknown, paymentId: string | null): ApiReversal[] {
+function disputeOfRow(row: unknown, paymentId: string | null): ApiReturn[] {
   // A flat row of a dispute names no payment.
   if (paymentId === null) return []
   shape.text(eventOf(row), 'event_id')
