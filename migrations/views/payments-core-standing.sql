@@ -1,5 +1,6 @@
--- What this payment's events state today, for the loan that an operator chooses to be chosen over it; see core.transaction.assigned_over.
-create or replace function core.facts_to_choose_over(t core.transaction) returns jsonb language sql stable as $$
+-- What the events say now. It is saved with an operator's choice of loan (core.transaction.assigned_over), so that later events can
+-- be seen to disagree with it.
+create or replace function core.basis_of_choice(t core.transaction) returns jsonb language sql stable as $$
   select jsonb_build_object('amount', t.amount, 'currency', t.currency, 'is_verified', t.is_verified,
            'loans', array_remove(array_agg(distinct e.external_loan_id) || t.named_loan_id, null),
            'refs', coalesce(t.refs, core.references_of(t.gateway, array_agg(e.hints) filter (where e.hints is not null)), '{}'))
@@ -18,8 +19,8 @@ create or replace function core.loans_named(t core.transaction) returns setof te
    where n.status = 'captured' or not n.is_named
 $$;
 
--- Whether these references, other than those that this payment was assigned over, name another loan. Which loans the latter
--- have is no part of an assignment. In PL/pgSQL, because few payments are assigned.
+-- Whether these references name another loan. The references that the operator saw do not count, whatever loans they have by now.
+-- In PL/pgSQL, because few payments are assigned.
 create or replace function core.refer_elsewhere(t core.transaction, refs text[], paid_at timestamptz) returns boolean
   language plpgsql stable as $$
 begin
@@ -29,8 +30,8 @@ begin
 end
 $$;
 
--- What the events disagree about: the assignment, if they state other money or another loan than it was made over, or bring a
--- reference of another. What only lies beside the gateway's answer is judged before posting.
+-- What the events disagree about. They disagree with the assignment if they state other money or another loan than when it was
+-- made, or bring a reference of another loan. What only lies beside the gateway's answer is judged before posting.
 create or replace function core.disagreement_with(t core.transaction, disagreement text, all_outside boolean,
   amount numeric, currency text, loan text, refs text[], paid_at timestamptz) returns text language plpgsql stable as $$
 begin
@@ -46,11 +47,11 @@ begin
 end
 $$;
 
--- Over what the loan of this payment was chosen, if its events disagree with that.
+-- What the events said when the loan of this payment was chosen, if they disagree with that now.
 create or replace function core.outdated_assignment(t core.transaction) returns text language sql stable as $$
   select concat('It was assigned to ', t.assigned_loan_id, ' when its events said ', trim_scale((o ->> 'amount')::numeric),
            ' ' || (o ->> 'currency'), ', loan ' || nullif(array_to_string(array(select jsonb_array_elements_text(o -> 'loans')), ' or '), ''),
            case when not (o ->> 'is_verified')::boolean then ', and nothing proved them' end)
-    from (select t.assigned_over) over_what (o)
+    from (select t.assigned_over) basis (o)
    where t.disagreement = 'assignment' or t.refused_reason = 'events_disagree'
 $$;

@@ -32,7 +32,7 @@ export type PaymentStanding = {
 /** What an unreadable event states to be: a refund or dispute, though it is listed as a payment. */
 export const unreadableKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
 
-/** Whether it was assigned over other facts than its events state now. */
+/** Whether its events have changed since it was assigned. */
 export const isOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {

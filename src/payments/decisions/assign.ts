@@ -34,7 +34,7 @@ export function assign(
       throw new Conflict(`Cannot assign a payment in state ${stateInWords(payment)}`)
     await sql`
       update core.transaction t
-         set assigned_loan_id = ${loan}, assigned_over = core.facts_to_choose_over(t),
+         set assigned_loan_id = ${loan}, assigned_over = core.basis_of_choice(t),
              decided_over = case when decision = 'post' then decided_over end,
              ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
              -- Earlier reasons were about other facts, except that a repayment is undone at the ledger.

@@ -57,8 +57,8 @@ type Place = { transaction: string | number; loan: string | null }
 const MAX_FEE_SHARE = 0.05
 
 /**
- * Refuses a transaction that other payments have so much of that the rest is less than this one. It may be the sum of
- * several payments, and of less than they are, if their payers bore fees; of a single one, a part may have been booked.
+ * Refuses a ledger transaction if, after the other payments it was resolved for, less is left than this payment. One
+ * transaction may cover several payments, less the fees that their payers bore; for a single payment it may be a part.
  */
 async function refuseUsedUp(
   trx: Trx,

@@ -129,7 +129,7 @@ async function decide(trx: Trx, { id }: PaymentStanding, resolution: FinalResolu
              'reason', case decided_over ->> 'reason' when 'currency_mismatch' then 'currency_mismatch' else reason end,
              'refused_reason', refused_reason, 'assigned_loan_id', assigned_loan_id, 'assigned_over', assigned_over),
            assigned_loan_id = coalesce(${loan}, assigned_loan_id),
-           assigned_over = case when ${loan}::text is null then assigned_over else core.facts_to_choose_over(t) end,
+           assigned_over = case when ${loan}::text is null then assigned_over else core.basis_of_choice(t) end,
            -- This is what goes to the loan, whatever went back before.
            decided_amount = ${amount}::numeric + coalesce(returned_amount, 0), decided_day = ${day}, ledger_transaction_id = ${transaction},
            posting_number = ${isPost ? nextPostingNumber : sql`posting_number`},

@@ -9,10 +9,9 @@ import { spelt } from './spelt.ts'
 
 type NotDue = {
   name: string
-  /** The payment's state, or the reason of its suspense. */
-  state: keyof typeof WHY
+  because: keyof typeof WHY
   /** The transaction that was booked by hand, or the payment that has the same money under another id. */
-  what: string | null
+  evidence: string | null
 }
 
 /** Numbers of transfers of UPI and IMPS, before which spreadsheets drop zeros. */
@@ -20,7 +19,7 @@ const RRN_DIGITS = 12
 const ONLY_DIGITS = /^\d+$/
 const LEAVE_OUT = 'leave the row out'
 
-/** What a payment that only its debit names does not share with the debit. */
+/** Fields of the debit's row that do not apply to the payment, of which we know only what its debit says. */
 const UNSEEN = JSON.stringify({
   id: FIRST_ID,
   state: 'posting',
@@ -41,9 +40,9 @@ const WHY = {
 }
 
 /**
- * Why the payment that a file asks to be booked is not to be booked, as LoanOps knows its state; undefined if it may be.
- * Without a gateway, it may be named by the bank's reference, too. References repeat, as in test modes, and an id of digits may
- * be the lender's own receipt number: such a payment must have the same day and amount, and no other loan.
+ * Why a payment in a file must not be booked; undefined if it may be. Without a gateway, the row may also name the payment by the
+ * bank's reference. References repeat, and an id of digits may be the lender's own receipt number, so these must also agree in
+ * day, amount and loan.
  */
 export async function whyNotDue(
   db: Database,
@@ -55,8 +54,8 @@ export async function whyNotDue(
     gateway === null && /[1-9]/.test(receiptNumber) ? spellingsOf(receiptNumber) : []
   const { rows } = await sql<NotDue>`${prepared('why_not_due')}
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
-           case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as state,
-           coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as what
+           case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as because,
+           coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as evidence
       from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided,
                    -- What keeps its twin from being posted keeps it from being booked.
                    case when not d.is_decided and not core.is_of_own_money(p.payment) then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
@@ -83,8 +82,8 @@ export async function whyNotDue(
      limit 1`.execute(db)
   const [found] = rows
   if (found === undefined) return undefined
-  const what = found.what === null ? '' : ` (${found.what})`
-  return `${found.name} ${WHY[found.state].replace(':', `${what}:`)}`
+  const evidence = found.evidence === null ? '' : ` (${found.evidence})`
+  return `${found.name} ${WHY[found.because].replace(':', `${evidence}:`)}`
 }
 
 /** Banks write a reference in one way; files may have it in capitals, with more zeros before its digits or without them. */
