@@ -233,9 +233,12 @@ begin
 end
 $$;
 
--- A twin that was booked or is being booked, even if some of the money went back; or whose money the ledger may have, as it or a
--- person said: a payment of the same loan that heard so from the ledger itself asks there again. For a payment that is being
--- posted, also one whose refund or dispute keeps it from being posted. A transfer is of one loan, so that the other one's is named, too.
+-- The twin that keeps this payment from being posted, if there is one:
+-- 1. it is booked or being booked, even if some of the money went back;
+-- 2. the ledger may have its money, by a person's or the ledger's word. Not if the ledger has told this payment the same, on the
+--    same loan: this payment asks there again;
+-- 3. while this payment is being posted, a refund or dispute keeps the twin in suspense.
+-- A transfer belongs to one loan, so the twin's loan is named if it is another one.
 create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 begin
   return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
@@ -251,8 +254,8 @@ end
 $$;
 
 -- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
--- back by the other. Who goes first is the verified one, then of a transfer's two formats the newer, then the older payment, and
--- before all what an operator has said is other money, which waits for none.
+-- back by the other. Order: other money by an operator's word, which waits for no twin; the verified payment; the newer of a
+-- transfer's two formats; the older payment.
 create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
 declare
   -- With a reference that more payments have, as in test modes, each would read all the others. Any of them shows the format.

@@ -177,7 +177,7 @@ begin
             order by (o.state = 'failed' or o.reason = 'sender_not_allowed') is true, not o.is_verified, o.received_at, o.id
             limit core.most_refunds()))
   union all
-  -- What was decided or booked about them, was so for the other payment.
+  -- Earlier decisions and bookings were about the other payment, so they are ignored here.
   select r.id, r.kind, f.fact, null
     from core.claimed_elsewhere(p.gateway, array[p.gateway_payment_id]) c
     join core.transaction r on r.id = c.id

@@ -25,7 +25,7 @@ begin
 end
 $$;
 
--- The payment under whose id the money of this refund's payment is booked or waits, if that is another one.
+-- If the refunded payment's money is booked, or waits, under a twin's id: that id.
 create or replace function core.booked_instead(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 begin
   return (

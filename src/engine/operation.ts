@@ -27,7 +27,9 @@ export type Attempt = {
    * carries our id.
    */
   readonly mayStillRun: boolean
-  /** The facts that an attempt had read for its write: the last attempt of which something may have been sent. */
+  // An attempt has three memories. *Kept*: what the write depends on, the same again for the next attempt. *Seen*: what only a
+  // read before the write can show. *Passed on*: what the next operation on the subject gets, in memory only.
+  /** What the last attempt that may have sent something had read before its write. */
   kept: Kept
   /**
    * What `read` finds or, while the call of an earlier attempt may still run, what that attempt had read under this

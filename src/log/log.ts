@@ -7,7 +7,7 @@ export type Log = {
   warn(object: object, message: string): void
 }
 
-/** While nothing can be written, as on a full disk, so much is kept, and the rest is lost: the service goes on. */
+/** How much of the log is held in memory while it cannot be written (a full disk). The rest is dropped; the service continues. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024
 
 /** Requests are never logged in full: they contain names, numbers and tokens. */

@@ -10,8 +10,8 @@ import { APPROVED, foundIn, type LedgerLoan, loanAnswer, SUBMITTED } from '../le
 import { approveLoan, findLoan, findLoanAnswer, readLoan } from '../ledger/loans/loan-calls.ts'
 
 /**
- * Some versions of Fineract run a command again after it was applied, and answer what the second run met; so does a proxy
- * that repeats a call and drops its key.
+ * Some versions of Fineract run a command twice and return the result of the second run; so does a proxy that repeats a call
+ * and drops its key.
  */
 const NOT_SUBMITTED = 'error.msg.loan.approve.account.is.not.submitted.and.pending.state'
 

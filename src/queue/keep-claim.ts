@@ -9,7 +9,7 @@ export class RunLeft extends Error {
   }
 }
 
-type Hold = {
+type Keeper = {
   /** @throws RunLeft once the run is no longer ours */
   check(): void
   stop(): void
@@ -20,7 +20,7 @@ export function keepClaim(
   table: LeasedTable,
   claim: RunClaim,
   isStopping: () => boolean,
-): Hold {
+): Keeper {
   let isLost = false
   const renewal = keepRenewing(async () => {
     isLost ||= !(await renewRun(db, table, claim))

@@ -40,7 +40,7 @@ const FileTime = Type.Unsafe<string>({
 
 /** Any other day is a typing error, which would take the payment out of the books of its own day. */
 const FIRST_DAY = '2000-01-01'
-/** Where it is later than in UTC, tomorrow has begun. */
+/** East of UTC, tomorrow may have begun. */
 const DAYS_AHEAD = 1
 
 /** The time of a payment, on a day that it may have; undefined for any other text. */

@@ -89,7 +89,7 @@ async function pageOfForm(
   if (request.user === null || /\.csv(\?|$)/.test(url)) return undefined
   const { 'content-type': _, 'content-length': __, referer: ___, ...headers } = request.headers
   const remoteAddress = request.raw.socket.remoteAddress ?? ''
-  // It names no page before it: two refused pages that name each other would ask for each other for ever.
+  // Sent without a Referer: otherwise two refused pages could request each other without end.
   const asked = request.server.inject({
     url: urlWith(url, { [FORM_PAGE]: null, done: null }),
     headers,

@@ -74,7 +74,7 @@ export function decide(claim: Claim, key: string, answer: Answer | Refusal): Dec
       }
     case 'not_now':
       return {
-        // What stands in front of the ledger may answer so for ever: only an operator can end that.
+        // A proxy in front of the ledger may answer this for ever: only an operator can end that.
         ...retryUnwritten(
           claim,
           answer,

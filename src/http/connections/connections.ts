@@ -78,7 +78,7 @@ function limitPipelined({ pipelined, unreadMs }: Limits): onRequestAsyncHookHand
     if (!(socket instanceof Socket)) return
     const others = underWay.get(socket) ?? 0
     if (others >= pipelined) socket.destroy()
-    // Node goes on with the requests that it has read already; nobody would get their answers.
+    // Node would still process requests it has already read, although nobody can receive the answers.
     if (socket.destroyed) return void reply.hijack()
     underWay.set(socket, others + 1)
     reply.raw.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))

@@ -17,7 +17,7 @@ export class Bookings {
     for (const one of transactions) this.#add(one)
   }
 
-  /** @param id a number to find it by, which the ledger has not given it yet */
+  /** @param id the row's line, in place of the id that the ledger has yet to give */
   addComing({ externalId, day, amount, receiptNumber }: LedgerRepayment, id = 0): void {
     this.#add({
       id,
