@@ -218,9 +218,16 @@ create or replace function base.unreadable(hints jsonb) returns base.fact langua
 $$;
 
 -- The id of a payment in a body that cannot be read, of whichever gateway.
-create or replace function base.payment_id_in_broken(body bytea) returns text language plpgsql immutable parallel safe as $$
+create or replace function base.payment_id_in_broken(body bytea) returns text language plpgsql stable parallel safe as $$
+declare
+  gateway text;
+  payment_id text;
 begin
-  return coalesce(base.gateway_a_id(body), base.gateway_b_id(body));
+  for gateway in select name from core.gateway order by name loop
+    execute format('select base.%I($1)', gateway || '_id') into payment_id using body;
+    exit when payment_id is not null;
+  end loop;
+  return payment_id;
 end
 $$;
 

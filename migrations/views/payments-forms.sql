@@ -112,9 +112,9 @@ declare
   facts base.fact[] := '{}';
 begin
   for said in
-    select f.* from unnest(case form when 'gateway_a' then base.gateway_a_facts(event) else array[base.gateway_b_fact(event)] end) f
-     where f.kind is not null and f.status not in ('failed', 'undone', 'named')
-     order by f.kind = 'payment'
+    execute format($sql$select f.* from unnest(base.%I($1)) f
+                      where f.kind is not null and f.status not in ('failed', 'undone', 'named')
+                      order by f.kind = 'payment'$sql$, form || '_facts') using event
   loop
     if form <> gateway then
       -- What is beside a refund or dispute is its payment.
@@ -217,10 +217,19 @@ end
 $$;
 
 -- Makes a gateway known, with base.<gateway>, which reads the facts in the body of a webhook. No body makes that function raise
--- an error. base.<gateway>_facts gives the facts of an event, or null if the gateway sends none like it. Each gateway has a
+-- an error. base.<gateway>_facts gives the facts of an event, or null if the gateway sends none like it. base.<gateway>_status
+-- gives the status of a payment, and base.<gateway>_id the id of a payment in a body that cannot be read. Each gateway has a
 -- function, because one for all would have to plan the call of base.<gateway>_facts for each body.
 create or replace function base.add_gateway(gateway text, types text[]) returns void language plpgsql as $$
+declare
+  needed text;
 begin
+  foreach needed in array array[format('base.%I(jsonb)', gateway || '_facts'), format('base.%I(jsonb)', gateway || '_status'),
+                                format('base.%I(bytea)', gateway || '_id')] loop
+    if to_regprocedure(needed) is null then
+      raise exception '% needs the function %', gateway, needed;
+    end if;
+  end loop;
   insert into core.gateway (name, known_types) values (gateway, types)
   on conflict (name) do update set known_types = excluded.known_types;
   execute format($sql$

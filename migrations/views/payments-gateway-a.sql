@@ -21,8 +21,6 @@ create or replace function base.gateway_a_types() returns text[] language sql im
     'token.*', 'order.notification.*', 'payment.downtime.*', 'account.*', 'product.*', 'loanops.backfill', 'loanops.unreadable']
 $$;
 
-select base.add_gateway('gateway_a', base.gateway_a_types());
-
 -- The loan that the event names. An entity's notes are [], an object, null or a string.
 create or replace function base.gateway_a_loan(event jsonb, payment jsonb) returns text language sql stable parallel safe as $$
   select coalesce(
@@ -253,3 +251,5 @@ begin
   return case when (facts[1]).kind is not null or base.is_listed(name, base.gateway_a_types()) then facts end;
 end
 $$;
+
+select base.add_gateway('gateway_a', base.gateway_a_types());

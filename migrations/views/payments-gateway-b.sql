@@ -14,8 +14,6 @@ create or replace function base.gateway_b_types() returns text[] language sql im
     'loanops.backfill', 'loanops.unreadable']
 $$;
 
-select base.add_gateway('gateway_b', base.gateway_b_types());
-
 -- The captured amount, which may be a part of the reserved one, but never more: the gateway's own samples state more.
 create or replace function base.gateway_b_amount(payment jsonb) returns numeric language sql immutable parallel safe as $$
   select least(case when payment #> '{authorization,action}' = '"CAPTURE"'
@@ -278,3 +276,5 @@ begin
               then array[said] end;
 end
 $$;
+
+select base.add_gateway('gateway_b', base.gateway_b_types());

@@ -11,6 +11,7 @@ import { fetchAll } from '../../support/books/gateways.ts'
 import { oddGateway } from '../../support/books/odd-gateway.ts'
 import { uploadStatement } from '../../support/books/statements.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { testEnv } from '../../support/service.ts'
@@ -92,6 +93,10 @@ async function addGatewayC(db: Database): Promise<void> {
     create function base.gateway_c_status(fields jsonb) returns text language sql stable as $$
       select case fields ->> 'state' when 'paid' then 'captured' when 'failed' then 'failed' end
     $$`.execute(db)
+  await sql`
+    create function base.gateway_c_id(body bytea) returns text language sql stable as $$
+      select base.found_at(body, '{"\\"id\\""}', '"id":"([a-z0-9]{1,60})"')
+    $$`.execute(db)
   await sql`select base.add_gateway('gateway_c', '{}')`.execute(db)
 }
 
@@ -104,36 +109,65 @@ const paid = (id: string, more: object = {}) => ({
   ...more,
 })
 
-t.test('a gateway takes an object and two SQL functions, and its payments are posted', async t => {
-  const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
+t.test(
+  'a gateway takes an object and three SQL functions, and its payments are posted',
+  async t => {
+    const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
+    const service = await paymentService(
+      t,
+      { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
+      { gateways: [...gateways, gatewayC], prepare: addGatewayC },
+    )
+    await service.loan('L-1')
+    const send = async (event: object, headers: Record<string, string>) =>
+      (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
+    t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
+    t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
+    // An operator may make a raw table by hand.
+    await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
+      service.db,
+    )
+    t.match(await service.batch(), { discovered: 2, posted: 1 })
+    t.match((await service.payment('c1', 'gateway_c')).payment, {
+      state: 'posted',
+      lender: 'LENDER_02',
+      verified: true,
+      raw_table: 'raw.lender_02_gateway_c',
+    })
+    matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
+    const { rows } =
+      await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
+    t.same(rows, [
+      { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
+      { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
+    ])
+  },
+)
+
+t.test('a body of a third gateway that cannot be read shows the id of its payment', async t => {
   const service = await paymentService(
     t,
-    { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
+    {},
     { gateways: [...gateways, gatewayC], prepare: addGatewayC },
   )
   await service.loan('L-1')
-  const send = async (event: object, headers: Record<string, string>) =>
-    (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
-  t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
-  t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
-  // An operator may make a raw table by hand.
-  await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
-    service.db,
-  )
-  t.match(await service.batch(), { discovered: 2, posted: 1 })
-  t.match((await service.payment('c1', 'gateway_c')).payment, {
-    state: 'posted',
-    lender: 'LENDER_02',
-    verified: true,
-    raw_table: 'raw.lender_02_gateway_c',
+  const send = (event: object | string) =>
+    service.webhook('gateway_c' as 'gateway_a', event, { lender: 'LENDER_02' })
+  await send(JSON.stringify(paid('c8')).replace('"1000.50"', '1e999999'))
+  await send(paid('c9'))
+  t.match(await service.batch(), { discovered: 2, posted: 1, unreadable: 1 })
+  const { rows } = await sql`
+    select problem, hints from core.event where problem is not null`.execute(service.db)
+  t.same(rows, [{ problem: 'unreadable', hints: { payment_id: 'c8' } }])
+})
+
+t.test('a gateway of which a function is missing is refused with that function’s name', async t => {
+  const { db } = await freshDatabase(t)
+  await addGatewayC(db)
+  await sql`drop function base.gateway_c_id`.execute(db)
+  await t.rejects(sql`select base.add_gateway('gateway_c', '{}')`.execute(db), {
+    message: 'gateway_c needs the function base.gateway_c_id(bytea)',
   })
-  matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
-  const { rows } =
-    await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
-  t.same(rows, [
-    { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
-    { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
-  ])
 })
 
 /** The service with gateway C, whose API has these payments. */
