@@ -15,8 +15,8 @@ select a.id as approval_id, a.act, a.subject, a.amount, a.currency,
                and loanops.may_do(role, a.act)) as may_propose) p;
 comment on view ops.approval is 'What was proposed, by whom, and what a second person decided';
 
--- Ends the proposals that are over. Whoever decides about one at this moment holds its lock. Workers may run under a role
--- that cannot read approvals.
+-- Stores the end of the proposals that are over, and skips those that somebody is deciding at this moment. It runs as the owner,
+-- because workers may have a role that cannot read approvals.
 create or replace function loanops.end_due_approvals() returns void language sql volatile security definer
   set search_path = pg_catalog, pg_temp as $$
   update loanops.approval a
