@@ -13,9 +13,9 @@ create or replace function core.day_of(at timestamptz) returns date language sql
   select (at at time zone time_zone)::date from core.day_zone
 $$;
 
--- The next loans with payments that were posted in this period, or went back as a whole, and were not read back since its end, in
--- order of posting or of the reversal, and the last payment or refund seen. A loan with several such payments may come again until
--- they are marked.
+-- The next loans to read back: those with payments that were posted in this period, or went back as a whole, and were not read
+-- back since its end. They come in order of the posting or reversal, each with the last payment or refund seen. A loan with several
+-- of these payments may come again until they are marked.
 create or replace function core.loans_to_read_back(since timestamptz, until timestamptz, after timestamptz, after_id uuid,
   most integer, out loans text[], out read_to timestamptz, out read_to_id uuid) language sql stable
   -- The planner always uses the index in this order, whatever the statistics say.
@@ -47,8 +47,8 @@ create or replace function core.returnable_amount(t core.transaction) returns nu
   select core.posted_amount(t) + case when t.decided_amount is null then coalesce(t.payer_fee, 0) else 0 end
 $$;
 
--- What was posted to these loans in this period, and what went back as a whole, with an amount of 0. An operator's amount and day take precedence over the payment's;
--- otherwise any event of the captured money may have given the day.
+-- What was posted to these loans in this period; a payment that went back as a whole has the amount 0. An operator's amount and
+-- day take precedence over the payment's; otherwise any event of the captured money may have given the day.
 create or replace function core.posted_to(loans text[], since timestamptz, until timestamptz, time_zone text)
   returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
     posting_number integer, amount numeric, days date[]) language sql stable
