@@ -10,10 +10,10 @@ begin
 end
 $$;
 
--- The body with U+FFFD for what PostgreSQL cannot store, U+FFFE for an escaped NUL, and blanks for control characters, which
--- no JSON contains, without a byte order mark: an emoji cut in two in a description, or a NUL in a name, must not hide the
--- money. Null if the body cannot be read for another reason. Where a body has many such places, as no genuine one has, more
--- is replaced than necessary, or nothing, because looking at each place would cost more than reading the body.
+-- The body in a form that PostgreSQL can store: an emoji cut in two in a description, or a NUL in a name, must not hide the money.
+-- U+FFFD replaces what cannot be stored, U+FFFE an escaped NUL, and a blank each control character, which no JSON contains; a byte
+-- order mark is left out. Null if the body cannot be read for another reason. A body with many of these places is never genuine:
+-- more is replaced there than necessary, or nothing, because looking at each place would cost more than reading the body.
 create or replace function base.storable(body bytea) returns bytea language plpgsql immutable parallel safe as $$
 declare
   few constant integer := 100;
@@ -82,8 +82,8 @@ begin
 end
 $$;
 
--- What the pattern finds in a body that cannot be read, at the first of the starts that has it; null if none does. The whole
--- body is searched for fixed texts only. Every body can be written in the escape format.
+-- What the pattern finds in an unreadable body. It is tried where each start first occurs, in the order of the list; null if it
+-- fits nowhere. The whole body is searched for fixed texts only. Every body can be written in the escape format.
 create or replace function base.found_at(body bytea, starts text[], pattern text) returns text language sql immutable parallel safe as $$
   select id
     from unnest(starts) with ordinality s(start, n)
@@ -231,7 +231,7 @@ begin
 end
 $$;
 
--- The facts in a body that raised this error, which is caused by the body: those of the body that can be stored in its place.
+-- The facts in a body that caused this error: those of its storable form, or else one unreadable fact.
 create or replace function base.facts_in_broken(gateway text, body bytea, error text) returns base.fact[]
   language plpgsql stable parallel safe as $$
 declare
