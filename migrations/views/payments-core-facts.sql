@@ -32,16 +32,16 @@ create or replace function core.is_trusted(wanted_gateway text, verified_by text
       or exists (select from core.allowed_network n where n.gateway = wanted_gateway and address <<= n.network)
 $$;
 
--- Whether an event is proved to a lender: by a signature with one of its secrets, or because it was fetched with the
--- credentials that serve the lender, or by another lender with its own.
+-- Whether an event is proved to a lender: one of the lender's secrets signed it, or it was fetched from the gateway with the
+-- credentials that serve this lender or with another lender's own.
 create or replace function core.is_proved(account text, proved_by text[], event_lender text, verified_by text) returns boolean
   language sql immutable parallel safe as $$
   select case when verified_by = 'gateway_api' then event_lender <> 'UNKNOWN' or account = ''
               else coalesce(string_to_array(verified_by, ',') && proved_by, false) end
 $$;
 
--- Saves that these links' events name the loan of their payments, or a reference: of a few events, first of those that a
--- stranger cannot send at will. Returns the ids of those payments.
+-- Saves the loan or reference that these links' events give their payments. Of each link only a few events are read, first those
+-- that a stranger cannot send at will. Returns the ids of the payments.
 create or replace function core.name_by_link(wanted_gateway text, links text[]) returns text[] language sql volatile as $$
   with named as (
     insert into core.event (source, raw_id, gateway, kind, gateway_payment_id, status, external_loan_id, lender, verified_by,
@@ -63,7 +63,7 @@ create or replace function core.name_by_link(wanted_gateway text, links text[]) 
   select array_agg(distinct gateway_payment_id) from named
 $$;
 
--- The events that state different facts, each with the reason why it is ignored, if there is one, and their number.
+-- The events that state different facts and their number. Each has the reason why it is ignored, if there is one.
 create or replace function core.weigh_events(wanted_gateway text, ids text[])
   returns table (source text, raw_id uuid, kind text, gateway_payment_id text, of_payment_id text, status text,
     amount numeric, currency text, paid_at timestamptz, external_loan_id text, problem text, lender text, verified_by text,
@@ -93,7 +93,7 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
           window same as (partition by e.kind, e.gateway_payment_id)) e
 $$;
 
--- The lender named by an event beside the gateway's response, which states the same and names none.
+-- The gateway's own answer names no lender: the lender of another event that states the same facts.
 create or replace function core.lender_beside(wanted_gateway text, wanted_kind text, payment_id text, amount numeric,
   currency text, loan text) returns text language sql stable as $$
   select e.lender
@@ -159,8 +159,8 @@ create or replace function core.unconfirmed_of(wanted_gateway text, wanted_kind 
    where q.gateway_payment_id = payment_id and q.gateway = wanted_gateway and q.kind = wanted_kind
 $$;
 
--- Whether this is another loan than the payment's, and than those that an operator overruled by choosing one. Null if nobody
--- kept which those were.
+-- Whether this loan is neither the payment's own nor one that an operator overruled by choosing another. Null if the overruled
+-- loans were not kept.
 create or replace function core.is_another_loan(t core.transaction, loan text) returns boolean language sql immutable parallel safe as $$
   select case when t.assigned_loan_id is null then loan <> t.named_loan_id
               else loan <> t.assigned_loan_id and not t.assigned_over -> 'loans' ? loan end
@@ -172,9 +172,9 @@ create or replace function core.contradicts(t core.transaction, amount numeric, 
   select (amount <> t.amount or currency <> t.currency or core.is_another_loan(t, external_loan_id)) is true
 $$;
 
--- Whether this payment, refund or chargeback stays as it is, whatever later events say: it is posted or being posted, was
--- at the ledger before money went back, went back as a whole, is a refund that is booked, or an operator has decided. A
--- payment that a person undid at the ledger, and an operator assigned once more, is decided by its events again.
+-- Whether this payment, refund or chargeback stays as it is, whatever later events say: it is posted or being posted, it was at
+-- the ledger before money went back, all of it went back, it is a booked refund, or an operator has decided. If a person undid a
+-- payment at the ledger and an operator assigned it again, its events decide again.
 create or replace function core.is_kept(t core.transaction) returns boolean language sql immutable parallel safe as $$
   select t.state in ('posting', 'posted') or t.decision is not null
       or t.returned_amount is not null and (t.kind <> 'payment' or t.posting_number > 1 or core.posted_amount(t) <= 0)
@@ -196,10 +196,10 @@ create or replace function core.why_not_counted(t core.transaction)
    where e.kind = t.kind
 $$;
 
--- The other payments of the same money. Gateway B gives a mandate debit a number of its own, may report it as a payment too, and
--- then names that payment in the debit. It may also report a transfer in two formats, with a number of its own in each, and with
--- the bank's reference in both, perhaps in other capitals; in one format, different numbers are different payments. Each branch
--- reads an index: an "or" of them would read all payments.
+-- The other payments of the same money, both of gateway B. It may report a mandate debit also as a payment: the debit, with a
+-- number of its own, then names that payment. And it may report a transfer in two formats, each with another number, but both with
+-- the bank's reference, perhaps in other capitals. Within one format, different numbers are different payments. Each branch reads
+-- an index: an "or" of them would read all payments.
 create or replace function core.twins_of(t core.transaction) returns setof core.transaction language sql stable as $$
   select o.*
     from (select * from core.transaction where gateway_payment_id = t.hints ->> 'cf_txn_id'
@@ -220,9 +220,9 @@ create or replace function core.is_of_own_money(t core.transaction) returns bool
   select t.decision is not null or 'ledger_refused' = any(t.overruled)
 $$;
 
--- Whether a stranger may have sent this twin, so that it is no reason against a payment of another lender: neither the gateway nor a
--- person vouches for it, while the payment is verified, and so is that it is of another loan. A lender may take unverified events.
--- Nor is another lender's verified twin a reason.
+-- Whether this twin is no reason to hold the payment. Either a stranger may have sent it: neither the gateway nor a person vouches
+-- for the twin, while the payment is verified, and so is its other loan. (Within one lender, which may take unverified events, the
+-- twin counts.) Or the twin is only another lender's, though verified.
 create or replace function core.is_outweighed(twin core.transaction, t core.transaction) returns boolean language plpgsql stable as $$
 begin
   return not twin.is_verified and twin.decision is null and twin.assigned_loan_id is null
