@@ -68,7 +68,8 @@ create or replace function core.fate_by_events(is_captured boolean, problem text
     else                                                   array['waiting',  null,                 null] end
 $$;
 
--- The fate of a payment. Where all of it went back, its repayment looks for it at the ledger.
+-- The fate of a payment. If all of it went back before it was posted, it waits all the same: its repayment only looks whether the
+-- ledger has the money.
 create or replace function core.fate_of_payment(p core.transaction, refused_reason text, held_by text, objection text)
   returns text[] language sql immutable parallel safe as $$
   select coalesce(core.kept_fate(p, p.decision, objection), case
@@ -159,8 +160,8 @@ create or replace function core.fact_of_refund(r core.transaction, p core.transa
      and (s.is_verified or not p.is_verified)
 $$;
 
--- The refunds and chargebacks that take this payment back, each with the fact behind it: its own, those of its money's other ids,
--- and those that another lender's event took to be of another payment.
+-- The refunds and chargebacks that take this payment back, each with the fact behind it: the payment's own, those under the other
+-- ids of its money, and those that another lender's event attributed to another payment.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
