@@ -1,6 +1,6 @@
--- What the gateway's own answer about a payment leaves out, and unverified events that state the same money name: its loan,
--- where the answer and its references name none, and the payer's fee. `hints.unverified` says which of the two; the loan's
--- lender may not accept it, which is checked before posting.
+-- The loan and the payer's fee of a payment, as unverified events of the same money state them where the gateway's own answer does
+-- not. The loan is lent only if the answer's references name none either. `hints.unverified` says which of the two was lent. The
+-- loan's lender may not accept that, which is checked before posting.
 create or replace function core.lent(wanted_gateway text, payment_id text, amount numeric, currency text, paid_at timestamptz,
   named_loan text, own_refs text[], own_hints jsonb) returns table (loan text, disagrees boolean, refs text[], hints jsonb)
   language plpgsql stable rows 1 set enable_seqscan = off as $$
