@@ -15,8 +15,8 @@ begin
 end
 $$;
 
--- The other ids of this payment's money: those of payments that are not booked, while it is booked, also by hand, or being booked;
--- and the one that it names itself, of which there may be refunds but no payment here.
+-- The other ids of this payment's money. While it is booked (perhaps by hand) or being booked: those of its twins that are not.
+-- Always: the id that it names itself, if no payment here has it, because there may be refunds under that id.
 create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off as $$
 begin
   return case when core.has_its_money(p)
@@ -39,7 +39,7 @@ begin
 end
 $$;
 
--- The payments among these with refunds, and those that have the money of these under their own id.
+-- The payments with refunds among these, and the payments that have the money of these under another id.
 create or replace function core.payments_of_refunds(wanted_gateway text, ids text[]) returns text[] language plpgsql stable as $$
 declare
   refunded text[] := array(
