@@ -27,9 +27,9 @@ create or replace function core.match_references(wanted_gateway text, refs text[
          found (first_loan, last_loan, first_kind, first_suggested, last_suggested)
 $$;
 
--- Whether a payment on its way would get another loan, or none, if it was settled now. Only events and references give a loan
--- to a payment that nobody assigned or decided, and that was never at the ledger. One that names its loan and comes from
--- outside gets a disagreement only from its events.
+-- Whether a payment on its way would get another loan, or none, if it was settled now. False once somebody has assigned or
+-- decided it, or it was at the ledger: only before that do events and references give a payment its loan. A payment that names its
+-- loan and comes from outside gets a disagreement only from its events.
 create or replace function core.is_matched_elsewhere(t core.transaction) returns boolean language sql stable as $$
   select coalesce((
     select case when t.matched_by is not null then m.loan is distinct from t.named_loan_id
@@ -78,8 +78,8 @@ create or replace function core.payments_to_match(wanted_gateway text, keys text
    limit most
 $$;
 
--- Saves references whose values the caller has locked, and notes that the next batch looks again at their payments. One that
--- `is_later` has the value of an earlier one: the caller saves it after that.
+-- Saves references whose values the caller has locked, and notes that the next batch looks again at their payments. A reference
+-- that `is_later` has the value of an earlier one in the list: the caller saves it in a later call.
 create or replace function core.save_references(list jsonb, actor text)
   returns table (refusal text, is_new boolean, is_later boolean, before jsonb)
   -- A plan made while a file fills an empty table would go on reading the whole of it.
