@@ -18,7 +18,7 @@ create or replace function core.standing_refusal(refused_reason text, next_try_a
   select case when next_try_at is null and (is_reopened or refused_reason <> all(core.judged_again())) then refused_reason end
 $$;
 
--- Ends the refusals of payments with new events, except of what stays as it is, whatever events say.
+-- Ends the refusals of payments with new events, except where a payment stays as it is whatever its events say.
 create or replace function core.end_refusals(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   update core.transaction t
      set refused_reason = core.standing_refusal(t.refused_reason, t.next_try_at, t.decided_over is not null), next_try_at = null
