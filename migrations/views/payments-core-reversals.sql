@@ -1,5 +1,5 @@
--- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: that of an operator's
--- posting may be another one.
+-- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: an operator may have posted
+-- the payment in another one.
 create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
   select (coalesce(r.currency = p.currency, r.currency is null) and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
           and p.decided_over ->> 'reason' is distinct from 'currency_mismatch') is true
@@ -10,8 +10,8 @@ create or replace function core.can_reverse(r core.transaction, p core.transacti
   select (r.amount > 0 and r.amount <= core.returnable_amount(p) and core.is_in_currency_of(r, p)) is true
 $$;
 
--- Whether the settings of the loan's lender let this refund or chargeback be booked, and each event of it that counts is proved
--- by its signature or came from its gateway's API, and all agree that this money has gone back.
+-- Whether batches may book this refund or chargeback: the settings of the loan's lender allow it, each event that counts is signed
+-- or came from the gateway's API, and all of these events agree that this money has gone back.
 create or replace function core.is_proved_for(r core.transaction, loan text) returns boolean language sql stable as $$
   select coalesce(bool_and(exists (
              select from core.reversing c
@@ -29,9 +29,9 @@ create or replace function core.is_proved_for(r core.transaction, loan text) ret
    where e.kind = r.kind and e.ignored_for is null
 $$;
 
--- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation names a
--- different id than its webhooks do, and for a dispute perhaps another amount. The lender gives each refund an id of its own. In
--- PL/pgSQL, as core.refund_outcome.
+-- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation has another id than
+-- the webhooks, and for a dispute perhaps another amount. A refund's other id is the one that the lender gave it. In PL/pgSQL, as
+-- core.refund_outcome.
 create or replace function core.same_money_as(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 begin
   return (select min(o.gateway_payment_id)
@@ -62,8 +62,8 @@ create or replace function core.is_due(r core.transaction, p core.transaction, i
           and (p.state = 'posted'
                -- A payment that failed and is captured now is decided only after its refunds.
                or p.state in ('waiting', 'suspense', 'failed') and p.is_captured and p.decision is null and p.unconfirmed is null
-                  -- Its money may be in the ledger already: booked by hand, by an operator who reopened it or ended its
-                  -- repayment, or by whoever undid its repayment; as the repayment of a twin; or as one that differs.
+                  -- The ledger may have its money already. Whoever reopened the payment, ended its repayment or undid that may
+                  -- have booked it by hand; a twin may have been posted; or a repayment that differs.
                   and p.decided_over is null and core.twin_of(p) is null and not p.may_be_booked
                   and coalesce(p.refused_reason not in ('reversed_at_ledger', 'missing_at_ledger'), true)
                   and p.disagreement is null and (p.problem is null or p.problem = 'awaiting_review'))
@@ -142,7 +142,7 @@ begin
 end
 $$;
 
--- Records that a reversal or a restore has changed nothing; `reason`: for which a reversal is refused, null if nothing was sent.
+-- Records that a reversal or a restore has changed nothing. `reason`: why a reversal is refused; null if nothing was sent.
 -- Returns the payment to be settled.
 create or replace function core.refuse_reversal(row_id uuid, operation uuid, reason text, detail text) returns uuid
   language sql volatile as $$
