@@ -1,3 +1,10 @@
+-- Whether a payment's money is booked is asked in five ways:
+--   core.was_booked(payment)       it was at the ledger at some time, whatever became of it there
+--   core.has_its_money(payment)    it is booked under its own id now, perhaps by hand, or is being booked
+--   core.booked_instead(refund)    the twin's id under which the refunded payment's money is booked or waits
+--   core.is_booked(event)          the refund or chargeback that the event reports was taken out of its payment
+--   payment.may_be_booked          a column: its repayment may be at the ledger, although LoanOps does not know it
+
 -- What the events say now. It is saved with an operator's choice of loan (core.transaction.assigned_over), so that later events can
 -- be seen to disagree with it.
 create or replace function core.basis_of_choice(t core.transaction) returns jsonb language sql stable as $$
