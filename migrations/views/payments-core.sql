@@ -25,8 +25,9 @@ create or replace function core.with_relatives(wanted_gateway text, ids text[]) 
        and of_payment_id is not null and set_aside is null) related
 $$;
 
--- Payments that an operator may have booked already, by an unreadable event; each with the id of that event's row. If the
--- unreadable event shows no id, amount, day and loan decide; a payment may name no loan yet. In PL/pgSQL, as core.refund_outcome.
+-- Payments whose money an operator may have booked already when deciding about an unreadable event, each with the id of that
+-- event's row. If the event shows no id, then amount, day and loan must agree, as far as the payment names a loan. In PL/pgSQL, as
+-- core.refund_outcome.
 create or replace function core.unreadable_twins(wanted_gateway text, ids text[]) returns table (payment_id text, booked text)
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
