@@ -7,8 +7,8 @@ create or replace view core.current_settlement_row as
 select r.* from core.settlement_row r
  where not exists (select from core.statement_file f where f.id = r.statement_id and f.withdrawn_at is not null);
 
--- Parts of settlements that a valid file states but that have no row: it went with a withdrawn file, and no later one has
--- brought it back. Until such a row is deleted, it is read from its own table.
+-- Parts of settlements that a valid file states but that have no row: the row went with a withdrawn file, and no later file has
+-- brought it back. Until the row of a withdrawn file is deleted, the part is read from the row itself.
 create or replace view core.current_lost_part as
 select l.*
   from (select gateway, settlement_id, kind, id, lender, settled_at, utr, files, is_moved from core.lost_part
@@ -43,8 +43,8 @@ create or replace function core.was_booked(t core.transaction) returns boolean l
           or array['reversed_at_ledger', 'missing_at_ledger'] && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
 $$;
 
--- The payment's lender, if more than an unverified event shows it: a verified event names the lender, or the payment was booked
--- without overruling a lender_mismatch. Where only an unverified event beside a verified one names a lender, none is shown.
+-- The payment's lender, if a verified event names it, or if the payment was booked without overruling a lender_mismatch. What only
+-- an unverified event names beside a verified one does not count.
 create or replace function core.proved_lender(t core.transaction) returns text language sql immutable parallel safe as $$
   select case when t.is_verified and not starts_with(t.source, 'unknown_')
                 or core.was_booked(t) and 'lender_mismatch' <> all(t.overruled)
