@@ -38,9 +38,8 @@ create or replace function core.mark_unproved(wanted_gateway text, ids text[]) r
      and e.source = m.source and e.raw_id = m.raw_id and e.kind = m.kind and e.gateway_payment_id = m.gateway_payment_id
 $$;
 
--- The payments, refunds and chargebacks about which the gateway will be asked: those that an unproved event states and no
--- verified one does. One that an operator has booked needs no answer; one that was dismissed does, because the gateway may
--- have it after all.
+-- The payments, refunds and chargebacks about which the gateway will be asked: an unproved event states them, and no verified one
+-- does. What an operator has booked needs no answer. What was dismissed does, because the gateway may have it after all.
 create or replace function core.unanswered(wanted_gateway text, ids text[])
   returns table (kind text, gateway_payment_id text, account text) language sql stable as $$
   with proved as materialized (
@@ -210,8 +209,7 @@ begin
 end
 $$;
 
--- Lets the events of payments that are to be posted once more prove them again: they keep their money and loan, but not what
--- proved them.
+-- Payments that are to be posted once more keep their money and loan, but whether they are proved depends on their events again.
 create or replace function core.prove_again(wanted_gateway text, ids text[]) returns void language sql volatile as $$
   with due as materialized (
     select id, gateway_payment_id from core.transaction t
