@@ -50,8 +50,8 @@ create or replace function core.lost_part_of(s core.statement, files uuid[], is_
   select row(s.gateway, s.settlement_id, 'payment', s.gateway_payment_id, s.lender, s.settled_at, s.utr, files, is_moved)::core.lost_part
 $$;
 
--- Saves those of these parts that other files state too: their rows are gone, or name another settlement. Returns how many
--- were given.
+-- Saves lost parts of settlements: rows that are gone, or name another settlement, while other files still state the part. Parts
+-- that no other file states are left out. Returns how many were given.
 create or replace function core.save_lost_parts(parts core.lost_part[]) returns bigint language sql volatile as $$
   insert into core.lost_part as l
   select * from unnest(parts) where settlement_id is not null and files <> '{}' order by id
@@ -60,8 +60,7 @@ create or replace function core.save_lost_parts(parts core.lost_part[]) returns 
   select cardinality(parts)::bigint
 $$;
 
--- Deletes the rows of these payments that withdrawn files have left, and saves those parts of their settlements that other
--- files state too.
+-- Deletes the rows that withdrawn files have left of these payments, and saves the parts of settlements that are lost by that.
 create or replace function core.delete_withdrawn(wanted_gateway text, said jsonb) returns void language sql volatile as $$
   with gone as (
     delete from core.statement s
