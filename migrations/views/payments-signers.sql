@@ -5,11 +5,11 @@ create or replace function core.proves(s core.signing, event_lender text, verifi
               else string_to_array(verified_by, ',') && s.proved_by end
 $$;
 
--- Marks verified events that count as unverified, because they are another lender's: none of their signers is a lender with the
--- product of a loan that the payment names, or that its references have, while a captured event is proved to such a lender, which
--- validates signatures. If several lenders prove the payment, nobody knows whose it is. What the gateway says without a lender
--- proves the payment, but not who may report its refunds. `touched` has payments together with their refunds; an event of a
--- refund whose payment is not known is judged by the others of the same refund.
+-- Marks verified events that count as unverified because they are another lender's. The payment's lenders are those with the
+-- product of a loan that the payment or its references name. An event is marked if none of these signed it, while a captured event
+-- is proved to one of them, which validates signatures. (If several lenders prove the payment, nobody knows whose it is.) What the
+-- gateway says without a lender proves the payment, but not who may report its refunds. `touched` has payments together with their
+-- refunds. If a refund's payment is not known, the other events of the refund decide.
 create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with event as materialized (
     select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
@@ -48,7 +48,7 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
   ), weighed as (
     select o.*, o.verified_by <> 'gateway_api'
                 and case when coalesce(o.of_payment, r.products) is not null then (o.proves && coalesce(o.of_payment, r.products)) is not true
-                         -- Until the ledger is asked again for the loan, whose lender it is, what was found before stands.
+                         -- Until the ledger has been asked again for the loan's lender, the earlier result stands.
                          else o.is_foreign and exists (select from core.transaction t left join core.loan_product p using (external_loan_id)
                            where t.gateway_payment_id = o.payment_id and t.gateway = wanted_gateway and t.kind = 'payment' and external_loan_id is not null and p.product is null) end
                 -- Lenders may have shared the secret before the settings changed.
@@ -93,8 +93,8 @@ begin
 end
 $$;
 
--- Copies from the settings whose signatures prove events to whom. If that has changed, payments are settled again of which an
--- event that was another lender's may no longer be one.
+-- Copies from the settings whose signatures prove events to whom. If that has changed, an event that was another lender's may no
+-- longer be one: the payments with such events are settled again.
 create or replace function core.copy_signing(settings jsonb) returns void language plpgsql as $$
 declare
   before core.signing[] := array(select s from core.signing s);
@@ -116,8 +116,8 @@ begin
 end
 $$;
 
--- The refunds and chargebacks that these payments' own lender reports, but another lender's event took to be of another payment
--- before: nobody knows whose they are.
+-- The refunds and chargebacks that these payments' own lender reports, although an earlier event of another lender attributed them
+-- to another payment: nobody knows whose they are.
 create or replace function core.claimed_elsewhere(wanted_gateway text, ids text[]) returns table (payment_id text, id uuid)
   language plpgsql stable rows 1 set enable_seqscan = off as $$
 begin
@@ -143,8 +143,8 @@ begin
 end
 $$;
 
--- Whether this twin is only another lender's, so that it is no reason against a payment of another loan: that loan's lender
--- signed the payment, and not the twin.
+-- Whether this twin is another lender's, and so no reason against a payment of another loan: the lender of the payment's loan signed
+-- the payment, but not the twin.
 create or replace function core.is_foreign_twin(twin core.transaction, t core.transaction) returns boolean
   language plpgsql stable set enable_seqscan = off as $$
 begin
