@@ -44,8 +44,8 @@ create or replace function core.note_file(wanted_file uuid, days date[], partial
    where f.id = wanted_file
 $$;
 
--- Withdraws a file, whose rows are then to be deleted. The rows that they replaced do not come back: no statement of
--- their days is complete until a later one covers the day. Returns nothing if there is no such file, or no longer.
+-- Withdraws a file; its rows are deleted later. The rows that they replaced do not come back: no statement of their days is
+-- complete until a later one covers the day. Returns nothing if there is no such file, or if it was withdrawn before.
 create or replace function core.withdraw_file(wanted_gateway text, wanted_file uuid, wanted_by text)
   returns table (is_new boolean) language plpgsql volatile as $$
 declare
@@ -90,8 +90,8 @@ begin
 end
 $$;
 
--- Forgets what a withdrawn file said of the settlement, in some of its rows that others have taken over. Values that another
--- file gave go too, until they are stated again: it is not known which value came from which. Returns how many rows.
+-- Forgets what a withdrawn file said of settlements, in some of the rows that other files have taken over from it. Values that
+-- another file gave go too, until they are stated again: it is not known which file gave which. Returns how many rows.
 create or replace function core.forget_settlements(withdrawn_file uuid, most integer) returns bigint language sql volatile as $$
   with gone as materialized (
     select n from core.statement n where n.settled_by @> array[withdrawn_file] and n.settled_by <> '{}' limit most
@@ -119,8 +119,8 @@ create or replace function core.forget_lost_parts(withdrawn_file uuid, most inte
   select count(*) from part
 $$;
 
--- Deletes some of the rows of a withdrawn file, with what it said of the settlement in rows that others have taken over,
--- and saves those parts of its settlements that other files state too. Returns whether there may be more.
+-- Deletes some of the rows of a withdrawn file, forgets what it said in rows that other files have taken over, and saves the parts
+-- of its settlements that are lost by that. Returns whether there may be more.
 create or replace function core.delete_rows_of(wanted_file uuid, most integer) returns boolean language plpgsql volatile as $$
 declare
   deleted integer;
