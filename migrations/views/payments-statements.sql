@@ -12,13 +12,13 @@ select id as statement_id, gateway, lender, file_name, rows, valid_rows, rows - 
   from core.statement_file f;
 comment on view ops.statement_file is 'The gateways’ reports that were uploaded as files';
 
--- A settlement's parts as the gateway lists them; if only a file reports them, as in the statement. Without
--- the gateway's own amounts, a payment adds up once its fee and tax are known. A settlement with a lost part never adds up, nor
--- does one of several currencies.
--- Of a payment that is paid out as a whole, the fee was taken from elsewhere, such as fee credits; likewise a refund that takes
--- nothing off.
--- If the gateway states what it paid out, nor does one whose parts sum up to another amount, for any of its lenders.
--- A part that is neither payment nor refund is an adjustment, of the lender of the settlement's payments if they have one.
+-- Settlements with their parts, as the gateway lists them or, if only a file reports them, as in the statement.
+-- - Without the gateway's own amounts, a payment adds up once its fee and tax are known.
+-- - A settlement never adds up if it has a lost part or several currencies, nor, for any of its lenders, if the gateway states a
+--   payout that differs from the sum of the parts.
+-- - If a payment is paid out as a whole, its fee was taken from elsewhere, such as fee credits; likewise for a refund that takes
+--   nothing off.
+-- - A part that is neither payment nor refund is an adjustment. It belongs to the lender of the settlement's payments, if that is one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
        is_known and is_agreed and currencies <= 1 and stated = net + adjustments and unlisted = 0 as adds_up,
@@ -41,7 +41,7 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
             select gateway, settlement_id, max(settled_at) over whole as settled_at,
                    coalesce(utr, max(utr) over whole) as utr, kind, amount, currency, fee, tax, paid_out, disagreed,
                    count(*) filter (where kind <> 'payout') over whole as parts,
-                   -- How much more was paid out than all parts sum up to; unknown where a part is.
+                   -- How much more was paid out than all parts sum up to; unknown if any part's amount is.
                    case when count(paid_out) over whole < count(*) over whole then 0
                         else coalesce(max(paid_out) filter (where kind = 'payout') over whole
                                         - coalesce(sum(paid_out) filter (where kind <> 'payout') over whole, 0), 0) end as unlisted,
@@ -94,8 +94,8 @@ create or replace function core.last_received(wanted_source text) returns timest
     (select received_at from core.pending_event where source = wanted_source order by raw_id desc limit 1)) last (at)
 $$;
 
--- Whether a source sends nothing although it sent several events at the same time in each of the last four weeks: at most a
--- week, and counted up to ten, so that the cost does not depend on how much a source receives.
+-- Whether a source sends nothing although it sent several events at the same time in each of the last four weeks. Only the last week
+-- is looked at, and events are counted up to ten, so that the cost does not depend on how much a source receives.
 create or replace function core.is_silent(wanted_source text) returns boolean language sql stable as $$
   select coalesce(min(events) >= 5, false)
     from (select greatest(core.last_received(wanted_source), now() - interval '7 days')) since (at)
