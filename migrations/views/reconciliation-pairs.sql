@@ -11,8 +11,8 @@ begin
 end
 $$;
 
--- The posted payment that has this dismissed one's money, where the gateway's statements have the dismissed one alone; no two
--- have the same. core.twin_of finds such payments before they are posted.
+-- The posted twin of this dismissed payment, if the gateway's statements have the money under the dismissed one's id alone. No
+-- posted payment is the twin of two dismissed ones. core.twin_of finds twins before they are posted.
 create or replace function core.booked_twin_of(d core.transaction) returns uuid language plpgsql stable set enable_seqscan = off as $$
 declare
   -- A reference that more payments have is none, as those of test modes.
@@ -22,7 +22,7 @@ begin
   if d.state <> 'dismissed' or d.kind <> 'payment' or d.gateway <> 'gateway_b' or not core.is_stated(d) then
     return null;
   end if;
-  -- Not in order: where the dismissed have many, only the first of them looks for the first posted.
+  -- Any posted twin will do here: if there are many dismissed ones, all but the first end before the search in order below.
   select o.* into posted from core.twins_of(d) o where o.state = 'posted' limit 1;
   if posted.id is null
      or exists (select from core.twins_of(posted) e where e.state = 'dismissed' and e.id < d.id and core.is_stated(e)) then
@@ -36,8 +36,8 @@ begin
 end
 $$;
 
--- The id of a mandate debit's payment, if the gateway's statements have the money under that id alone, and no payment here has
--- it: nobody could dismiss that one. Of several debits of one payment, the first has the money.
+-- The id of a mandate debit's payment, if the gateway's statements have the money under that id alone and no payment here has the
+-- id, so that nobody could dismiss it. Of several debits of one payment, the first has the money.
 create or replace function core.stated_instead(d core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
 declare
   unseen text := core.unseen_id_of(d);
