@@ -3,7 +3,10 @@ import type { PaymentSettings } from '../config/config.ts'
 import type { Database } from '../database/database.ts'
 import { proofsOf, signersOf } from './proofs.ts'
 
-/** Copies to the database whose secrets prove events to whom, which are to be confirmed, and whose refunds are booked automatically. */
+/**
+ * Copies three settings to the database: whose secrets prove events to whom, which events are to be confirmed, and whose
+ * refunds are booked automatically.
+ */
 export async function copyConfirmation(db: Database, config: PaymentSettings): Promise<void> {
   await sql`select core.copy_signing(${JSON.stringify(signersOf(config))}::jsonb)`.execute(db)
   const confirming = proofsOf(config, trust => trust.confirm)

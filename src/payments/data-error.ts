@@ -1,8 +1,8 @@
 type DatabaseError = { code?: string; schema?: string; table?: string }
 
 /**
- * Whether the event's own data is at fault. Locks, time-outs and an unavailable database are not the data's fault, and a
- * constraint that fails on any other table than the events' is ours.
+ * Whether the event's own data is at fault. Locks, time-outs and an unavailable database are not its fault, and a
+ * constraint that fails on a table of ours is our fault.
  */
 export function isDataError(error: unknown): boolean {
   const { code = '', schema, table } = error as DatabaseError

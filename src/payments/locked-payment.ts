@@ -29,7 +29,7 @@ export type PaymentStanding = {
   wasPosted: boolean
 }
 
-/** What an unreadable event states to be: a refund or dispute, though it is listed as a payment. */
+/** What an unreadable event says it is: a refund or dispute, although it is listed as a payment. */
 export const unreadableKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
 
 /** Whether its events have changed since it was assigned. */

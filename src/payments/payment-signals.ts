@@ -70,8 +70,8 @@ const lag: Measured = {
       help: 'Age of the oldest payment event that no batch has transformed, or for how long a payment has been due and is not posted yet',
     },
   },
-  // The first rows in each index are the oldest, because ids grow with time; those that wait again, or are read again, have
-  // waited for less. Nobody expects payments to be posted during a pause, nor before their gateway has confirmed them.
+  // The first rows in each index are the oldest, because ids grow with time. (A row that waits again, or is read again, has
+  // waited for less.) Nobody expects payments to be posted during a pause, nor before their gateway has confirmed them.
   query: sql`
     with recursive source (name) as (
       (select source from core.pending_event order by source limit 1)

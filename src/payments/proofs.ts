@@ -17,8 +17,8 @@ export type Proof = {
 type Signing = Proof & { validates: boolean }
 
 /**
- * What proves an event to which lender; nothing for a gateway where no lender could sign for one that validates. One secret in
- * common is enough: while secrets are changed, some lenders have the new one already.
+ * What proves an event to which lender. Nothing for a gateway where no lender's secret could pass for that of a lender who
+ * validates signatures. One secret in common is enough: while secrets are changed, some lenders have the new one already.
  */
 export function signersOf(config: PaymentSettings): Signing[] {
   const lenders = [...config.lenders.values()]

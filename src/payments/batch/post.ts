@@ -20,8 +20,8 @@ export async function post(batch: Batch): Promise<void> {
   let started: number
   let hasWaited: boolean
   while ((await retryRefused(batch)) === PAYMENTS_AT_ONCE) batch.check()
-  // A payment has one reversal at a time, and one payment of the same money is on its way at a time, so the end of one can
-  // make the next one due.
+  // A payment has one reversal at a time, and only one of several payments of the same money is on its way at a time, so
+  // the end of one can make the next one due.
   do {
     started = await postAll(batch)
     started += await reverseDue(batch)

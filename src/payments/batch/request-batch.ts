@@ -17,7 +17,7 @@ export function requestBatch(
 export function requestBatchNow(db: Database, boss: PgBoss, asker: Asker): Promise<string> {
   return inTransaction(db, async trx => {
     const subject = await requestBatch(trx, boss, 'request')
-    // Systems request a batch every minute: audited, these would bury what people do.
+    // Systems request a batch every minute. If these requests were audited, they would bury what people do.
     if (asker.actor !== INTERNAL_TOKEN_ACTOR)
       await audit(trx, { ...asker, action: 'batch.request', subject })
     return subject

@@ -36,8 +36,8 @@ export function isAssignable({ kind, state, reason, isOutdated }: Assignable): b
 export const IS_ASSIGNABLE = sql`p.kind = 'payment' and p.state = 'suspense' and p.reason = any(${ASSIGNABLE})`
 
 /**
- * Whether a refund or chargeback can be taken out of its payment: not one from outside, or one that its gateway does
- * not have.
+ * Whether a refund or chargeback can be taken out of its payment. One from outside the lender's networks cannot, nor one
+ * that its gateway does not have.
  */
 export function isReversible({ kind, state, reason }: Suspended): boolean {
   return kind !== 'payment' && state === 'suspense' && reasonIs('reversible', reason)

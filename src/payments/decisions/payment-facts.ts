@@ -39,8 +39,8 @@ export async function paymentFacts(
 }
 
 /**
- * The amount that rules compare: whoever posts less than was captured decides about all of it. Null if nobody knows
- * how much that is.
+ * The amount that rules compare: whoever posts less than was captured decides about all of it. Null if the captured amount
+ * is unknown.
  */
 function greaterOf(captured: string | null, posted = '0'): string | null {
   return captured === null ? null : Decimal.max(captured, posted).toString()

@@ -23,7 +23,10 @@ export type Remembered = {
   config: PaymentSettings
 }
 
-/** The product of the loan, whose lender decides what proves a reference; undefined if none is to be remembered. */
+/**
+ * The product of the loan, because the loan's lender decides what proves a reference. Undefined if no reference is to be
+ * remembered.
+ */
 export async function productToRemember(
   at: ForCaller,
   loan: string,

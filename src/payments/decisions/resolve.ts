@@ -103,8 +103,8 @@ async function decideAbout(trx: Trx, payment: Seen, decision: FinalResolution) {
 }
 
 /**
- * Payments that are not posted yet, and are perhaps the same money as this unreadable event that was just booked;
- * they may name no loan yet.
+ * Payments that are not posted yet, and may be the same money as this unreadable event, which was just booked. They need
+ * not name a loan.
  */
 async function undecidedTwins(trx: Trx, { id }: PaymentStanding): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`

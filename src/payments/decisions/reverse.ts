@@ -50,7 +50,7 @@ type ReversedPayment = {
   excess: string | null
   isFit: boolean
   isInCurrency: boolean
-  /** An operator posted the payment without this refund's amount, and the refunds booked by hand do not explain that. */
+  /** Whoever posted the payment left this refund's amount out: the refunds booked by hand do not explain the difference. */
   isLeftOut: boolean
 }
 

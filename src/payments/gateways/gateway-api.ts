@@ -45,7 +45,7 @@ export type ApiSettlement = {
   id: string
   /** The id under which earlier versions stored the part, or its beginning; null or absent where that was the same. */
   formerly?: string | null
-  /** Not to be saved: it is the payout itself, or its balance, which earlier versions stored as a part. */
+  /** The item is the payout itself, or its balance. Earlier versions stored it as a part; it is not to be saved. */
   is_of_payout?: boolean
   payment_id: string | null
   settlement_id: string
@@ -67,7 +67,7 @@ export type Fetched = {
   payment?: unknown
 }
 
-/** An item of a list in which something that is needed cannot be read. */
+/** A listed item that cannot be read, because something that is needed of it is missing or malformed. */
 export type Unreadable = {
   kind: 'payment' | 'refund' | 'dispute' | 'settlement'
   item: unknown
@@ -102,14 +102,11 @@ export type CallGateway = (call: GatewayCall) => Promise<unknown>
 export type GatewayReads = {
   pages(window: Window): AsyncGenerator<ApiPage>
   payment(id: string, orderId: string | null): Promise<FoundPayment | undefined>
-  /**
-   * The refunds of a payment, whenever they were made; none where the gateway's payments do not say that they were
-   * refunded.
-   */
+  /** The refunds of a payment, whenever they were made. Empty for a gateway whose payments do not say that they were refunded. */
   refundsOf(payment: FoundPayment): Promise<Omit<ApiPage, 'payments'>>
   refund(id: string, paymentId: string, orderId: string | null): Promise<ApiRefund | undefined>
   dispute(id: string, paymentId: string): Promise<unknown>
-  /** The payment if it was never captured, where its refunds do not say so themselves. */
+  /** The payment, if it was never captured. Only for a gateway whose refunds do not say so themselves. */
   uncaptured?(paymentId: string): Promise<unknown>
   order(orderId: string): Promise<unknown>
   /** The transfer by which a payment came, where only that names the virtual account. */

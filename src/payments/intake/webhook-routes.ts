@@ -207,7 +207,7 @@ const inUrl = ({ query }: FastifyRequest) =>
     .flat()
     .map(name => (typeof name === 'string' ? trimmed(name) : name))
 
-/** It leaves out a byte order mark, which relays of some platforms write; the stored bytes keep it. */
+/** The text lacks a byte order mark, which relays of some platforms write; the stored bytes keep it. */
 const utf8 = new TextDecoder()
 
 function jsonObject(body: Buffer | undefined): PayloadFields {

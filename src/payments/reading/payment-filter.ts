@@ -54,8 +54,8 @@ export const isOfDays = ({ from, to }: PaymentFilter) => from !== undefined || t
 const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
 
 /**
- * The condition on a state of some days. PostgreSQL assumes each state is rare and would read all of it, so this
- * excludes the others per day.
+ * The condition on a state within some days. PostgreSQL assumes that each state is rare and would read all rows that have
+ * it, so this excludes the other states day by day.
  */
 function ofDaysIn(state: string): RawBuilder<unknown> {
   if (state !== 'posted') return inState(state)

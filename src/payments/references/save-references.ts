@@ -4,7 +4,7 @@ import { LOCKS } from '../../database/locks.ts'
 import { prepared } from '../../database/pool/prepared.ts'
 import type { NewReference, ReferenceName } from './reference-record.ts'
 
-/** Locks one value: it has one change at a time, while changes of other values go on. */
+/** Locks one value, so that it has one change at a time. Other values can be changed meanwhile. */
 export async function lockReference(trx: Trx, { gateway, kind, value }: ReferenceName) {
   await sql`${prepared('lock_reference')}
     select pg_advisory_xact_lock_shared(${sql.lit(LOCKS.references)}),

@@ -21,7 +21,10 @@ export function adjustedByHand(
   return undefined
 }
 
-/** An operator who assigned it after this refusal knew of it, but not one who did so before the repayment was undone. */
+/**
+ * An operator who assigned the payment after this refusal knew of the booking; one who assigned it before the repayment was
+ * undone did not.
+ */
 function isKnown({ decided, overruled }: OurRepayment): boolean {
   const undone = overruled.lastIndexOf('reversed_at_ledger')
   if (overruled.lastIndexOf('ledger_refused') > undone) return true

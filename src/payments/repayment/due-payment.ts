@@ -54,13 +54,13 @@ export type DuePayment = {
   /** Whether an event that counts is verified; unverified ones beside it only add what it leaves out. */
   isVerified: boolean
   overruled: string[]
-  /** The objection; null once an attempt may have arrived, or if an operator has decided. */
+  /** The objection. Null if an attempt may have arrived or an operator has decided. */
   objection: string | null
-  /** A payment of the same money under another id; null if there is none, an attempt may have arrived, or an operator has decided. */
+  /** A payment of the same money under another id. Null also if an attempt may have arrived or an operator has decided. */
   twin: string | null
   /**
-   * Since the payment was sent on its way, references that changed no longer give it this loan, or other events count, and no
-   * attempt may have arrived.
+   * Whether, since the payment was sent on its way, references have stopped giving it this loan, or other events count.
+   * False if an attempt may have arrived.
    */
   isOutdated: boolean
 }

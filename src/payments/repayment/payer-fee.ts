@@ -21,7 +21,7 @@ export function lessPayerFee(config: PaymentSettings, payment: DuePayment, produ
   return { ...payment, amount, feeToSee, feeToKeep }
 }
 
-/** Whether the loan's lender would accept one of the events that state the fee, if there were no others. */
+/** Whether an event that states the fee would alone be enough for the loan's lender. */
 function isFeeTrusted(config: PaymentSettings, payment: DuePayment, product: string): boolean {
   const events = payment.events
     .filter(({ statesFee }) => statesFee)

@@ -113,8 +113,8 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
 }
 
 /**
- * Lets their batch try these payments again once they are confirmed. One that our settings alone find unconfirmed waits
- * for the next batch: this one would try it for ever.
+ * Lets their batch try these payments again once they are confirmed. A payment that is unconfirmed only by our settings
+ * waits for the next batch, because this one would try it for ever.
  */
 async function tryOnceConfirmed(trx: Trx, results: Pick<PostingResult, 'id'>[]): Promise<void> {
   await sql`

@@ -54,7 +54,7 @@ async function record(
     decision.status === 'success' ? decision.response : {}
   ) as { resourceId?: number; overpaid?: boolean }
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId
-  // After a deadline nothing was ever sent: the payment is as before.
+  // A reversal that ends at its deadline was never sent: the payment is as before.
   const refused = failed === null || failed.reason === DEADLINE ? null : REFUSED
   // The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day.
   if (refused !== null && failed?.reason !== LEDGER_REFUSED)

@@ -10,7 +10,7 @@ import type { OWN_REFUSALS } from '../suspense-reasons.ts'
 export const PASSING_REASONS = ['withdrawn', 'unconfirmed', 'nothing_left'] as const
 export type RefusalReason = (typeof OWN_REFUSALS | typeof PASSING_REASONS)[number]
 
-/** Refused because of what LoanOps itself knows of the money's other id, and not for what the ledger has. */
+/** The reason is what LoanOps knows of the money's other id, not what the ledger has. */
 export const TWIN = 'twin'
 
 const REASONS_BY_LEDGER_CODE: Record<string, RefusalReason> = {

@@ -253,7 +253,7 @@ async function duplicate(
     }
     return undefined
   }
-  // Whatever its amount and day, an undone repayment keeps its external id: another one needs a new id.
+  // An undone repayment keeps its external id, whatever its amount and day: the next repayment needs a new id.
   if (!stands(booked)) return reversedAtLedger
   if (!isEqual(booked, payment)) return undefined
   const loan = await findLoanAnswer(attempt.ledger, loanId)

@@ -16,8 +16,8 @@ const MESSAGES = {
 type Distrust = { reason: keyof typeof MESSAGES; message: string }
 
 /**
- * One trusted event is enough, because all agree on money and loan; only the day may differ. But unverified events that name
- * the loan of a verified payment do not make it another lender's.
+ * One trusted event is enough, because all agree on money and loan; only the day may differ. But if a payment is verified,
+ * and only unverified events name its loan, they do not make it another lender's.
  */
 export function checkTrust(
   config: PaymentSettings,
@@ -73,7 +73,7 @@ function* reasonsToDistrust(
   { verifiedBy, isProved, isOutside }: Sender,
   isOfOther: boolean,
 ): Iterable<Distrust['reason']> {
-  // What was fetched with another lender's credentials is confirmed too, and is that lender's.
+  // What was fetched with another lender's credentials is confirmed too, but belongs to that lender.
   const isVerified = isProved && !(verifiedBy === GATEWAY_API && isOfOther)
   if (validateSignature && !confirm && !isVerified) yield 'signature_not_verified'
   if (isOutside) yield 'sender_not_allowed'

@@ -55,7 +55,8 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
     async transfer({ id, orderId, statusFields: { method } }) {
       if (method === 'bank_transfer') return findIfAny(`${paymentPath(id)}/bank_transfer`)
-      // A payment to an account's UPI address looks like any other without an order, of which there is no transfer.
+      // A payment to a virtual account's UPI address looks like any other payment without an order; but those have no
+      // transfer.
       return method === 'upi' && orderId === null
         ? found(get(`${paymentPath(id)}/upi_transfer`), ({ status }) => status !== 401)
         : undefined
@@ -128,7 +129,7 @@ function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits):
 
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
-/** The gateway responds 400, not 404, to an id that it does not have; and to much else that it refuses. */
+/** The gateway responds 400, not 404, to an id that it does not have, and 400 to much else that it refuses. */
 const isAbsent = ({ status, isAboutId }: GatewayRefused) =>
   status === 404 || (status === 400 && isAboutId)
 

@@ -20,7 +20,7 @@ import { describeRowOfB } from './unreadable.ts'
 const ROWS_PER_PAGE = 1_000
 /** A payment has the time when it was begun, its row the time when it ended. */
 const PAYMENT_TAKES_MS = 3_600_000
-/** A row of an attempt that has such a status may lack its time and amount. */
+/** The row of an attempt with one of these statuses may lack its time and amount. */
 const UNPAID = ['FAILED', 'PENDING', 'CANCELLED']
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
 const MAX_PAGES = 20_000

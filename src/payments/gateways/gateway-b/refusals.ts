@@ -4,6 +4,6 @@ import type { GatewayRefused } from '../items/gateway-errors.ts'
 export const isAbsent = ({ status, code }: GatewayRefused) =>
   status === 404 || code?.endsWith('_id_invalid') === true
 
-/** Whether a refusal is about what was asked: neither about the credentials nor one that comes now and then. */
+/** Whether a refusal is about what was asked, rather than about the credentials or something temporary. */
 export const isLasting = ({ status, code }: GatewayRefused) =>
   status !== 401 && code !== 'internal_processing_error'

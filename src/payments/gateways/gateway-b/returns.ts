@@ -77,7 +77,10 @@ async function listAt(path: string | null, ask: Ask): Promise<Answer> {
   }
 }
 
-/** What the row itself says. @throws UnreadableItem if that is nothing: money went back, and nobody knows of what */
+/**
+ * What the row itself says.
+ * @throws UnreadableItem if the row says nothing: money went back, and nobody knows of which payment
+ */
 function readOr(refusal: GatewayRefused | undefined, ofRow: ApiReturn[]): ApiReturn[] {
   if (ofRow.length > 0) return ofRow
   throw refusal === undefined
@@ -92,11 +95,7 @@ function refundOf(refund: unknown): ApiReturn[] {
   return [{ kind: 'refund', item: refund }]
 }
 
-function refundOfRow(
-  row: unknown,
-  refundId: string | null,
-  paymentId: string | null,
-): ApiReturn[] {
+function refundOfRow(row: unknown, refundId: string | null, paymentId: string | null): ApiReturn[] {
   return refundId === null || paymentId === null ? [] : [{ kind: 'refund', item: row }]
 }
 

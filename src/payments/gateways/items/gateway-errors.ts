@@ -1,7 +1,7 @@
 export class GatewayRefused extends Error {
   readonly status: number
   readonly code: string | undefined
-  /** False if the refusal gives another reason than the id, such as the account or our address. */
+  /** Whether the id is the reason; false if the refusal gives another one, such as the account or our address. */
   readonly isAboutId: boolean
   /** @param code the gateway's own constant; its message may repeat what was sent @param call what was asked, without ids */
   constructor(status: number, code?: string, isAboutId = true, call?: string) {
