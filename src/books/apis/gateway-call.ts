@@ -14,8 +14,8 @@ import { GatewayRefused, UnexpectedAnswer } from '../../payments/gateways/items/
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const MAX_PAUSE_MS = 60_000
 /**
- * Ids that no gateway has, but that strangers send. Servers resolve steps such as `..` in a path. A firewall refuses other
- * characters as an attack, and may then refuse every call of ours.
+ * Ids that no gateway has, but that strangers send. A server resolves steps such as `..` in a path; a firewall takes other
+ * characters for an attack, and may then refuse every call of ours.
  */
 const HAS_NO_ID = /\/\.{0,2}(?=\/|\?|$)|[^\w./?&=-]/
 

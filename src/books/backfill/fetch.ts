@@ -7,6 +7,9 @@ export type Fetch = Inquiry & {
   onMissed(count: number): void
 }
 
-/** Whether all that is listed is asked for: an account of several lenders lists what all of them have, whichever is asked for. */
+/**
+ * Whether the fetch is for all that the account lists. An account of several lenders lists the payments of all of them,
+ * even if only one is asked for.
+ */
 export const isForWholeAccount = ({ claim, account }: Fetch): boolean =>
   claim.lender === account.lender

@@ -116,7 +116,7 @@ async function saveStatements(
 ): Promise<void> {
   const { account, claim } = fetch
   const stated = payments.filter(({ status }) => STATED.includes(status))
-  // A payment may be listed twice: its last copy is saved, but no earlier state undoes a later one.
+  // A payment may be listed twice. Its last copy is saved, unless that shows an earlier state.
   stated.sort((a, b) => STATED.indexOf(a.status) - STATED.indexOf(b.status))
   const byId = new Map(stated.map(payment => [payment.id, payment]))
   const said = [...byId.values()].map(

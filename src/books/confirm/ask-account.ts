@@ -32,7 +32,7 @@ export type Budget = {
   failures: Record<PaymentKind, number>
 }
 
-/** A longer Retry-After is honoured in parts: a question that comes too early gets another Retry-After. */
+/** Longer waits are cut to this: a question that then comes too early gets another Retry-After. */
 const MAX_REST_MS = 3_600_000
 
 export const newBudget = (from = 0): Budget => ({

@@ -24,13 +24,19 @@ export type ReadbackFinding = {
   difference: string | null
   amount: string | null
   detail: string | null
-  /** If these chargebacks are all that differs: whoever booked a refund or dispute so may have said so. */
+  /**
+   * The ledger's chargebacks, if they are all that differs: a person may have booked a refund or dispute this way, and
+   * resolved it so.
+   */
   chargebacks?: number[]
 }
 
 type Reader = Pick<Ledger, 'read'>
 
-/** After an undone disbursement a loan lists nothing: a repayment is missing only if the ledger denies it by its own ids. */
+/**
+ * A repayment counts as missing only if the ledger does not find it by its own ids: after an undone disbursement, a loan
+ * lists nothing.
+ */
 export async function readRepayments(
   ledger: Reader,
   loan: string,

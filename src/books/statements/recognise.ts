@@ -65,7 +65,7 @@ export function recognise(cells: string[], { gateway, gateways }: Place): Report
   }
 }
 
-/** Of a gateway's own report, nobody knows which columns may be left out, or are never empty. */
+/** Nobody knows which columns a gateway's own report may leave out, and which it always fills. */
 function mustHave(format: Format, fields: string[]) {
   if (format.isSummary) return { needed: [], filled: ['settlement_id', 'amount_settled'] }
   const { signature } = format

@@ -53,14 +53,14 @@ export function rowLayout(place: Place) {
       return true
     },
     noRows: sections.noRows,
-    /** What the rows before the payments state as paid out, each once. */
+    /** The payouts that the rows before the payments state, each once. */
     takePayouts: () => summary.payouts.splice(0),
     fieldsIn: (cells: string[]) => fieldsIn(cells, layout),
     statusFields: (fields: CsvFields) => layout.format.statusFields?.(fields) ?? {},
     read: (fields: CsvFields, status: PaymentStatus | null, file: number): ReadRow =>
       toldApart(layout.format.read(fields, summary.settlements, status), numbered, file),
     kindErrors: (fields: CsvFields) => kindErrors(layout, fields),
-    /** The time of the row's payment, which says to which day a refused row belongs. */
+    /** The time of the row's payment: a refused row belongs to that day. */
     timeIn: ({ captured_at, event_time }: CsvFields) =>
       captured_at ?? (event_time && inIndia(event_time)),
     /** The reason with the file's own name of the column. */

@@ -84,7 +84,10 @@ export async function uploadStatement(
   return { statement_id, ...facts, ...counts, errors, ignored_columns: ignored }
 }
 
-/** Keeps, for the file's page, why it was refused after some of its rows were saved. @returns how many, for the answer */
+/**
+ * Saves, for the file's page, why the file was refused after some of its rows were saved.
+ * @returns how many rows were saved, for the answer
+ */
 async function keepRefusal(db: Database, id: string, errors: Uploaded['errors'], reason: string) {
   const refused = JSON.stringify([...errors, { line: null, reason }])
   const { rows } = await sql<{ taken: number }>`
