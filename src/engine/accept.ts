@@ -98,7 +98,7 @@ export function lockedNames({ subject, waitsFor, idempotencyKey }: NewOperation)
   return idempotencyKey === null ? names : [...names, `key:${idempotencyKey}`]
 }
 
-/** An operation's names, and those of others on its loan: none may overtake one before it that waits for a held client. */
+/** The names of an operation, and of the others on its loan: if one of them waits for a held client, none may overtake it. */
 function namesAmong(operations: NewOperation[]): (operation: NewOperation) => string[] {
   const clients = Map.groupBy(
     operations.filter(({ waitsFor }) => waitsFor !== null),

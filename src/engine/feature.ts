@@ -48,7 +48,7 @@ export type Feature = {
   /** The feature's part of readyz; it never affects readiness. */
   report?(ask: Ask, config: Config): Promise<Record<string, unknown>>
   crashPoints?: readonly string[]
-  /** `record` gets the operations of these origins. With `api`, every live result takes two more round trips. */
+  /** `record` gets the operations of these origins. If `api` is one of them, every live result takes two more round trips. */
   onFinal?: {
     origins: readonly Origin[]
     record(trx: Trx, final: Final[], metrics: Metrics): Promise<() => void>

@@ -191,7 +191,7 @@ function isPastDeadline(
 ): boolean {
   // A call that waits for approval at the ledger may still be approved there: it must not fail here.
   if (unknownSince !== null || mayStillRun || waitingFor === 'ledger_approval') return false
-  // An operation that has only waited behind others need not fail while the ledger can be called.
+  // An operation that only waited behind others need not fail at its deadline while the ledger can be called.
   if (!isTried && !ledger.breaker.isOpen()) return false
   // Both times are by the database's clock: this process's may differ by a day.
   const ageMs = claimedAt.getTime() - acceptedAt.getTime()

@@ -20,7 +20,7 @@ export const overdueSubjects = headsWhere(
   sql`claimed_by is null and next_try_at < now() - make_interval(secs => ${LATE_SECONDS}) and ${mayRun('head')}`,
 )
 
-/** Heads of which no attempt can have failed, as none was claimed. */
+/** Heads that were never claimed, so that no attempt can have failed. */
 export const untriedSubjects = headsWhere(
   'untried_subjects',
   sql`claimed_by is null and attempt = 0 and next_try_at <= now() and ${mayRun('head')}`,

@@ -6,9 +6,9 @@ const CONFLICT = 409
 const REPEATED = [TOO_EARLY, CONFLICT, 500]
 /** A key that has been "still processing" for this long belongs to a call that died inside the ledger. */
 const STUCK_KEY_MS = 10 * 60_000
-/** The ledger runs a command that met a conflict up to twice again, within seconds, after it has stored the conflict. */
+/** After a conflict, which the ledger stores, it runs the command up to two more times within seconds. */
 const RUNS_AGAIN_MS = 10_000
-/** A second conflict under one key is the stored one after this time, even if a proxy drops the header that marks it. */
+/** After this time, a second conflict under one key is the stored one, even if a proxy drops the header that marks it. */
 const STORED_AFTER_MS = 30_000
 
 type Asked = Pick<Claim, 'mayStillRun' | 'sent' | 'tooEarly' | 'resolution' | 'claimedAt'>
@@ -34,7 +34,7 @@ export function isUseless(claim: Asked, key: string, answer: Answer): boolean {
   )
 }
 
-/** How long a key is stuck is counted per key: an older unknown outcome says nothing about a new call. */
+/** The time is counted per key: an older unknown outcome says nothing about a new call. */
 function isStuck({ tooEarly, claimedAt }: Asked, key: string, answer: Answer): boolean {
   const ageMs = claimedAt.getTime() - Date.parse(tooEarly?.since ?? '')
   return answer.status === TOO_EARLY && tooEarly?.key === key && ageMs > STUCK_KEY_MS

@@ -6,13 +6,13 @@ import type { Refusal } from '../refusal.ts'
 import { cancelledRefusal, type Decision, decideRefusal } from './decide.ts'
 
 /**
- * Whether nothing of an unfinished operation is at the ledger, or can still come there once its row is ended: whatever was
- * sent has ended without an effect, and a claim that has not recorded its sending finds no row to record it in.
+ * Whether an unfinished operation has left nothing at the ledger, and can leave nothing there once its row is ended: what
+ * was sent has ended without an effect, and a claim that has not recorded its sending finds no row to record it in.
  */
 export const isUnsent = sql`(not o.look_first and not o.may_still_run and o.unknown_since is null
   and (o.claimed_by is null or o.sent_attempt is distinct from o.attempt))`
 
-/** Of these operations, removes those that were never tried, and ends as cancelled those whose tries left nothing. */
+/** Removes those of these operations that were never tried, and ends as cancelled those whose tries left nothing. */
 export async function takeBackUnsent(trx: Trx, ids: RawBuilder<unknown>): Promise<void> {
   const { rows } = await sql<Row<'loanops.operation', 'id'>>`
     select o.id from loanops.operation o
