@@ -15,7 +15,10 @@ export type RowsFile = 'errors' | 'findings'
 export const rowsFileOf = (file: string, what: RowsFile) =>
   resolve(file.replace(/(\.csv)?$/i, `.${what}.csv`))
 
-/** Replaces a file at once, and only with all rows. Somebody may be correcting the rows of an earlier run in it: it is kept. */
+/**
+ * Replaces a file at once, and only with all rows. If somebody is correcting the rows of an earlier run in it, it is kept
+ * under another name.
+ */
 export async function saveRows(rows: ReadableStream, file: string, what: RowsFile) {
   const path = rowsFileOf(file, what)
   const part = `${path}.part`

@@ -29,7 +29,7 @@ export type ComingLoan = {
   lender: string | null
 }
 
-/** `refused`: as far as reads can tell. `unknown`: the row's loan could not be read. */
+/** `refused`: the run would refuse the row, as far as reads can tell. `unknown`: the row's loan could not be read. */
 export type DryRunFinding = {
   finding: 'new' | 'in_ledger' | 'differs' | 'refused' | 'unknown'
   reason: string | null

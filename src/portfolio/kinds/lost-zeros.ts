@@ -13,7 +13,10 @@ const SUBJECTS = {
   },
 }
 
-/** Whether the operation `o` leaves its loan or client there: it did not fail, and no later one of ours has deleted it. */
+/**
+ * Whether the loan or client of the operation `o` exists: the operation did not fail, and no later one of ours deleted what
+ * it made.
+ */
 const leavesIt = sql`(o.status <> 'failed' and not (o.operation_type = 'LOAN_DELETE' and o.status = 'success')
   and not exists (select from loanops.operation d
                    where d.external_id = o.external_id and d.subject = o.subject and d.seq > o.seq
@@ -21,7 +24,7 @@ const leavesIt = sql`(o.status <> 'failed' and not (o.operation_type = 'LOAN_DEL
 
 /**
  * Finds ids of digits that exist, here or in the file, with another number of leading zeros: a spreadsheet drops these
- * zeros, and what exists would be created once more. An id that we know as it is remains valid.
+ * zeros, and what exists would be created once more. An id that exists exactly as written is valid.
  */
 export const lostZeros =
   (kind: keyof typeof SUBJECTS): Rule =>

@@ -115,7 +115,7 @@ async function stopOthers(trx: Trx, operationIds: string[]): Promise<FinishedRow
 
 export const behindClient = (error: RawBuilder<unknown>) => sql`'its client: ' || ${error}`
 
-/** The row's own calls decide how it ends. */
+/** Whether the row has calls of its own: these decide how it ends. */
 const isBegun = sql`exists (
   select from loanops.migration_step s
     join loanops.operation o on o.id = s.operation_id

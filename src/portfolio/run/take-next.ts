@@ -12,8 +12,8 @@ const MAX_WITH_WAITING = 10_000
 
 export type NextRow = Row<'loanops.migration_row', 'line' | 'cells'>
 /**
- * The first loan of each run that may have rows of lenders that do not wait; null if none has. Rows before it are not
- * read again each time.
+ * For each run, the first loan that may have rows of lenders that do not wait (null: no loan has), so that the rows before
+ * it are not read again each time.
  */
 export type PassedOver = Map<string, { of: string; from: string | null }>
 

@@ -8,7 +8,7 @@ export async function insertRows(db: Database, migrationId: string, rows: NewRow
   await insertion(migrationId, rows).execute(db)
 }
 
-/** Inserts again what was tried before: some of the rows may be there. */
+/** Inserts rows after an earlier attempt, which may have inserted some of them. */
 export async function insertMissingRows(
   db: Database,
   migrationId: string,

@@ -133,7 +133,7 @@ function checked(kind: ReadyKind, { line, cells, fields, misfit, rounded }: Uplo
   return { line, cells, ...row }
 }
 
-/** The types of other files; a file that looks like its own type is none of them, unless it is a list of findings. */
+/** The other types that a file may be of. A file that fits its own type is of no other, unless it is a list of findings. */
 function mistakenFor(kind: ReadyKind, others: FileType[]): FileType[] {
   const siblings = portfolioTypes(type => `choose ${type} as its type`)
   return [

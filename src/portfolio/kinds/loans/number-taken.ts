@@ -31,7 +31,7 @@ export async function numberTaken(
   }
 }
 
-/** A number has one client, unless it went from one to another. */
+/** A number belongs to one client, unless it passed from one to another. */
 const MAX_OWN = 20
 
 const taken = (client: string | number) =>

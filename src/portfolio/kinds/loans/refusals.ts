@@ -8,7 +8,7 @@ import { wholeTerm } from '../../../operations/whole-term.ts'
 import { futureDay } from '../future-day.ts'
 import { notExact } from '../not-exact.ts'
 
-/** What reads show before the first write of a row, and refusals follow from. */
+/** What is read before the first write of a row; refusals follow from it. */
 export type LoanFacts = {
   businessDate: string
   openingDate: string | undefined

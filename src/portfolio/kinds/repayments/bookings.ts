@@ -41,7 +41,7 @@ export class Bookings {
   #add(transaction: LedgerTransaction): void {
     const receiptNumber = receiptOfRepayment(transaction)
     if (receiptNumber === undefined) return
-    // The ledger's transactions have much more, and a run keeps these from row to row.
+    // A run keeps these from row to row, so they lack most members of the ledger's transactions.
     const { id, externalId, date, amount, type } = transaction
     const kept = { id, ...(externalId && { externalId }), date, amount, ...(type && { type }) }
     const one = { ...kept, paymentDetailData: { receiptNumber } }

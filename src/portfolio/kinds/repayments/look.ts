@@ -63,7 +63,7 @@ async function lookAtRow(
   return all.length > 0 ? refused(all) : { finding: 'new', reason: null }
 }
 
-/** What the rows before will have booked on the loan: their receipt numbers differ, but perhaps in their spelling only. */
+/** What the earlier rows will have booked on the loan. Their receipt numbers differ, but perhaps only in spelling. */
 async function refusalBehind(
   db: Database,
   coming: Bookings,
