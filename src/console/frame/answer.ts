@@ -8,7 +8,7 @@ export async function answerPage(request: FastifyRequest, reply: FastifyReply, p
   const path = pathOf(request.url)
   // Hono's text is a String object, which Fastify does not send.
   const viewer = request.user ?? undefined
-  // The fault that hit the page would hit its menu, too.
+  // What made the page fail would also make its menu fail.
   const count = reply.statusCode < 500 ? request.server.openApprovals : undefined
   const open = viewer && (await count?.().catch(() => undefined))
   const text = String(await layout(page, viewer, path, open))

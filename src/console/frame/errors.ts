@@ -77,7 +77,7 @@ function headingOf(status: number): string {
   return status < 500 ? 'The request was refused' : 'Something went wrong'
 }
 
-/** The page that the refused form was on, as it is now; undefined if it cannot be had. */
+/** The page that the refused form was on, as it is now; undefined if it cannot be loaded. */
 async function pageOfForm(
   request: FastifyRequest,
   { status }: RefusedForm,

@@ -15,8 +15,8 @@ ${formFields(filters, values)}
 type Labels = Record<string, string>
 
 /**
- * A field for each of the values that these schemas check; a required text is an id.
- * @param labels those that are not the name in words
+ * A field for each value that these schemas check; a required text is an id.
+ * @param labels for fields whose label is not the name in words
  */
 export function formFields(schemas: TProperties, values: Values, labels: Labels = {}): Html[] {
   return Object.entries(schemas).map(([name, schema]) => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 
-/** The client named by the operation that created the loan; if none has created it, by the last one that was to. */
+/** The client named by the operation that created the loan or, if none has, by the last one that tried to. */
 export async function clientOf(db: Database, loan: string): Promise<string | null> {
   const { rows } = await sql<{ client: string | null }>`
     select data ->> 'clientId' as client from loanops.operation

@@ -7,11 +7,14 @@ import { approvalPath } from '../paths.ts'
 type Sent<Asked, Result> = {
   asked: Asked
   reply: FastifyReply
-  /** Where a done one leads, with its notice, or what answers with it. */
+  /** The page to show when the form is done, with its notice, or what answers with it. */
   done: string | ((result: Result) => Promise<unknown>)
 }
 
-/** Does what a form asks for, and leads to where this is seen; to the proposal, if a second person must approve it. */
+/**
+ * Does what a form asks for, and redirects to the page that shows the result, or to the proposal if a second person must
+ * approve it.
+ */
 export async function performForm<Asked extends object, Looked, Result>(
   context: ForApprovals,
   call: ActCall<Asked, Looked, Result>,

@@ -14,7 +14,7 @@ export type RefusedForm = {
   status: number
   detail: string
   fields?: FieldError[] | undefined
-  /** What was sent may still take effect. */
+  /** Whether what was sent may still take effect. */
   isOpen?: boolean
 }
 

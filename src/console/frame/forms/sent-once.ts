@@ -63,7 +63,7 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     // Before the login there is nothing to do twice.
     if (formToken === null || user === null) return
     const url = urlWith(request.url, { [FIELD]: null, [FORM_PAGE]: null })
-    // A file is read only as it is stored: one of another length is another one, and of the same length may be.
+    // A file is read only as it is stored. If its length differs, it is another file; if not, it may still be another one.
     const content = body ?? headers['content-length'] ?? null
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, content]), 'buffer')
     const { isFirst, location } = await claim(db, sent)
@@ -131,7 +131,7 @@ async function claim(db: Database, sent: Buffer): Promise<Claim> {
   return { isFirst: false, location: null }
 }
 
-/** What a form sent is known by a hash of its own, as its file has been read only once it has taken effect. */
+/** The hash of what a form sent is saved separately, because a file has been read only once the form has taken effect. */
 const withContent = (sent: Buffer, { sentContent }: FastifyRequest) =>
   hash('sha256', `${sent.toString('hex')} ${sentContent}`, 'buffer')
 
