@@ -6,7 +6,7 @@ import type { Catalogue, Kept } from '../operation.ts'
 import { type Claim, type ClaimKey, claimKey, recordSendings } from './claim.ts'
 
 /**
- * To record a sending together with its claim costs nothing; a statement of its own costs as much as the claim. But if this
+ * Recording a sending together with its claim costs nothing; a statement of its own costs as much as the claim. But if this
  * process dies before the write, the ledger has to be asked about a write that was never sent.
  */
 const RECORDED_AHEAD_MS = 250
