@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../engine/refusal.ts'
-import { isExactIn, type LedgerCurrency } from '../ledger/loans/loan.ts'
+import { type LedgerCurrency, roundingIn } from '../ledger/loans/loan.ts'
 
 export const NOT_EXACT = 'loanops.amount.not.exact'
 
@@ -7,6 +7,6 @@ export function roundingRefusal(
   currency: LedgerCurrency,
   amount: number | string | undefined,
 ): Refusal | undefined {
-  if (amount === undefined || isExactIn(currency, amount)) return undefined
-  return refusal('400', NOT_EXACT, `The ledger would round ${amount} ${currency.code} on this loan`)
+  const rounding = amount === undefined ? undefined : roundingIn(currency, amount)
+  return rounding === undefined ? undefined : refusal('400', NOT_EXACT, rounding)
 }

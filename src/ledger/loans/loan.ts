@@ -88,14 +88,15 @@ const OVERPAID = 700
 /** Fineract silently takes repayments on closed and overpaid loans too, but on no others. */
 export const TAKE_REPAYMENTS = [ACTIVE, CLOSED, OVERPAID]
 
-/** Whether an amount is exact in the currency: the ledger rounds any other one silently. */
-export function isExactIn(
-  { decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
+/** What to say of an amount that is not exact in the currency: the ledger would round it silently. */
+export function roundingIn(
+  { code, decimalPlaces, inMultiplesOf = 0 }: LedgerCurrency,
   amount: number | string,
-) {
+): string | undefined {
   const exact = new Decimal(amount)
   const isMultiple = decimalPlaces > 0 || inMultiplesOf <= 0 || exact.mod(inMultiplesOf).isZero()
-  return exact.decimalPlaces() <= decimalPlaces && isMultiple
+  if (exact.decimalPlaces() <= decimalPlaces && isMultiple) return undefined
+  return `The ledger would round ${amount} ${code} on this loan`
 }
 
 export function loanAnswer({ id, clientId, clientOfficeId, externalId }: LedgerLoan): object {

@@ -5,7 +5,7 @@ import { type Attempt, operation } from '../../engine/operation.ts'
 import type { Refusal } from '../../engine/refusal.ts'
 import type { Answer } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
-import { isExactIn, type LedgerLoan, loanAnswer } from '../../ledger/loans/loan.ts'
+import { type LedgerLoan, loanAnswer, roundingIn } from '../../ledger/loans/loan.ts'
 import {
   findLoan,
   findTransaction,
@@ -151,12 +151,8 @@ function whyNot(at: Progress, reversal: Reversal, { currency }: LedgerLoan): Ref
   if (remainder === null) return undefined
   if (at.remainder !== undefined)
     return refused('409', `The ledger already has a repayment ${remainder.external_id}`)
-  if (!isExactIn(currency, remainder.amount))
-    return refused(
-      '403',
-      `The ledger would round ${remainder.amount} ${currency.code} on this loan`,
-    )
-  return undefined
+  const rounding = roundingIn(currency, remainder.amount)
+  return rounding === undefined ? undefined : refused('403', rounding)
 }
 
 /**

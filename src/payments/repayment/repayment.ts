@@ -7,7 +7,12 @@ import { type Attempt, type Operation, operation } from '../../engine/operation.
 import { differsAtLedger, isRefusal, type Refusal } from '../../engine/refusal.ts'
 import { type Answer, NOT_FOUND } from '../../ledger/answers/answer.ts'
 import { absent, there } from '../../ledger/effect.ts'
-import { isExactIn, type LedgerLoan, loanAnswer, TAKE_REPAYMENTS } from '../../ledger/loans/loan.ts'
+import {
+  type LedgerLoan,
+  loanAnswer,
+  roundingIn,
+  TAKE_REPAYMENTS,
+} from '../../ledger/loans/loan.ts'
 import { findLoan, findLoanAnswer, readLoan } from '../../ledger/loans/loan-calls.ts'
 import {
   findRepayment,
@@ -152,10 +157,8 @@ function payableOn(config: Config, payment: NetDue, loan: PayableLoan): { day: s
     const message = `${payment.amount} ${payment.currency} is more than the captured ${payment.decided?.capturedAmount}`
     return refusedFor('amount_invalid', '403', message)
   }
-  if (!isExactIn(loan.currency, payment.amount)) {
-    const message = `The ledger would round ${payment.amount} ${loan.currency.code} on this loan`
-    return refusedFor('amount_invalid', '403', message)
-  }
+  const rounding = roundingIn(loan.currency, payment.amount)
+  if (rounding !== undefined) return refusedFor('amount_invalid', '403', rounding)
   if (!TAKE_REPAYMENTS.includes(loan.status.id))
     return refusedFor('loan_not_active', '400', `The loan is ${loan.status.value}`)
   return { day: due.day }
