@@ -19,7 +19,7 @@ const Operation = Type.Pick(
   ],
   { title: 'ReportedOperation' },
 )
-/** Callbacks leave out how a payment comes on, texts from outside, and what is only known once it is settled. */
+/** Callbacks leave out a payment's progress, texts from outside, and what is only known once it is settled with the gateway. */
 const NOT_REPORTED = [
   'waiting_for',
   'next_try_at',

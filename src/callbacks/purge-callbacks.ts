@@ -8,8 +8,8 @@ export function purgeCallbacks(
   stopping?: AbortSignal,
 ): Promise<number> {
   return purgeAll(async most => {
-    // Of one that failed, next_try_at is the end of its last attempt: its retries alone may have taken longer than the
-    // retention, and it can be replayed from then on.
+    // For a failed callback, next_try_at is the end of its last attempt. The retention counts from there, because the
+    // retries alone may have taken longer, and only then can it be replayed.
     const { numAffectedRows } = await sql`
       delete from loanops.callback
        where id in (

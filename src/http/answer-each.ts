@@ -20,7 +20,7 @@ type How = {
   isWhole: boolean
 }
 
-/** What was seen for an item before the list is worked on; a failure is that item's alone. */
+/** What was read for an item before the list is worked on. If that failed, only this item fails. */
 type Seen<Item, Looked> = { item: Item; seen: PromiseSettledResult<Looked> | undefined }
 
 /** Once the service is unavailable, the rest fail at once instead of each waiting for the same time-out. */

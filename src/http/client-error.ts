@@ -43,8 +43,8 @@ export function letTakeLong(request: IncomingMessage, silenceMs: number): void {
     else if (performance.now() - heardAt >= silenceMs) request.destroy()
     bytesRead = socket.bytesRead
   }, silenceMs * CHECK_INTERVAL)
-  // If the caller leaves after an early answer, the request emits neither event, and a stop must not wait
-  // for the silence.
+  // If the caller leaves after an early answer, the request emits neither event; a stop must not wait until the silence is
+  // over.
   watch.unref()
   const stop = () => {
     takingLong.delete(socket)

@@ -2,7 +2,7 @@ import { limitConcurrent } from './connections/connections.ts'
 
 /** An export of a list reads page after page: half of the console's four connections are left to its pages. */
 const MAX_CONCURRENT_EXPORTS = 2
-/** Who reads slowly, or lets nothing end, has one place, and leaves the other to everybody else. */
+/** A caller who reads slowly, or not at all, has only one place: the other one is left to everybody else. */
 const EXPORTS_OF_ONE = 1
 export const limitExports = limitConcurrent(
   MAX_CONCURRENT_EXPORTS,

@@ -32,8 +32,8 @@ export function otherMethods(app: FastifyInstance): Refuse {
 
   return (scope, refused) => {
     const routes = [...added].filter(([url]) => url.startsWith(scope.prefix))
-    // Only the used methods could take a path's last segment for an id. And Fastify refuses a QUERY without a content
-    // type with 400 before it calls `notFound`.
+    // Only used methods need a route here: only they could take a path's last segment for an id. QUERY needs one too, because
+    // Fastify refuses it with 400 if it has no content type, before it calls `notFound`.
     const used = new Set(refused ?? ['QUERY', ...routes.flatMap(([, methods]) => [...methods])])
     for (const [url, methods] of routes) {
       const allow = [...methods].sort().join(', ')

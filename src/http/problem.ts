@@ -38,7 +38,7 @@ export const MAX_FIELD_ERRORS = 100
 export type FieldError = {
   path: string
   message: string
-  /** The message is a whole sentence, which the console shows without the field's name. No answer has this member. */
+  /** Whether the message is a whole sentence, which the console shows without the field's name. Answers leave this member out. */
   isSentence?: true
 }
 

@@ -11,9 +11,9 @@ type Terms = {
 }
 
 /**
- * Refuses a term without its type, or a type without its term: where a loan of 1 year became 12 months, a caller who
- * writes 2 means years and the ledger would take months, and one who writes years means 1 and the ledger would take
- * 12. A repeat with the same `key` is judged as the first request was.
+ * Refuses a term without its type, or a type without its term, for a loan whose term was converted, as 1 year became 12
+ * months. There, a caller who sends the term 2 means years, but the ledger would take months; one who sends the type
+ * "years" means 1, but the ledger would take 12. A repeat with the same `key` is judged as the first request was.
  */
 export async function refuseUntypedTerm(
   db: Database,

@@ -21,7 +21,7 @@ type Limits = {
   unreadMs: number
   /** 0 means no limit. */
   perAddress: number
-  /** Our own proxies have the connections of many callers. */
+  /** Connections from our own proxies are not limited per address, because they carry many callers. */
   trustProxy: string[]
 }
 
@@ -40,7 +40,7 @@ export function limitConnections(app: FastifyInstance, limits: Limits): void {
   app.addHook('onSend', async (_, reply) => {
     if (open.size > keptAlive) reply.header('connection', 'close')
   })
-  // Node takes unused connections for busy, and would wait for them as long as they are silent.
+  // Node takes unused connections for busy, and would wait for them until they send something.
   app.addHook('preClose', async () => {
     const end = () => {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy()

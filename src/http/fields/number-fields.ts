@@ -67,7 +67,8 @@ export const Count = Type.Integer({
 
 function isDecimal(value: unknown, decimals: number): boolean {
   if (typeof value !== 'number' || !Number.isFinite(value)) return false
-  // No two decimals with so few digits share a double: if dividing gives back the value, it has no further digits.
+  // Decimals with so few digits never share a double. If rounding and dividing give the value back, it has no further
+  // digits.
   const scaled = Math.round(value * 10 ** decimals)
   if (Math.abs(scaled) < 10 ** SIGNIFICANT_DIGITS) return scaled / 10 ** decimals === value
   const exact = new Decimal(value)

@@ -31,7 +31,7 @@ export const whyText =
     return strangeIn(value, allowed)
   }
 
-/** @returns what the first character is that is not allowed, and where */
+/** @returns the first character that is not allowed, and where it is */
 export function strangeIn(text: string, allowed: RegExp): string | undefined {
   const at = [...text].findIndex(one => !allowed.test(one))
   return at === -1 ? undefined : `contains ${shown([...text][at] as string)} as character ${at + 1}`

@@ -23,7 +23,7 @@ type Failures = {
   isRecoveryTestDue(): boolean
 }
 
-/** More that fail every time than this are an outage to whoever owns them. */
+/** If more loans than this fail every time, their owners have an outage. */
 const MAX_REMEMBERED = 1_000
 
 export function openFailures(now = () => performance.now()): Failures {

@@ -11,7 +11,7 @@ export function isAnother(asked: string | number | undefined, answered: unknown)
 export type Promised = {
   /** A 200 has this member if, and only if, the write was applied. */
   promisedId: 'clientId' | 'loanId' | 'resourceId'
-  /** What a 200 says, unless it leaves it out: anything else is in the answer to another call. */
+  /** Members that a 200 may leave out. If it has one with another value, it is the answer to another call. */
   named?:
     | {
         loanId?: number | undefined

@@ -3,7 +3,7 @@ import { LedgerTrouble } from './answer.ts'
 /** A read may fail by chance. If it fails this often while the ledger answers otherwise, the loan itself is the cause. */
 export const READ_TRIES = 3
 export const READ_AGAIN_MS = 250
-/** A longer Retry-After is honoured in parts: an attempt that comes too early gets another Retry-After. */
+/** Longer waits are cut to this: an attempt that then comes too early gets another Retry-After. */
 const MAX_REST_MS = 60_000
 
 /** How long the ledger asked its readers to wait. */

@@ -12,7 +12,7 @@ const AT_MOST = '1000'
 const CLIENTS = ledgerPath(['clients'], { externalId: `${THROW_AWAY}%`, limit: AT_MOST })
 type Page = { pageItems?: { externalId?: string }[] }
 
-/** @returns the names of the loans that checks left which ended before they could remove them */
+/** @returns the names of the loans left by checks that ended before they could remove them */
 export async function loansLeftEarlier(settings: LedgerSettings): Promise<string[]> {
   const ledger = openLedger(settings)
   try {

@@ -55,8 +55,8 @@ export function operationCalls({ boss, onFinal, log }: Context) {
 type Possible = { isUntried: boolean; isResolvable: boolean }
 
 /**
- * The facts about an operation. One that waits is tried again all the time, and what it waits for changes with the ledger:
- * a proposal goes stale only once its act is no longer possible.
+ * The facts about an operation. While it waits, it is tried again all the time, and what it waits for changes with the
+ * ledger. So a proposal goes stale only once its act is no longer possible.
  */
 async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<Facts> {
   const { operationType, id } = parseTrackingId(trackingId)
