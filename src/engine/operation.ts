@@ -12,7 +12,12 @@ export type Data = Record<string, unknown>
 
 export type Kept = Record<string, unknown>
 
-export type LastDone = { operationType: string; data: Data }
+export type RecentlyDone = {
+  /** Oldest first; nothing that was done before a removal. */
+  done: { operationType: string; data: Data }[]
+  /** The ledger's numbers of what was removed. */
+  removed: number[]
+}
 
 export type Attempt = {
   ledger: Ledger
@@ -36,8 +41,8 @@ export type Attempt = {
    * name.
    */
   keep<T>(name: string, read: () => Promise<T>): Promise<T>
-  /** What an operation last did to the subject; undefined if the ledger's reads must show it by now. */
-  lastDone(): Promise<LastDone | undefined>
+  /** What operations did to the subject so lately that the ledger's reads may not show it yet. */
+  recentlyDone(): Promise<RecentlyDone>
   seen: unknown
   /** Saves, before a write, what can be read only before it. */
   remember(seen: unknown): Promise<void>

@@ -2,16 +2,28 @@ import { lagging } from '../ledger/answers/lagging.ts'
 import type { Done } from '../ledger/calls/client.ts'
 import type { Attempt } from './operation.ts'
 
+type Found = Pick<Done<{ id: number }>, 'path' | 'body'>
+
+/** A loan may have been created anew under the external id of one that was deleted. @throws LedgerTrouble */
+export async function refuseRemoved(attempt: Attempt, { path, body }: Found): Promise<void> {
+  const { removed } = await attempt.recentlyDone()
+  if (removed.includes(body.id)) throw lagging(path)
+}
+
 /**
- * An update sends again what it does not change: from a read that lacks the update before it, it would undo that one.
+ * An update sends again what it does not change: from a read that lacks the updates before it, it would undo those.
+ * @param isShown whether the record has what all of them together left
  * @throws LedgerTrouble
  */
 export async function refuseLagging<Changes>(
   attempt: Attempt,
   name: string,
-  { path }: Done<unknown>,
-  isShown: (last: Changes) => boolean,
+  found: Found,
+  isShown: (left: Changes) => boolean,
 ): Promise<void> {
-  const last = await attempt.lastDone()
-  if (last?.operationType === name && !isShown(last.data as Changes)) throw lagging(path)
+  const { done, removed } = await attempt.recentlyDone()
+  const updates = done.filter(({ operationType }) => operationType === name)
+  const left = Object.assign({}, ...updates.map(({ data }) => data))
+  const lacksUpdates = updates.length > 0 && !isShown(left)
+  if (lacksUpdates || removed.includes(found.body.id)) throw lagging(found.path)
 }

@@ -16,10 +16,10 @@ import { openWakeLoans } from './claim/wake-loans.ts'
 import { startExpiry } from './finish/expire.ts'
 import type { OnFinal } from './finish/finish.ts'
 import { openRecordResult } from './finish/record-result.ts'
-import { lastDone } from './last-done.ts'
 import type { Catalogue } from './operation.ts'
+import { recentlyDone } from './recently-done.ts'
 
-type RunnerOptions = Omit<AttemptContext, 'remember' | 'lastDone' | 'mayWrite'> & {
+type RunnerOptions = Omit<AttemptContext, 'remember' | 'recentlyDone' | 'mayWrite'> & {
   catalogue: Catalogue
   slots: Slots
   watch: Watch
@@ -97,7 +97,7 @@ function openWork(
     attemptSlots,
     claimNext: openClaimNext(db, worker, parts),
     recordResult: openRecordResult(db, boss, options),
-    lastDone: subject => lastDone(db, options.catalogue, subject),
+    recentlyDone: subject => recentlyDone(db, options.catalogue, subject),
     remember: (claim, seen) => rememberSeen(db, claim, seen),
     isStopping,
   }

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
+import { refuseRemoved } from '../engine/refuse-lagging.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
@@ -28,11 +29,13 @@ export const loanApprove = operation({
     const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
     const expected = found.body.timeline.expectedDisbursementDate
+    // Fineract refuses an approval after the expected disbursement; a later expected day stays.
+    const expectedDisbursementDate =
+      expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate)
+    if (expectedDisbursementDate !== approvedOnDate) await refuseRemoved(attempt, found)
     const answer = await approveLoan(attempt, external_loan_id, {
       approvedOnDate,
-      // Fineract refuses an approval after the expected disbursement; a later expected day stays.
-      expectedDisbursementDate:
-        expected === undefined ? approvedOnDate : laterDay(dayText(expected), approvedOnDate),
+      expectedDisbursementDate,
       ...dayFormat,
     })
     const wasSubmitted = answer.code === NOT_SUBMITTED && found.body.status.id === SUBMITTED
@@ -54,7 +57,8 @@ export const loanApprove = operation({
 
 async function approvedNow(attempt: Attempt, { externalId }: LedgerLoan, approvedOnDate: string) {
   // A read that lags may show the loan as it was before an earlier approval of ours.
-  if ((await attempt.lastDone())?.operationType === loanApprove.name) return undefined
+  const { done } = await attempt.recentlyDone()
+  if (done.at(-1)?.operationType === loanApprove.name) return undefined
   const now = await findLoanAnswer(attempt.ledger, externalId)
   const effect = now === undefined ? absent : approvalEffect(now.body, approvedOnDate)
   return effect.state === 'there' && now ? { ...now, body: effect.body } : undefined

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { loanSubject, operation } from '../engine/operation.ts'
+import { refuseRemoved } from '../engine/refuse-lagging.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { absent, there } from '../ledger/effect.ts'
@@ -18,6 +19,7 @@ export const loanDelete = operation({
   async run(attempt, { external_loan_id }) {
     const found = await readLoan(attempt.ledger, external_loan_id)
     if (found.outcome === 'refused') return found
+    await refuseRemoved(attempt, found)
     // After the deletion there is nothing to read: only this distinguishes "deleted by us" from "never there".
     await attempt.remember(loanAnswer(found.body))
     return deleteLoan(attempt, external_loan_id)

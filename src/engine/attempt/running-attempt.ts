@@ -12,7 +12,7 @@ import type { Trace, Traces } from '../../ops/traces/traces.ts'
 import type { Claim } from '../claim/claim.ts'
 import { type Decision, decide } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
-import type { Attempt, Kept, LastDone, Operation } from '../operation.ts'
+import type { Attempt, Kept, Operation, RecentlyDone } from '../operation.ts'
 import type { Pauses } from '../pause.ts'
 import { isAnswer, type Refusal } from '../refusal.ts'
 import type { PassedOn } from './passed-on.ts'
@@ -30,7 +30,7 @@ export type AttemptContext = {
   pauses: Pauses
   mayWrite(kept: Kept | null): Promise<boolean>
   remember(claim: Claim, seen: unknown): Promise<void>
-  lastDone(subject: string): Promise<LastDone | undefined>
+  recentlyDone(subject: string): Promise<RecentlyDone>
   setUpBehind: SetUpBehind
   traces: Traces
   log: Pick<Log, 'error'>
@@ -110,7 +110,7 @@ export function beginAttempt(
 }
 
 async function lacksOwn(
-  { lastDone }: AttemptContext,
+  { recentlyDone }: AttemptContext,
   { waitsFor }: Operation,
   { subject, data }: Claim,
   refused: Answer | Refusal,
@@ -120,12 +120,12 @@ async function lacksOwn(
   if (!isRead || httpStatusCode !== String(NOT_FOUND)) return false
   const isOfClient = codeOf(refused.body)?.startsWith('error.msg.client.')
   const subjectAsked = isOfClient ? (waitsFor?.(data) ?? subject) : subject
-  return (await lastDone(subjectAsked)) !== undefined
+  return (await recentlyDone(subjectAsked)).done.length > 0
 }
 
 /** The argument of the operation's own functions. */
 function attemptFor(
-  { reference, remember, lastDone }: AttemptContext,
+  { reference, remember, recentlyDone }: AttemptContext,
   claim: Claim,
   own: { key: string; kept: Kept; calls: WatchedLedger; passedOn: PassedOn },
 ): Attempt {
@@ -147,7 +147,7 @@ function attemptFor(
       if (!claim.mayStillRun || kept[name] === undefined) kept[name] = await read()
       return kept[name] as T
     },
-    lastDone: () => lastDone(claim.subject),
+    recentlyDone: () => recentlyDone(claim.subject),
     seen: claim.seen,
     async remember(seen) {
       attempt.seen = seen

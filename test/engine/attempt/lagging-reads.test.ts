@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { attemptsOf, ending, hurry, listed, submit } from '../../support/engine/operations.ts'
 import {
   approval,
@@ -9,7 +9,7 @@ import {
   newName,
   writesOn,
 } from '../../support/ledger/loans.ts'
-import { ledgerBody } from '../../support/ledger/proxy.ts'
+import { type Interference, ledgerBody } from '../../support/ledger/proxy.ts'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { operate } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
@@ -105,4 +105,74 @@ t.test('CLIENT_UPDATE does not set back a name that the update before it changed
   t.match(await ending(call, id), { status: 'success' })
   const found = await atLedger(service, 'GET', `/clients/external-id/${client}`)
   t.match(found, { firstname: 'Usha', lastname: 'Roy' })
+})
+
+/** The loan or client as it is read now, for reads that lag. */
+async function seenNow(path: string): Promise<Interference> {
+  return { ...lagging, of: path, status: 200, body: await atLedger(service, 'GET', `/${path}`) }
+}
+
+async function afterLagging(t: Test, read: Interference, operationType: string, data: object) {
+  proxy.interferences = [{ ...read, times: 1 }]
+  const id = await submit(call, operationType, data)
+  await hurry(service, id)
+  t.match(await ending(call, id), { status: 'success' })
+}
+
+t.test('LOAN_UPDATE does not give a loan the terms of a deleted one of its id', async t => {
+  const { client, loan } = await givenLoan()
+  const deleted = await seenNow(`loans/external-id/${loan}`)
+  await operate(call, 'LOAN_DELETE', { external_loan_id: loan })
+  await operate(call, 'LOAN_CREATE', { ...loanData(loan, client), principal: 77_000 })
+  await afterLagging(t, deleted, 'LOAN_UPDATE', { externalId: loan, interestRatePerPeriod: 12 })
+  const found = await atLedger(service, 'GET', `/loans/external-id/${loan}`)
+  t.match(found, { proposedPrincipal: 77_000, interestRatePerPeriod: 12 })
+})
+
+t.test('LOAN_UPDATE sets back nothing that any of the updates before it changed', async t => {
+  const { loan } = await givenLoan()
+  const old = await seenNow(`loans/external-id/${loan}`)
+  const update = (changes: object) => operate(call, 'LOAN_UPDATE', { externalId: loan, ...changes })
+  await update({ principal: 41_000, interestRatePerPeriod: 12 })
+  await update({ principal: 50_000 })
+  await afterLagging(t, old, 'LOAN_UPDATE', { externalId: loan, numberOfRepayments: 6 })
+  const found = await atLedger(service, 'GET', `/loans/external-id/${loan}`)
+  t.match(found, { proposedPrincipal: 50_000, interestRatePerPeriod: 12, numberOfRepayments: 6 })
+})
+
+t.test('CLIENT_UPDATE keeps a new name if a change of something else came between', async t => {
+  const client = newName('C')
+  await operate(call, 'CLIENT_CREATE', clientData(client))
+  const old = await seenNow(`clients/external-id/${client}`)
+  const update = (changes: object) =>
+    operate(call, 'CLIENT_UPDATE', { externalId: client, ...changes })
+  await update({ firstname: 'Usha', lastname: 'Roy' })
+  await update({ mobileNo: '+919876500001' })
+  await afterLagging(t, old, 'CLIENT_UPDATE', {
+    externalId: client,
+    emailAddress: 'usha@example.in',
+  })
+  const found = await atLedger(service, 'GET', `/clients/external-id/${client}`)
+  t.match(found, { firstname: 'Usha', lastname: 'Roy', emailAddress: 'usha@example.in' })
+})
+
+t.test('LOAN_APPROVE expects no disbursement on the day of a deleted loan of its id', async t => {
+  const { client, loan } = await givenLoan()
+  await operate(call, 'LOAN_UPDATE', { externalId: loan, submittedOnDate: '07 January 2026' })
+  const deleted = await seenNow(`loans/external-id/${loan}`)
+  await operate(call, 'LOAN_DELETE', { external_loan_id: loan })
+  await operate(call, 'LOAN_CREATE', loanData(loan, client))
+  await afterLagging(t, deleted, 'LOAN_APPROVE', approval(loan))
+  const { timeline } = await atLedger(service, 'GET', `/loans/external-id/${loan}`)
+  t.strictSame(timeline.expectedDisbursementDate, [2026, 1, 5])
+})
+
+t.test('a second LOAN_DELETE fails, though a read still shows the loan', async t => {
+  const { loan } = await givenLoan()
+  const deleted = await seenNow(`loans/external-id/${loan}`)
+  await operate(call, 'LOAN_DELETE', { external_loan_id: loan })
+  proxy.interferences = [{ ...deleted, times: 1 }]
+  const id = await submit(call, 'LOAN_DELETE', { external_loan_id: loan })
+  await hurry(service, id)
+  t.match(await ending(call, id), { status: 'failed' })
 })
