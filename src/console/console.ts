@@ -64,10 +64,11 @@ export function consoleRoutes(
     app.addHook('onClose', () => db.destroy())
     app.decorateRequest('startedAt', 0)
     if (config.APPROVALS.length > 0) app.decorate('openApprovals', () => countOpenApprovals(db))
+    const inTime = answerInTime()
     app.addHook('onRoute', route => {
       route.schema = { ...route.schema, hide: true }
       closeQuery(route)
-      answerInTime(route)
+      inTime(route)
     })
     readForms(app)
     app.addHook('onRequest', sendHeaders)
