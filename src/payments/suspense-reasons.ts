@@ -1,21 +1,21 @@
 /**
  * `refusal`: a repayment is refused for it. `retried`: a later batch may succeed, because the loan may be created or
- * disbursed by then, or the ledger or our settings corrected. `judged_again`: new events end the refusal.
+ * disbursed by then, or the ledger or our settings corrected.
  */
-type Trait = 'assignable' | 'reversible' | 'refusal' | 'retried' | 'judged_again'
+type Trait = 'assignable' | 'reversible' | 'refusal' | 'retried'
 
 const TRAITS = {
   no_loan_named: ['assignable'],
   loan_unknown: ['assignable', 'refusal', 'retried'],
   loan_not_active: ['assignable', 'refusal', 'retried'],
-  currency_mismatch: ['refusal', 'judged_again'],
-  lender_mismatch: ['assignable', 'refusal', 'judged_again'],
-  signature_not_verified: ['assignable', 'refusal', 'judged_again'],
-  sender_not_allowed: ['refusal', 'retried', 'judged_again'],
-  events_disagree: ['refusal', 'judged_again'],
+  currency_mismatch: ['refusal'],
+  lender_mismatch: ['assignable', 'refusal'],
+  signature_not_verified: ['assignable', 'refusal'],
+  sender_not_allowed: ['refusal', 'retried'],
+  events_disagree: ['refusal'],
   refund: ['reversible'],
   chargeback: ['reversible'],
-  amount_invalid: ['refusal', 'judged_again'],
+  amount_invalid: ['refusal'],
   unreadable: [],
   // The ledger's own refusal, which has no code of LoanOps.
   ledger_refused: ['assignable', 'retried'],
