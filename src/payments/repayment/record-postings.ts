@@ -105,30 +105,27 @@ async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> 
     select gateway, gateway_payment_id from changed
      where state = 'posted' and (objection in ('refund', 'chargeback') and exists (select from core.reversing) or posting_number > 1)
     on conflict do nothing`.execute(trx)
-  if (unposted.length > 0) await settle(trx, unposted)
-  if (unposted.length > 0) await tryAgainIfStale(trx, unposted)
-  const unconfirmed = unposted.filter(result => result.is_unconfirmed)
-  if (unconfirmed.length > 0) await tryOnceConfirmed(trx, unconfirmed)
+  if (unposted.length > 0) {
+    await settle(trx, unposted)
+    await leaveBatch(trx, unposted)
+  }
   await countForEndedRuns(trx, results)
 }
 
 /**
- * Lets their batch try these payments again once they are confirmed. A payment that is unconfirmed only by our settings
- * waits for the next batch, because this one would try it for ever.
+ * Lets their batch try again the payments whose events changed meanwhile, and the unconfirmed ones once they are confirmed. One
+ * that our settings alone find unconfirmed waits for the next batch: this one would try it for ever.
  */
-async function tryOnceConfirmed(trx: Trx, results: Pick<PostingResult, 'id'>[]): Promise<void> {
+async function leaveBatch(
+  trx: Trx,
+  unposted: Pick<PostingResult, 'id' | 'is_unconfirmed'>[],
+): Promise<void> {
+  const unconfirmed = unposted.filter(result => result.is_unconfirmed)
   await sql`
     update core.transaction set batch_id = null
-     where id = any(${results.map(({ id }) => id)}::uuid[]) and unconfirmed is not null`.execute(
-    trx,
-  )
-}
-
-/** Lets their batch try these payments again by the events that count now. */
-async function tryAgainIfStale(trx: Trx, results: Pick<PostingResult, 'id'>[]): Promise<void> {
-  await sql`
-    update core.transaction set batch_id = null
-     where id = any(${results.map(({ id }) => id)}::uuid[]) and is_stale and state = 'waiting'`.execute(
+     where id = any(${unposted.map(({ id }) => id)}::uuid[])
+       and (is_stale and state = 'waiting'
+            or unconfirmed is not null and id = any(${unconfirmed.map(({ id }) => id)}::uuid[]))`.execute(
     trx,
   )
 }
