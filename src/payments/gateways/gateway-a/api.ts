@@ -25,7 +25,7 @@ const MAX_PAGES = 20_000
 /** How long after its beginning a dispute may end. */
 const DISPUTE_MS = 120 * DAY_MS
 /** The pages of one payment's refunds. Any one refund keeps the payment back, so that more need not be read. */
-const MAX_REFUND_PAGES = 10
+const MAX_PAGES_OF_ONE_PAYMENT = 10
 const INDIA_MS = 5.5 * 3_600_000
 
 export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayReads {
@@ -94,7 +94,7 @@ async function refundsOf(
   let pages = 0
   for await (const items of collection(`${paymentPath(payment.id)}/refunds?`)) {
     refunds.push(...items)
-    if (++pages === MAX_REFUND_PAGES) break
+    if (++pages === MAX_PAGES_OF_ONE_PAYMENT) break
   }
   return refundsIn(refunds, { from: payment.paidAt, to: payment.paidAt })
 }

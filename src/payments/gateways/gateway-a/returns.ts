@@ -5,8 +5,8 @@ import { ifReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 
 const REFUNDS_PER_PAGE = 100
-const MAX_REFUND_PAGES = 100
-const MAX_DISPUTE_PAGES = 100
+const MAX_PAGES_SEARCHED = 100
+const MAX_PAGES_OF_DISPUTES = 100
 
 /** @param ask yields undefined if the gateway has nothing at the path @param disputes newest first */
 export function returnsOfA(
@@ -36,7 +36,7 @@ export function returnsOfA(
   }
 
   async function findRefund(path: string, id: string): Promise<unknown> {
-    for (let page = 0; page < MAX_REFUND_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES_SEARCHED; page++) {
       const skip = page * REFUNDS_PER_PAGE
       const list = await ask(`${path}?count=${REFUNDS_PER_PAGE}&skip=${skip}`)
       const items = list === undefined ? [] : shape.list(list, 'items')
@@ -52,7 +52,7 @@ export function returnsOfA(
     let pages = 0
     for await (const items of disputes()) {
       for (const item of items) byId.set(idOf(item) ?? '', item)
-      if (++pages === MAX_DISPUTE_PAGES) break
+      if (++pages === MAX_PAGES_OF_DISPUTES) break
     }
     return byId
   }
