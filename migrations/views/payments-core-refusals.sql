@@ -5,7 +5,7 @@ create or replace function core.next_try_at(tries integer, refused_at timestampt
     then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
--- The reasons, for which the events were to blame, that new events judge again; those so marked in suspense-reasons.ts.
+-- The reasons, for which the events were to blame, that new events judge again.
 create or replace function core.judged_again() returns text[] language sql immutable parallel safe as $$
   select array['signature_not_verified', 'sender_not_allowed', 'lender_mismatch', 'currency_mismatch', 'amount_invalid', 'events_disagree']
 $$;
