@@ -194,3 +194,28 @@ t.test('equal adjustments that an earlier version stored with their seconds all 
   await service.fetch()
   t.match(await service.settlement(), [{ adjustments: /^-25(\.00?)?$/, adds_up: true }])
 })
+
+t.test('a reversed chargeback counts once, as the report and as the API spell it', async t => {
+  const reversed = part('90', 'CHARGEBACK_REVERSAL', {
+    event_amount: 12.5,
+    event_settlement_amount: 12.5,
+    sale_type: 'CREDIT',
+  })
+  const [header, payment, , row = ''] = REPORT.split('\n')
+  const inReport = row.replace('88,OTHER_ADJUSTMENT,DEBIT', '90,CHARGEBACK_REVERSE,CREDIT')
+  const report = [header, payment, inReport].join('\n')
+  const once = [{ adjustments: /^12\.50?$/, paid_out: /^988\.90?$/, adds_up: true }]
+  const service = await withSettlement(t, [listed[0] as object, reversed])
+  await upload(service, report)
+  await service.fetch()
+  t.match(await service.settlement(), once)
+  await upload(service, report)
+  t.match(await service.settlement(), once)
+  // Earlier versions stored the report's spelling.
+  await sql`
+    insert into core.settlement_row (gateway, settlement_id, kind, id, settled_at, utr, amount, fee, tax, paid_out)
+    values ('gateway_b', 's_1', 'other', '90 CHARGEBACK_REVERSE 2026-02-06T04:30Z 12.5',
+            '2026-02-07T12:00:00+05:30', 'UTR1', 12.5, 0, 0, 12.5)`.execute(service.db)
+  await service.fetch()
+  t.match(await service.settlement(), once)
+})

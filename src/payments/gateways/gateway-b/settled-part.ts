@@ -17,6 +17,9 @@ type PartId = {
   formerly: string | null
 }
 
+/** Reports name `CHARGEBACK_REVERSE` and the like what the API names `CHARGEBACK_REVERSAL`. */
+const REVERSE = /_REVERSE$/
+
 const KINDS: Record<string, Kind> = { PAYMENT: 'payment', REFUND: 'refund' }
 
 export const kindOf = (type: string): Kind => KINDS[type] ?? 'other'
@@ -28,7 +31,7 @@ export const kindOf = (type: string): Kind => KINDS[type] ?? 'other'
 export function partOf(kind: Kind, { eventId, type, at, refundId, paidOut }: Event): PartId {
   if (kind === 'refund') return { id: eventId ?? refundId, formerly: refundId }
   if (eventId === null) return { id: null, formerly: null }
-  const named = `${eventId} ${type.toUpperCase()} `
+  const named = `${eventId} ${type.toUpperCase().replace(REVERSE, '_REVERSAL')} `
   const added = paidOut === null ? [] : [plain(paidOut)]
   return { id: named + [minuteOf(at ?? ''), ...added].join(' '), formerly: named }
 }
