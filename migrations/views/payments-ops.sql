@@ -75,7 +75,8 @@ select p.gateway, p.gateway_payment_id, p.kind, p.of_payment_id, p.lender, p.ext
            case when t.state = 'posted' or t.state = 'returned' and t.difference is not null then t.difference
                 when t.reason = 'not_at_gateway' then (select min(q.said) from core.questions_about(t) q)
                 when t.kind <> 'payment' and t.reason = t.kind
-                  then coalesce(core.exceeds(t), 'It may be the same money as ' || core.same_money_as(t),
+                  -- Where all of a payment went back, a second row of that refund is also more than what stands.
+                  then coalesce(nullif(concat_ws('; ', 'It may be the same money as ' || core.same_money_as(t), core.exceeds(t)), ''),
                     'Its payment is the same money as payment ' || core.booked_instead(t))
                 when t.reason = 'awaiting_review' and t.hints ? 'payer_fee' then json_build_object('amount', trim_scale(t.amount)::text,
                   'fee', t.hints ->> 'payer_fee', 'order_amount', t.hints ->> 'order_amount')::text

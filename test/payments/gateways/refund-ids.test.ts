@@ -187,6 +187,23 @@ t.test('a second refund with the lender’s id of the first waits for a person',
   })
 })
 
+t.test('a second row of a refund of the whole payment names the first', async t => {
+  const service = await posted(t)
+  for (const id of ['a', 'b']) {
+    const event: any = refundOfB(1_000, { id, of: 1 })
+    const refund = { ...event.data.refund, refund_id: 'R-1' }
+    await service.signed({ ...event, data: { refund } })
+  }
+  await service.batch()
+  t.same(await service.standing(), {})
+  t.match(await service.payment('b', B), {
+    payment: {
+      reason: 'refund',
+      detail: /^It may be the same money as a; 1000 INR is more than the 0 that stands/,
+    },
+  })
+})
+
 t.test('the gateway’s API confirms a refund under either of its ids', async t => {
   const { gateways, service, has, stateOf } = await withConfirm(t)
   await has(B, '1')
