@@ -64,7 +64,9 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     async find(attempt, data) {
       const loan = await findLoan(attempt.ledger, data.externalId)
       const isOurs = loan && differences(loan, data, wanted(attempt, data)).length === 0
-      return isOurs ? foundIn(SUBMITTED, loan) : absent
+      if (!isOurs) return absent
+      const { removed } = await attempt.recentlyDone()
+      return removed.includes(loan.id) ? absent : foundIn(SUBMITTED, loan)
     },
 
     async findEqual(attempt, data) {

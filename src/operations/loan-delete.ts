@@ -17,11 +17,14 @@ export const loanDelete = operation({
   subject: data => loanSubject(data.external_loan_id),
 
   async run(attempt, { external_loan_id }) {
-    const found = await readLoan(attempt.ledger, external_loan_id)
-    if (found.outcome === 'refused') return found
-    await refuseRemoved(attempt, found)
-    // After the deletion there is nothing to read: only this distinguishes "deleted by us" from "never there".
-    await attempt.remember(loanAnswer(found.body))
+    // What an earlier attempt saw outranks a read, which may come from a replica that lags.
+    if (attempt.seen === null) {
+      const found = await readLoan(attempt.ledger, external_loan_id)
+      if (found.outcome === 'refused') return found
+      await refuseRemoved(attempt, found)
+      // After the deletion there is nothing to read: only this distinguishes "deleted by us" from "never there".
+      await attempt.remember(loanAnswer(found.body))
+    }
     return deleteLoan(attempt, external_loan_id)
   },
 

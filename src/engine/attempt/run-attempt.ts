@@ -56,7 +56,8 @@ async function lookFirst(attempt: RunningAttempt): Promise<Ended | undefined> {
   if (!claim.lookFirst) return undefined
   const effect = await attempt.look()
   crashPoint('look.answered')
-  if (effect.state === 'there') return attempt.end(success(effect), attempt.lastRead())
+  if (effect.state === 'there' && !(await attempt.mayLackRecord()))
+    return attempt.end(success(effect), attempt.lastRead())
   const isUnapproved = claim.waitingFor === 'ledger_approval' && claim.resolution === null
   return isUnapproved && effect.state !== 'half_done'
     ? attempt.end(stillUnapproved, null)

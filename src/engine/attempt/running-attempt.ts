@@ -51,6 +51,8 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   findEqual(): Promise<Effect>
   /** Whether an operation of ours has just made what a read does not show. */
   lacksOwn(refused: Answer | Refusal): Promise<boolean>
+  /** Whether the look may have missed what this operation removes, because it was made so lately. */
+  mayLackRecord(): Promise<boolean>
   write(): Promise<Answer | Refusal>
   /** Whether the ledger may have refused our own duplicate. Only writes that remembered something before are affected. */
   mayHaveComeTwice(): boolean
@@ -95,6 +97,10 @@ export function beginAttempt(
     hasMovedOn: () => hasMovedOn,
     findEqual: () => (operation.findEqual ?? operation.find)(attempt, claim.data),
     lacksOwn: refused => lacksOwn(context, operation, claim, refused),
+    mayLackRecord: async () =>
+      operation.loanState === 'deleted' &&
+      claim.resolution === null &&
+      (await attempt.recentlyDone()).done.length > 0,
     write: () => operation.run(attempt, claim.data),
     mayHaveComeTwice: () => attempt.seen !== null && calls.written() !== null,
     decide: answer => decide(claim, key, answer),

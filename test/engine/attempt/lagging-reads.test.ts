@@ -176,3 +176,38 @@ t.test('a second LOAN_DELETE fails, though a read still shows the loan', async t
   await hurry(service, id)
   t.match(await ending(call, id), { status: 'failed' })
 })
+
+t.test('a delete that was lost on its way is sent again, though a read lacks the loan', async t => {
+  const { loan } = await givenLoan()
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 504, body: 'Gateway Time-out', times: 1 },
+    { ...lagging, of: loan, ...noLoan, spares: 1, times: 1 },
+  ]
+  const id = await submit(call, 'LOAN_DELETE', { external_loan_id: loan })
+  t.match(await ending(call, id), { status: 'success' })
+  t.ok((await writesOn(service, loan)).includes('DELETE/LOAN'))
+})
+
+t.test('a delete whose answer was lost succeeds at once, however new the loan is', async t => {
+  const { loan } = await givenLoan()
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 504, body: 'Gateway Time-out', afterwards: true, times: 1 },
+  ]
+  const id = await submit(call, 'LOAN_DELETE', { external_loan_id: loan })
+  t.match(await ending(call, id), { status: 'success' })
+})
+
+t.test('LOAN_CREATE takes no deleted loan of its id for the one that it made', async t => {
+  const { client, loan } = await givenLoan()
+  const deleted = await seenNow(`loans/external-id/${loan}`)
+  await operate(call, 'LOAN_DELETE', { external_loan_id: loan })
+  proxy.interferences = [
+    { of: loan, on: 'writes', status: 504, body: 'Gateway Time-out', times: 1 },
+    { ...deleted, times: 1 },
+  ]
+  const id = await submit(call, 'LOAN_CREATE', loanData(loan, client))
+  await until(async () => (await attemptsOf(service, id)).length === 2)
+  await hurry(service, id)
+  t.match(await ending(call, id), { status: 'success' })
+  t.match(await atLedger(service, 'GET', `/loans/external-id/${loan}`), { externalId: loan })
+})
