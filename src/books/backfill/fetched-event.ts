@@ -61,8 +61,7 @@ export async function withKnownLenders(
      -- This account proves nothing for a lender that has its own.
      where t.lender <> 'UNKNOWN'
        and not core.has_account(t.gateway, t.lender)
-       -- The loan's lender does not believe the event that named this one.
-       and t.refused_reason is distinct from 'signature_not_verified'
+       and not core.is_of_another_lender(t)
      order by b.place`.execute(fetch.db)
   const lenders = new Map(rows.map(({ place, lender }) => [Number(place) - 1, lender]))
   return events.map((event, at) => ({ ...event, lender: lenders.get(at) ?? event.lender }))

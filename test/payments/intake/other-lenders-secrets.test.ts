@@ -4,7 +4,7 @@ import { copyConfirmation } from '../../../src/payments/copy-confirmation.ts'
 import { copyNetworks } from '../../../src/payments/intake/copy-networks.ts'
 import { fetchAll } from '../../support/books/gateways.ts'
 import { listOfB, oddGateway, rowOfB } from '../../support/books/odd-gateway.ts'
-import { ALL_DAY } from '../../support/books/reconciliation.ts'
+import { ALL_DAY, reconciliation } from '../../support/books/reconciliation.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import {
   capturedA,
@@ -315,6 +315,25 @@ for (const asked of [{ lender: 'LENDER_02' }, {}])
       await fetching.six.b(successB({ id: 1, loan: 'L-1' }))
       await fetching.batch()
       t.same(await fetching.fate(1, 'gateway_b'), ['suspense', 'signature_not_verified', null])
+      await fetchAll(fetching.call, 'gateway_b', { ...ALL_DAY, ...asked })
+      await fetching.batch()
+      t.same(await fetching.fate(1, 'gateway_b'), POSTED)
+      const { days } = await reconciliation(fetching.call)
+      t.match(days, [{ lender: asked.lender ?? 'UNKNOWN', captured: { payments: 1 } }])
+    },
+  )
+
+for (const asked of [{ lender: 'LENDER_02' }, {}])
+  t.test(
+    `a payment that names another lender, which signed it, is posted once it is fetched ${asked.lender ? 'for its own' : 'for all'}`,
+    async t => {
+      const order_details = { order_id: 'order-1', order_tags: { external_loan_id: 'L-1' } }
+      const { settings } = await oddGateway(t, listOfB({ ...rowOfB('1'), order_details }))
+      const fetching = await twoLenders(t, { LENDER_06: signed('S6') }, settings)
+      await fetching.loan('L-1')
+      await fetching.six.b(successB({ id: 1, loan: 'L-1' }))
+      await fetching.batch()
+      t.same(await fetching.fate(1, 'gateway_b'), ['suspense', 'lender_mismatch', null])
       await fetchAll(fetching.call, 'gateway_b', { ...ALL_DAY, ...asked })
       await fetching.batch()
       t.same(await fetching.fate(1, 'gateway_b'), POSTED)
