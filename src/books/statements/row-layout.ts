@@ -3,7 +3,7 @@ import { type CsvFields, fieldsOf } from '../../csv/fields.ts'
 import { unescapeFormula } from '../../csv/formula.ts'
 import { placeholder } from '../../csv/made-up-values.ts'
 import { ungrouped } from '../../csv/number-cell.ts'
-import type { CsvRow } from '../../csv/reading/header.ts'
+import { type CsvRow, plainName } from '../../csv/reading/header.ts'
 import { type RowShape, rowFitter } from '../../csv/reading/row-fit.ts'
 import { noRows, otherHeader, UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
@@ -88,7 +88,7 @@ function sectionReader() {
   return {
     enter(found: ReportLayout, { line, cells }: CsvRow) {
       isBefore = found.format.isSummary === true
-      names = new Set(cells)
+      names = new Set(cells.map(plainName))
       if (isBefore) before = found
       else if (columns !== undefined && columns !== found.fields.join()) throw otherHeader(line)
       else columns = found.fields.join()
@@ -100,7 +100,7 @@ function sectionReader() {
       return isBefore ? before : undefined
     },
     /** A report of payments may be joined to one with two sections. */
-    mayBeHeader: ({ cells: [first = ''] }: CsvRow) => names.has(first),
+    mayBeHeader: ({ cells: [first = ''] }: CsvRow) => names.has(plainName(first)),
     noRows: () => (isBefore ? new UnreadableFile(ONLY_BEFORE) : noRows()),
   }
 }
