@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { startWithConsole } from '../support/console/console.ts'
 
 t.test('the page of a settlement lists all of its payments, and says why it is wrong', async t => {
@@ -17,4 +18,22 @@ t.test('the page of a settlement lists all of its payments, and says why it is w
   const { text } = await viewer('/console/settlements/setl_1')
   for (const id of ['pay_1', 'pay_2', 'pay_unfetched']) t.match(text, `/${id}`)
   t.match(text, /no: it has payments with other amounts than were reported before/)
+})
+
+t.test('the search finds a settlement whose only part went with a withdrawn report', async t => {
+  const { url, call, viewer } = await startWithConsole(t, { ROLE: 'api' })
+  const row =
+    'pay_1,10.00,INR,captured,2026-02-05T10:00:00+05:30,1.00,0.18,setl_1,2026-02-07T12:00:00+05:30,UTR1'
+  const upload = () =>
+    uploadStatement(url, 'gateway_a/statement?lender=LENDER_02', [STATEMENT_HEADER, row].join('\n'))
+  await upload()
+  const { body } = await upload()
+  await call('DELETE', `/api/gateways/gateway_a/statements/${body.statement_id}`)
+  t.match((await call('GET', '/api/settlements?utr=UTR1')).body.settlements, [
+    { settlement_id: 'setl_1' },
+  ])
+  for (const q of ['setl_1', 'UTR1']) {
+    const { headers } = await viewer(`/console/search?q=${q}`)
+    t.equal(headers.get('location'), '/console/settlements/setl_1', q)
+  }
 })

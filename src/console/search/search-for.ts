@@ -105,9 +105,10 @@ async function settlements(db: Database, q: string): Promise<Hit[]> {
     (select settlement_id as id from core.current_statement where settlement_id = ${q} limit 1)
     union (select settlement_id from core.current_settlement_row where settlement_id = ${q} limit 1)
     union (select settlement_id from core.current_statement where utr = ${q} and settlement_id is not null limit 1)
-    union (select settlement_id from core.current_settlement_row where utr = ${q} limit 1)`.execute(
-    db,
-  )
+    union (select settlement_id from core.current_settlement_row where utr = ${q} limit 1)
+    -- Its list has a settlement of which only this is left.
+    union (select settlement_id from core.current_lost_part where settlement_id = ${q} limit 1)
+    union (select settlement_id from core.current_lost_part where utr = ${q} limit 1)`.execute(db)
   return rows.map(({ id }) => ({ title: `Settlement ${id}`, path: settlementPath(id) }))
 }
 
