@@ -17,7 +17,7 @@ comment on view ops.statement_file is 'The gateways’ reports that were uploade
 -- - A settlement never adds up if it has a lost part or several currencies, nor, for any of its lenders, if the gateway states a
 --   payout that differs from the sum of the parts.
 -- - If a payment is paid out as a whole, its fee was taken from elsewhere, such as fee credits; likewise for a refund that takes
---   nothing off.
+--   nothing off. The fee of one that takes off its amount alone is the payment's, which some reports repeat.
 -- - A part that is neither payment nor refund is an adjustment. It belongs to the lender of the settlement's payments, if that is one.
 create or replace view ops.settlement as
 select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, tax, refunds, net,
@@ -52,16 +52,17 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                        coalesce(core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), t.lender,
                          case when r.statement_id is null then r.lender end) as lender,
                        r.lender as of_file, r.settled_at, r.utr, r.kind,
-                       case when is_elsewhere and r.kind = 'refund' then 0 else r.amount end as amount,
-                       coalesce(s.currency, t.currency) as currency, case when is_elsewhere then 0 else r.fee end as fee,
-                       case when is_elsewhere then 0 else r.tax end as tax, r.paid_out,
+                       case when r.kind = 'refund' and r.paid_out = 0 then 0 else r.amount end as amount,
+                       coalesce(s.currency, t.currency) as currency, case when is_whole then 0 else r.fee end as fee,
+                       case when is_whole then 0 else r.tax end as tax, r.paid_out,
                        -- The gateway reported another amount elsewhere.
                        case when r.kind = 'payment' then r.amount - coalesce(s.amount, r.amount) else 0 end as disagreed
                   from core.current_settlement_row r
                   left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
                  cross join lateral (
-                   select coalesce(r.paid_out = case r.kind when 'payment' then r.amount when 'refund' then 0 end, false)) e (is_elsewhere)
+                   select coalesce(case r.kind when 'payment' then r.paid_out = r.amount when 'refund' then r.paid_out in (0, -r.amount) end,
+                     false)) e (is_whole)
                 union all
                 select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), null, s.settled_at,
                        s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0

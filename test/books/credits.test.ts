@@ -55,3 +55,18 @@ t.test('a report’s fees and refunds that were charged to credits are not taken
   t.match(await uploadStatement(service.url, path, REPORT), { status: 201 })
   t.match(await settlements(service), EXPECTED)
 })
+
+const OF_B = [
+  'Event ID,Event Type,Sale Type,Event Currency,Event Time,Status,Event Amount,Event Settlement Amount,Settlement Date,UTR,Cashfree Reference ID,Transaction Amount,Transaction Service Charge,Txn ST/GST,Transaction Time',
+  '1,PAYMENT,CREDIT,INR,2026-02-05 10:00:09,SUCCESS,1000.00,976.40,2026-02-07 12:00:00,UTR1,1,1000.00,20.00,3.60,2026-02-05 10:00:00',
+  '77,REFUND,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,50.00,-50.00,2026-02-07 12:00:00,UTR1,1,1000.00,20.00,3.60,2026-02-05 10:00:00',
+].join('\n')
+
+t.test('a payment’s fee that its refund’s row repeats is taken off a settlement once', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  t.match(await uploadStatement(service.url, path, OF_B), { status: 201 })
+  t.match(await settlements(service), [
+    { fees: '20.00', tax: '3.60', refunds: '50.00', paid_out: '926.40', adds_up: true },
+  ])
+})
