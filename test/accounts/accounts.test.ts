@@ -25,22 +25,6 @@ t.test('an administrator creates an account, which can log in', async t => {
 
 const { role: _, ...wantedLogin } = wanted
 
-t.test('an operator may neither create nor disable accounts', async t => {
-  for (const path of ['/api/account/register', '/api/account/admin/disable']) {
-    const { status, body } = await call('POST', path, wanted, operator)
-    t.equal(status, 403)
-    t.equal(body.code, 'FORBIDDEN')
-  }
-})
-
-t.test('account calls other than login require an access token', async t => {
-  for (const name of ['register', 'password', 'admin/disable']) {
-    const { status, body } = await call('POST', `/api/account/${name}`, wanted)
-    t.equal(status, 401)
-    t.equal(body.code, 'UNAUTHORIZED')
-  }
-})
-
 t.test('a username is taken regardless of case', async t => {
   for (const username of [OPERATOR.username, 'Asha.RAO', 'internal-token']) {
     const body = { ...wanted, username }
