@@ -362,13 +362,6 @@ t.test('behind our proxy, a request is accepted from the origin that the browser
   t.equal((await sent('http://ops.example')).status, 403)
 })
 
-t.test('viewers are read-only', async t => {
-  t.equal((await viewer('/console')).status, 200)
-  t.equal((await viewer('/console/pause', { reason: 'because' })).status, 403)
-  const authorization = await bearer(call, VIEWER)
-  t.equal((await call('POST', '/api/ledger/resume', undefined, authorization)).status, 403)
-})
-
 t.test('every page has a policy that allows nothing inline and no frame', async t => {
   for (const path of ['/console/login', '/console', '/console/none', '/console/assets/htmx.js']) {
     const { headers } = await operator(path)
