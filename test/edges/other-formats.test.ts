@@ -49,6 +49,10 @@ const FORMATS: Record<string, [string | Bytes, RegExp]> = {
   'JSON of one long line': [bytes(`{"rows":[${'"L-1",'.repeat(9_000)}`), /^The file is JSON/],
   'UTF-16 without a mark': [utf16(LOANS), WITHOUT_MARK],
   'UTF-16 without a mark, swapped': [swapped(utf16(LOANS)), WITHOUT_MARK],
+  'UTF-16 with half of a character': [
+    utf16(`\ufeff${LOANS}\ud800,`),
+    /^The file is UTF-16 with a character that does not exist: save it as CSV UTF-8$/,
+  ],
   'UTF-32': [bytes(`\xff\xfe\0\0${'l\0\0\0'.repeat(50)}`), /^The file is UTF-32: save it as CSV/],
   'a picture': [
     bytes('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'),
@@ -103,6 +107,12 @@ t.test('each upload says in one sentence what a file is that it cannot take', as
       name,
     )
   }
+  t.match((await uploadCsv(service, 'repayments', LOANS)).body.errors, [
+    {
+      path: '/file',
+      message: /^This is a file of loans, not a file of repayments: choose loans as its type$/,
+    },
+  ])
   for (const [name, [file, sentence]] of Object.entries({ ...FORMATS, ...OF_STATEMENTS })) {
     const { status, body } = await uploadStatement(url, statementPath, file)
     t.match(

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import t from 'tap'
 import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
@@ -102,41 +101,6 @@ t.test(
     t.match(errors, `${REPAYMENT_COLUMNS},reason\r\n`, 'the errors file has no empty columns')
   },
 )
-
-t.test('a file of another type is refused, and the error names its type', async t => {
-  const good = repaymentsCsv({})
-  const refused: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
-    [
-      'UTF-16 without a mark',
-      new Uint8Array(Buffer.from(good, 'utf16le')),
-      /^The file is UTF-16 without a mark at its start: save it as CSV UTF-8$/,
-    ],
-    [
-      'UTF-16 without a mark, the other way round',
-      new Uint8Array(Buffer.from(good, 'utf16le').swap16()),
-      /^The file is UTF-16 without a mark/,
-    ],
-    [
-      'UTF-16 with half of a character',
-      new Uint8Array(Buffer.from(`\ufeff${good}\ud800,`, 'utf16le')),
-      /^The file is UTF-16 with a character that does not exist: save it as CSV UTF-8$/,
-    ],
-    ['a workbook', bytes(`PK\x03\x04${'\0'.repeat(26)}xl/`), /^The file is a workbook, not a CSV/],
-    ['an old workbook', bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), /^The file is a workbook of an/],
-    ['a gzip', new Uint8Array(gzipSync(good)), /^The file is compressed with gzip: unpack it/],
-    ['a PDF', bytes('%PDF-1.7\n'), /^The file is a PDF, not a CSV file: export the data as CSV/],
-    ['a web page', bytes('<html><table>'), /^The file is a web page or XML/],
-    [
-      'a file of the other type',
-      loansCsv({}),
-      /^This is a file of loans, not a file of repayments: choose loans as its type$/,
-    ],
-  ]
-  for (const [name, file, message] of refused) {
-    const { status, body } = await uploadCsv(service, 'repayments', file)
-    t.match({ status, ...body }, { status: 400, errors: [{ path: '/file', message }] }, name)
-  }
-})
 
 t.test('UTF-16 with a mark at its start is read', async t => {
   const rows = Array.from({ length: 2_000 }, (_, n) => ({
@@ -307,8 +271,6 @@ async function kept({ db }: TestService) {
     .executeTakeFirstOrThrow()
   return { rows: Number(count) }
 }
-
-const bytes = (latin1: string) => new Uint8Array(Buffer.from(latin1.padEnd(1_000, '\n'), 'latin1'))
 
 /** The second part is in Latin-1, the others in UTF-8. */
 function mixed(utf8: string, latin1: string, after = '') {
