@@ -4,9 +4,7 @@ import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../support/books/
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { eventA, linkB, successB } from '../support/payments/gateway-events.ts'
-import { paymentService } from '../support/payments/payments.ts'
-
-const LENDER = { lender: 'LENDER_02' }
+import { LENDER, paymentService } from '../support/payments/payments.ts'
 
 /** Row 1 of gateway B, which names no loan. */
 const unnamedRow = (order: object = { order_id: 'order-1', order_tags: null }, more = {}) => ({

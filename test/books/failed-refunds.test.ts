@@ -2,11 +2,10 @@ import t, { type Test } from 'tap'
 import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { capturedA, refundA, refundB, successB } from '../support/payments/gateway-events.ts'
-import { paymentService, sendSigned } from '../support/payments/payments.ts'
+import { LENDER, paymentService, sendSigned } from '../support/payments/payments.ts'
 import { dispute, disputeOfB, refund, reversing } from '../support/payments/reversals.ts'
 
 const SECRET = 'secret'
-const LENDER = { lender: 'LENDER_02' }
 const HELD = ['suspense refund', 'suspense refund']
 const RELEASED = ['posted ', 'failed ']
 

@@ -5,9 +5,8 @@ import { withReadback } from '../support/books/readback.ts'
 import { filled } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { capturedA, PAID_AT_ISO } from '../support/payments/gateway-events.ts'
-import { paymentService } from '../support/payments/payments.ts'
+import { LENDER, paymentService } from '../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DAY = '2026-02-05'
 const PAID = capturedA({ loan: 'L-1' })
 

@@ -6,11 +6,9 @@ import { ending, submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'
 import { matchEach } from '../support/match-each.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
-import { paymentService } from '../support/payments/payments.ts'
+import { LENDER, paymentService } from '../support/payments/payments.ts'
 import type { TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 t.test(
   'each operation that ends is reported once, signed, numbered per subject, and without personal data',

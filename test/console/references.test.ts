@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { sendFile, startWithConsole } from '../support/console/console.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
-import { withLedger } from '../support/payments/payments.ts'
+import { LENDER, withLedger } from '../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const PATH = '/console/references'
 
 t.test('operators register, see and remove references in the console', async t => {

@@ -5,12 +5,12 @@ import { purgeEvents } from '../../src/payments/purge-events.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
 import {
   allSaved,
+  LENDER,
   type PaymentService,
   paymentService,
   serviceWithSource,
 } from '../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const UNREADABLE = { event: 'payment.captured', payload: { payment: { entity: { id: 'pay_x' } } } }
 
 t.test(

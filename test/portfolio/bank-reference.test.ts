@@ -1,12 +1,11 @@
 import t from 'tap'
 import { matchEach } from '../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../support/payments/gateway-events.ts'
-import { allSaved, paymentService } from '../support/payments/payments.ts'
+import { allSaved, LENDER, paymentService } from '../support/payments/payments.ts'
 import { ended, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)
-const LENDER = { lender: 'LENDER_02' }
 /** A transfer's number at the bank, which the gateway reports beside its own id. */
 const RRN = '401795959317'
 

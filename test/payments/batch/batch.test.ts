@@ -9,6 +9,7 @@ import { databaseUrl } from '../../support/database/template.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, successB } from '../../support/payments/gateway-events.ts'
 import {
+  LENDER,
   ownLoan,
   paymentService,
   runBatch,
@@ -17,7 +18,6 @@ import {
 import { caller } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const bytes = (event: object) => Buffer.from(JSON.stringify(event))
 
 /** The tests that change no table and count no batch of others share this service. */

@@ -8,12 +8,16 @@ import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { expireLeases } from '../../support/engine/leases.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, eventA } from '../../support/payments/gateway-events.ts'
-import { allSaved, paymentService, runBatch, withLedger } from '../../support/payments/payments.ts'
+import {
+  allSaved,
+  LENDER,
+  paymentService,
+  runBatch,
+  withLedger,
+} from '../../support/payments/payments.ts'
 import { startProcessFor } from '../../support/process.ts'
 import { caller, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 /** An API here, workers in processes of their own. */
 async function withWorkers(t: Test) {

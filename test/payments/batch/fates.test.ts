@@ -15,6 +15,7 @@ import {
 } from '../../support/payments/gateway-events.ts'
 import {
   disburse,
+  LENDER,
   ownIds,
   ownLoan,
   type PaymentService,
@@ -22,8 +23,6 @@ import {
   sent,
 } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 /**
  * All tests share this service but those that need other settings, another day at the ledger, its faults, or a counter

@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { holdCommits, waitingForRow, waitingTransaction } from '../../support/database/locks.ts'
 import { capturedA, refundA } from '../../support/payments/gateway-events.ts'
-import { allSaved, paymentService } from '../../support/payments/payments.ts'
+import { allSaved, LENDER, paymentService } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 t.test(
   'a refund that arrives while a repayment’s result commits is an objection to it',

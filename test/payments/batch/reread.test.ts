@@ -4,10 +4,14 @@ import type { Database } from '../../../src/database/database.ts'
 import { holdCommits, waitingForRow, waitingTransaction } from '../../support/database/locks.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { paymentService, replaceView, serviceWithSource } from '../../support/payments/payments.ts'
+import {
+  LENDER,
+  paymentService,
+  replaceView,
+  serviceWithSource,
+} from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const SOURCE = 'lender_02_gateway_a'
 
 /** An event that its view cannot read until it is corrected. */

@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { replaceView, serviceWithSource } from '../../support/payments/payments.ts'
+import { LENDER, replaceView, serviceWithSource } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 /** Nobody else's advisory lock. */
 const LOCK = 8_000_001
 

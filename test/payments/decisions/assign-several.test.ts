@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { capturedA, refundA } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const PATH = '/api/payments/assign'
 const item = (gateway_payment_id: string, external_loan_id = 'L-1') => ({
   gateway: 'gateway_a',

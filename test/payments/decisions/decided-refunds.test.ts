@@ -2,10 +2,9 @@ import t, { type Test } from 'tap'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
 import { capturedA, disputeA, refundA, signedA } from '../../support/payments/gateway-events.ts'
-import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DISMISS = { outcome: 'dismiss', note: 'a forgery' }
 const HANDLED = { outcome: 'handled', note: 'seen' }
 const captured = capturedA({ loan: 'L-1' })

@@ -4,10 +4,9 @@ import { startWithAccounts } from '../../support/accounts/admin.ts'
 import { withReadback } from '../../support/books/readback.ts'
 import { waitingTransaction } from '../../support/database/locks.ts'
 import { capturedA, eventA, refundA } from '../../support/payments/gateway-events.ts'
-import { withLedger } from '../../support/payments/payments.ts'
+import { LENDER, withLedger } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DISMISS = { outcome: 'dismiss', note: 'x' }
 const POST = {
   outcome: 'post',

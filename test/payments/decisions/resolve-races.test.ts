@@ -3,11 +3,10 @@ import t from 'tap'
 import { expireLeases } from '../../support/engine/leases.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, eventA, refundA } from '../../support/payments/gateway-events.ts'
-import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const IDS = Array.from({ length: 12 }, (_, i) => `pay_${i}`)
 const POST = {
   outcome: 'post',

@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const AWAITING = { state: 'suspense', reason: 'awaiting_review', next_try_at: null }
 
 /** LENDER_02 has the payments of gateway A posted only once a person has seen them. */

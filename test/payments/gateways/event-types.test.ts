@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, disputeA, eventA, refundA } from '../../support/payments/gateway-events.ts'
-import { replaceView, serviceWithSource } from '../../support/payments/payments.ts'
+import { LENDER, replaceView, serviceWithSource } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 t.test('each type is counted per source, with how it is taken and when it came last', async t => {
   const service = await sourceOf(t, 'gateway_a')

@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, eventA, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService, replaceView } from '../../support/payments/payments.ts'
+import { LENDER, paymentService, replaceView } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 /** An event of a type that nobody has listed, about the payment of `capturedA()`. */
 const rising = (facts: object = {}) => eventA('moon.risen', { status: 'risen', ...facts })
 

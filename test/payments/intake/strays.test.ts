@@ -8,13 +8,12 @@ import {
   refundB,
   successB,
 } from '../../support/payments/gateway-events.ts'
-import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { sourceOf } from '../../support/payments/source.ts'
 import { until } from '../../support/until.ts'
 
 const A = 'gateway_a'
 const B = 'gateway_b'
-const LENDER = { lender: 'LENDER_02' }
 const OF_A = capturedA({ loan: 'L-1' })
 const OF_B = successB({ id: 1, loan: 'L-1' })
 

@@ -3,9 +3,8 @@ import t, { type Test } from 'tap'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, eventA, refundA, signedA } from '../../support/payments/gateway-events.ts'
-import { ownIds, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, ownIds, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const MIB = 1024 * 1024
 const EVENTS = 120
 

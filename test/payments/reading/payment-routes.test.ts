@@ -2,9 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { barePost } from '../../support/http/raw-http.ts'
 import { capturedA, refundA } from '../../support/payments/gateway-events.ts'
-import { allSaved, paymentService } from '../../support/payments/payments.ts'
-
-const LENDER = { lender: 'LENDER_02' }
+import { allSaved, LENDER, paymentService } from '../../support/payments/payments.ts'
 
 t.test('an event is accepted with any content type or none, and the header is stored', async t => {
   const { url, db } = await paymentService(t)

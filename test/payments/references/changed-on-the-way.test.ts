@@ -1,10 +1,8 @@
 import t, { type Test } from 'tap'
 import { makeLedgerLoan } from '../../support/ledger/ledger-loan.ts'
 import { eventA } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
-
-const LENDER = { lender: 'LENDER_02' }
 
 async function withAccount(t: Test) {
   const service = await paymentService(t)

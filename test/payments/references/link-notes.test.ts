@@ -2,9 +2,8 @@ import t, { type Test } from 'tap'
 import { gatewaySandbox } from '../../support/books/gateways.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { linkB, signedB, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const LINK = 1_576_977
 /** The link's id as its payments name it. */
 const TAGS = { cf_link_id: String(LINK) }

@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { upload } from '../../support/http/upload.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const HEADER = 'gateway,kind,value,external_loan_id,valid_from,valid_until'
 
 async function withUpload(t: Test) {

@@ -8,9 +8,7 @@ import {
   refundA,
   successB,
 } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
-
-const LENDER = { lender: 'LENDER_02' }
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
 async function withReferences(t: Test) {
   const service = await paymentService(t)

@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 import { AUTOMATIC, refund, reversing } from '../../support/payments/reversals.ts'
 import { migrateCsv, rowsOf, uploadCsv } from '../../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../../support/portfolio/rows.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DAY = PAID_AT_ISO.slice(0, 10)
 /** The payment of `capturedA`. */
 const PAYMENT = { payment_reference: 'pay_1', amount: '1000.00', transaction_date: DAY }

@@ -11,10 +11,9 @@ import {
   refundA,
   signedA,
 } from '../../support/payments/gateway-events.ts'
-import { ownLoan, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, ownLoan, paymentService } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DOWN = [{ kind: 'error', status: 502, match: { on: 'reads' } }]
 
 /** All tests but the one about signatures share this service: each has a payment and a loan of its own. */

@@ -3,9 +3,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { throughProxy } from '../../support/ledger/through-proxy.ts'
 import { capturedA, PAID_AT } from '../../support/payments/gateway-events.ts'
-import { paymentService, withLedger } from '../../support/payments/payments.ts'
-
-const LENDER = { lender: 'LENDER_02' }
+import { LENDER, paymentService, withLedger } from '../../support/payments/payments.ts'
 
 /** A service whose ledger shows each loan as `change` has it. */
 async function withLoansAs(t: Test, change: (loan: any) => object) {

@@ -7,11 +7,10 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import { expireLeases } from '../../support/engine/leases.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { eventA, successB } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const FEES = { fee: 10_818, tax: 1_650, fee_bearer: 'customer' }
 
 /** An order of 4,584.00 that was paid with 4,692.18. */

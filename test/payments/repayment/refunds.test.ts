@@ -8,9 +8,8 @@ import {
   refundB,
   successB,
 } from '../../support/payments/gateway-events.ts'
-import { ownIds, ownLoan, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, ownIds, ownLoan, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const { samples } = JSON.parse(
   readFileSync(new URL('../gateways/gateway-a-samples.json', import.meta.url), 'utf8'),
 )

@@ -5,10 +5,15 @@ import { logger } from '../../../src/log/log.ts'
 import { startRole } from '../../../src/role.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { capturedA, eventA, refundA, successB } from '../../support/payments/gateway-events.ts'
-import { disburse, ownIds, ownLoan, paymentService } from '../../support/payments/payments.ts'
+import {
+  disburse,
+  LENDER,
+  ownIds,
+  ownLoan,
+  paymentService,
+} from '../../support/payments/payments.ts'
 import { testEnv } from '../../support/service.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 const SEVEN_DAYS_OVER = "now() - interval '8 days'"
 

@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap'
 import { control } from '../../support/ledger/loans.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
-import { paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService } from '../../support/payments/payments.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const HELD = { state: 'suspense', reason: 'amount_invalid', next_try_at: null }
 
 /** A loan of a product whose currency the ledger rounds in this way. */

@@ -8,12 +8,11 @@ import { endClaims } from '../../support/engine/leases.ts'
 import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA, PAID_AT_ISO } from '../../support/payments/gateway-events.ts'
-import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { startProcess } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-const LENDER = { lender: 'LENDER_02' }
 const unknownTransaction = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
 const WAITS = { state: 'posting', waiting_for: 'outcome_unknown' }
 

@@ -22,7 +22,7 @@ export async function serviceWithSource(t: Test): Promise<PaymentService> {
   const service = await paymentService(t)
   await service.loan('L-1')
   const event = capturedA({ id: 'pay_0', loan: 'L-1' })
-  await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await service.webhook('gateway_a', event, LENDER)
   await service.batch()
   return service
 }
@@ -41,6 +41,9 @@ export async function replaceView(
     db,
   )
 }
+
+/** Whose gateway sends an event. */
+export const LENDER = { lender: 'LENDER_02' }
 
 let lastId = 0
 
@@ -185,7 +188,7 @@ async function paymentAt(call: Call, id: unknown, gateway = 'gateway_a') {
 
 /** Sends events of gateway A one after the other, runs a batch, and tells the payment. */
 export async function sent(service: PaymentService, events: unknown[], id = 'pay_1') {
-  for (const event of events) await service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  for (const event of events) await service.webhook('gateway_a', event, LENDER)
   await service.batch()
   return (await service.payment(id)).payment
 }
