@@ -43,10 +43,7 @@ type PostingResult = {
 }
 
 function resultOf({ claim, decision }: Final): PostingResult {
-  const response = (decision.status === 'processing' ? {} : decision.response) as {
-    resourceId?: number
-    overpaid?: boolean
-  }
+  const { resourceId = null, overpaid = false } = bookedBy(decision)
   const given = decision.status === 'failed' ? decision.reason : undefined
   const isRefused = decision.status === 'failed' && !UNSENT.includes(given ?? '')
   const isByOperator = given !== undefined && BY_OPERATOR.includes(given)
@@ -54,8 +51,8 @@ function resultOf({ claim, decision }: Final): PostingResult {
   return {
     id: String(claim.data.transaction_id),
     operation_id: claim.id,
-    ledger_transaction_id: decision.status === 'success' ? (response.resourceId ?? null) : null,
-    overpaid: response.overpaid === true,
+    ledger_transaction_id: resourceId,
+    overpaid,
     refused_reason: reason,
     refused_detail: decision.status === 'failed' ? decision.errorMessage : null,
     is_retried: reasonIs('retried', reason) && !isByOperator,
@@ -64,6 +61,11 @@ function resultOf({ claim, decision }: Final): PostingResult {
     is_returned: given === NOTHING_LEFT,
     may_be_booked: decision.status === 'failed' && given !== TWIN && mayBeBooked(decision.response),
   }
+}
+
+export function bookedBy(decision: Final['decision']) {
+  const response = decision.status === 'success' ? decision.response : {}
+  return response as { resourceId?: number; overpaid?: boolean }
 }
 
 async function recordResults(trx: Trx, results: PostingResult[]): Promise<void> {

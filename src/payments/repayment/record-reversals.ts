@@ -5,7 +5,7 @@ import { DEADLINE } from '../../engine/finish/decide.ts'
 import type { Final } from '../../engine/finish/finish.ts'
 import { lockSettling } from '../lock-settling.ts'
 import { settle } from '../settle.ts'
-import { countForEndedRuns } from './record-postings.ts'
+import { bookedBy, countForEndedRuns } from './record-postings.ts'
 import { mayBeBooked } from './repayment-refusal.ts'
 import { LEDGER_REFUSED, REFUSED } from './repayment-reversal.ts'
 import { type Reversal, reversalIntake } from './reversal-intake.ts'
@@ -50,9 +50,7 @@ async function record(
   { claim, decision, isHalfDone }: Final & { isHalfDone: boolean },
 ): Promise<void> {
   const failed = decision.status === 'failed' ? decision : null
-  const { resourceId = null, overpaid = false } = (
-    decision.status === 'success' ? decision.response : {}
-  ) as { resourceId?: number; overpaid?: boolean }
+  const { resourceId = null, overpaid = false } = bookedBy(decision)
   const posted = (claim.data as Reversal).remainder === null ? null : resourceId
   // A reversal that ends at its deadline was never sent: the payment is as before.
   const refused = failed === null || failed.reason === DEADLINE ? null : REFUSED

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { REMEDY } from '../../csv/damaged-ids.ts'
 import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
+import { loanDelete } from '../../operations/loan-delete.ts'
 import type { Rule } from './kind.ts'
 
 const SUBJECTS = {
@@ -17,10 +18,10 @@ const SUBJECTS = {
  * Whether the loan or client of the operation `o` exists: the operation did not fail, and no later one of ours deleted what
  * it made.
  */
-const leavesIt = sql`(o.status <> 'failed' and not (o.operation_type = 'LOAN_DELETE' and o.status = 'success')
+const leavesIt = sql`(o.status <> 'failed' and not (o.operation_type = ${sql.lit(loanDelete.name)} and o.status = 'success')
   and not exists (select from loanops.operation d
                    where d.external_id = o.external_id and d.subject = o.subject and d.seq > o.seq
-                     and d.operation_type = 'LOAN_DELETE' and d.status = 'success'))`
+                     and d.operation_type = ${sql.lit(loanDelete.name)} and d.status = 'success'))`
 
 /**
  * Finds ids of digits that exist, here or in the file, with another number of leading zeros: a spreadsheet drops these
