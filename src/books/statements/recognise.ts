@@ -65,13 +65,13 @@ export function recognise(cells: string[], { gateway, gateways }: Place): Report
   }
 }
 
-/** Nobody knows which columns a gateway's own report may leave out, and which it always fills. */
+/** Nobody knows which of the columns that we read a gateway's own report may leave out, and which it always fills. */
 function mustHave(format: Format, fields: string[]) {
   if (format.isSummary) return { needed: [], filled: ['settlement_id', 'amount_settled'] }
   const { signature } = format
   return format === ofTemplate
     ? { needed: signature, filled: signature }
-    : { needed: fields, filled: [] }
+    : { needed: fields.filter(field => field !== ''), filled: [] }
 }
 
 const shown = (name = '') => name.trim().slice(0, MAX_SHOWN_CHARACTERS)

@@ -80,6 +80,8 @@ function splitNumber(came: string[], shape: RowShape) {
   for (const [at, name] of shape.columns.entries()) {
     // Few cells get beyond this: it is asked of each row of a file.
     if (!isOfNumbers(name, shape) || !WHOLE.test(came[at] ?? '')) continue
+    // Behind the last column that is read, nothing can have moved.
+    if (shape.columns.slice(at).every(column => column === '')) break
     const isBesideNumbers = isOfNumbers(shape.columns[at + 1], shape)
     let number = trimmed(came[at] ?? '')
     for (let next = at + 1; next < at + MAX_CELLS_OF_A_NUMBER; next++) {
