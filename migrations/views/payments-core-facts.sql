@@ -239,7 +239,7 @@ $$;
 --    same loan: this payment asks there again;
 -- 3. while this payment is being posted, a refund or dispute keeps the twin in suspense.
 -- A transfer belongs to one loan, so the twin's loan is named if it is another one.
-create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
     from core.twins_of(t) o
@@ -256,7 +256,7 @@ $$;
 -- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
 -- back by the other. Order: other money by an operator's word, which waits for no twin; the verified payment; the newer of a
 -- transfer's two formats; the older payment.
-create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off as $$
+create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   -- With a reference that more payments have, as in test modes, each would read all the others. Any of them shows the format.
   most_twins constant integer := 100;

@@ -94,7 +94,7 @@ $$;
 -- such a query took ten times as long as running it for one payment.
 create or replace function core.refund_outcome(r core.transaction, is_payment_captured boolean)
   returns table (all_outside boolean, is_done boolean, is_undone boolean, is_of_nothing boolean, is_verified boolean)
-  language plpgsql stable rows 1 set enable_seqscan = off as $$
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -163,7 +163,7 @@ $$;
 -- The refunds and chargebacks that take this payment back, each with the fact behind it: the payment's own, those under the other
 -- ids of its money, and those that another lender's event attributed to another payment.
 create or replace function core.refunds_of(p core.transaction) returns table (id uuid, kind text, fact text, cleared_facts text[])
-  language plpgsql stable rows 1 set enable_seqscan = off as $$
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -190,7 +190,7 @@ $$;
 -- What contradicts a refund or chargeback that was taken out of its payment: its gateway took it back, or names another amount
 -- or payment since. One that an operator booked by hand is contradicted only by the first.
 create or replace function core.facts_against_booked(r core.transaction) returns table (objection text, fact text)
-  language plpgsql stable rows 1 set enable_seqscan = off as $$
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -215,7 +215,7 @@ $$;
 -- What contradicts a payment that is decided, posted or being posted. The text of a fact has the values behind it, so that
 -- the same fact is recognized once an operator has cleared it.
 create or replace function core.facts_against(t core.transaction)
-  returns table (objection text, fact text) language plpgsql stable rows 1 set enable_seqscan = off as $$
+  returns table (objection text, fact text) language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -259,7 +259,7 @@ $$;
 -- What the person who decides about a payment or refund has seen: what contradicts this payment, or what this refund or
 -- chargeback says about its payment; and whether that payment is on its way.
 create or replace function core.facts_about(t core.transaction)
-  returns table (fact text, is_on_its_way boolean) language plpgsql stable rows 1 set enable_seqscan = off as $$
+  returns table (fact text, is_on_its_way boolean) language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query

@@ -3,7 +3,7 @@
 -- loan's lender may not accept that, which is checked before posting.
 create or replace function core.lent(wanted_gateway text, payment_id text, amount numeric, currency text, paid_at timestamptz,
   named_loan text, own_refs text[], own_hints jsonb) returns table (loan text, disagrees boolean, refs text[], hints jsonb)
-  language plpgsql stable rows 1 set enable_seqscan = off as $$
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query

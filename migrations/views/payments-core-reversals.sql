@@ -32,7 +32,7 @@ $$;
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation has another id than
 -- the webhooks, and for a dispute perhaps another amount. A refund's other id is the one that the lender gave it. In PL/pgSQL, as
 -- core.refund_outcome.
-create or replace function core.same_money_as(r core.transaction) returns text language plpgsql stable set enable_seqscan = off as $$
+create or replace function core.same_money_as(r core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return (select min(o.gateway_payment_id)
     from (

@@ -146,7 +146,7 @@ $$;
 -- Whether this twin is another lender's, and so no reason against a payment of another loan: the lender of the payment's loan signed
 -- the payment, but not the twin.
 create or replace function core.is_foreign_twin(twin core.transaction, t core.transaction) returns boolean
-  language plpgsql stable set enable_seqscan = off as $$
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   if not (twin.is_verified and t.is_verified and num_nonnulls(twin.decision, twin.assigned_loan_id, t.assigned_loan_id) = 0
           and twin.external_loan_id <> t.external_loan_id) is true or not exists (select from core.signing) then

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { LENDER, replaceView, serviceWithSource } from '../../support/payments/payments.ts'
@@ -89,3 +90,14 @@ t.test(
     matchEach(t, body.payments, [{ reason: 'unreadable', hints: { payment_id: 'pay_13' } }])
   },
 )
+
+t.test('what is asked about one payment at a time is planned once per connection', async t => {
+  const { db } = await freshDatabase(t)
+  // Their plans name indexes, not values: with values, PostgreSQL would plan them anew for each payment.
+  const { rows } = await sql<{ asked: string }>`
+    select p.oid::regprocedure::text as asked from pg_proc p join pg_language l on l.oid = p.prolang
+     where p.pronamespace = 'core'::regnamespace and l.lanname = 'plpgsql' and p.provolatile = 's'
+       and 'core.transaction'::regtype = any(p.proargtypes) and 'enable_seqscan=off' = any(p.proconfig)
+       and 'plan_cache_mode=force_generic_plan' <> all(p.proconfig)`.execute(db)
+  t.same(rows, [])
+})
