@@ -94,7 +94,7 @@ async function afterARefusal(
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
     // What the ledger answers to a write outranks a read, which may come from a replica that lags.
-    if (saysGone(answer))
+    if (saysGone(answer) || isOfAnother(answer))
       return attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
   } else if (attempt.written() !== null && isAnswer(answer)) {
     const ended = await lookBehindRefusal(attempt, answer)
@@ -118,6 +118,9 @@ async function afterARefusal(
   )
 }
 
+const isOfAnother = (answer: Answer | Refusal): answer is Answer =>
+  isAnswer(answer) && isRefusalOfAnother(answer)
+
 const saysGone = (answer: Answer | Refusal): answer is Answer =>
   isAnswer(answer) && answer.method === 'DELETE' && answer.status === NOT_FOUND
 
@@ -128,8 +131,7 @@ async function lookBehindRefusal(
 ): Promise<Ended | undefined> {
   const effect = await attempt.findOwn()
   if (effect.state === 'there') return attempt.end(success(effect), answer)
-  const isOfAnother = effect.state === 'half_done' || isRefusalOfAnother(answer)
-  return isOfAnother
+  return effect.state === 'half_done' || isOfAnother(answer)
     ? attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
     : undefined
 }

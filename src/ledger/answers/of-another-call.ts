@@ -79,6 +79,8 @@ const CODES_OF_CALLS: [calls: string[], codes: RegExp][] = [
     ['transactions', 'disburse'],
     /^error\.msg\.loan\.(must\.be\.active|repayment|transaction)\.|^validation\.msg\.loan\.transaction\./,
   ],
+  // LoanOps changes no external id.
+  [['POST'], /^error\.msg\.loan\.(with|duplicate)\.externalId/],
   [['PUT'], /^error\.msg\.loan\.cannot\.modify\./],
   [['DELETE'], /^error\.msg\.loan\.cannot\.delete\./],
   [['clients'], /^error\.msg\.(clients\.|client\.duplicate\.)|^validation\.msg\.client\./],

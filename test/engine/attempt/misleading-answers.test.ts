@@ -92,6 +92,18 @@ t.test('an approval that the ledger ran twice by itself succeeds', async t => {
   t.same(await writesOn(service, loan), ['CREATE/LOAN', 'APPROVE/LOAN'])
 })
 
+t.test('a refusal of another command fails no write, first or repeated', async t => {
+  const body = ledgerBody(403, 'error.msg.loan.with.externalId.already.used')
+  const swapped = { on: 'writes', status: 403, body, times: 1 } as const
+  const lost = { on: 'writes', status: 502, body: 'Bad Gateway', times: 1 } as const
+  for (const answers of [[swapped], [lost, swapped]]) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = answers.map(one => ({ ...one, of: loan }))
+    const id = await submit(service.call, 'LOAN_UPDATE', { externalId: loan, principal: 41_000 })
+    t.match(await ending(service.call, id), { status: 'success' })
+  }
+})
+
 t.test('a failure whose mark as a stored one is lost on the way gives its key up', async t => {
   const loan = await ledgerLoan(service)
   await control(service, 'PUT', '/faults', [

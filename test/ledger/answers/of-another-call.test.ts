@@ -175,6 +175,7 @@ t.test('a refusal of another record or command is not that of the call', async t
     400,
     'error.msg.loan.approve.account.is.not.submitted.and.pending.state',
   )
+  const taken = refusal(403, 'error.msg.loan.with.externalId.already.used')
   const noTransaction = (id: string) =>
     refusal(404, 'error.msg.loan.transaction.external.id.invalid', id)
   const [approve, disburse] = [`POST ${LOAN}?command=approve`, `POST ${LOAN}?command=disburse`]
@@ -192,12 +193,15 @@ t.test('a refusal of another record or command is not that of the call', async t
     [disburse, noLoan('L-2')],
     [repay, notApproved],
     [repay, noClient],
+    [`PUT ${LOAN}`, taken],
+    [approve, taken],
   ]
   for (const [call, refused] of others) t.ok(isOther(call, refused), `${call} ${refused.status}`)
   const own: typeof others = [
     [`GET ${LOAN}`, noLoan('l-1')],
     [transaction, noTransaction('R-1')],
     [transaction, noLoan('L-1')],
+    ['POST /loans', taken],
     ['GET /clients/external-id/C-1', noClient],
     ['POST /loans', noClient],
     [approve, notSubmitted],
