@@ -122,7 +122,7 @@ t.test(
 )
 
 t.test('only a 400 about the id means that gateway A does not have the payment', async t => {
-  let description = 'Your IP address is not allowed'
+  let description = ''
   const url = await serve(t, (_, response) =>
     response
       .writeHead(400)
@@ -130,11 +130,35 @@ t.test('only a 400 about the id means that gateway A does not have the payment',
   )
   const a = open('gateway_a', `${url}/v1`, { patience: IMPATIENT })
   t.teardown(() => a.close())
-  await t.rejects(a.payment('pay_1', null), {
-    message: 'it answered 400 (BAD_REQUEST_ERROR) to GET payments',
-  })
+  for (description of [
+    'Your IP address is not allowed',
+    'The requested URL was not found on the server.',
+  ])
+    await t.rejects(a.payment('pay_1', null), {
+      message: 'it answered 400 (BAD_REQUEST_ERROR) to GET payments',
+    })
   for (description of ['The id provided does not exist', 'pay_1 is not a valid id'])
     t.equal(await a.payment('pay_1', null), undefined)
+})
+
+t.test('an error page of a proxy does not mean that a gateway lacks the payment', async t => {
+  let page = { status: 404, body: '' }
+  const url = await serve(t, (_, response) => response.writeHead(page.status).end(page.body))
+  const a = open('gateway_a', `${url}/v1`, { patience: IMPATIENT })
+  const b = open('gateway_b', `${url}/pg`, { patience: IMPATIENT })
+  t.teardown(() => Promise.all([a.close(), b.close()]))
+  for (page of [
+    { status: 404, body: '<html><title>404 Not Found</title><center>nginx</center></html>' },
+    { status: 404, body: '{"message":"no Route matched with those values"}' },
+    { status: 404, body: '{"timestamp":"2026-11-01","status":404,"error":"Not Found"}' },
+    { status: 400, body: '<html><title>400 Bad Request</title></html>' },
+  ]) {
+    const message = new RegExp(`^it answered ${page.status} to GET`)
+    await t.rejects(a.payment('pay_1', null), { message })
+    await t.rejects(a.refund('rfnd_1', 'pay_1', null), { message })
+    await t.rejects(b.payment('1', 'order_1'), { message })
+    await t.rejects(b.dispute('1', '1'), { message })
+  }
 })
 
 t.test('refunds and disputes are listed as their gateway describes them', async t => {

@@ -189,9 +189,11 @@ function retryAfterOf(headers: Record<string, string | string[] | undefined>): n
   return retryAfterMs({ 'retry-after': headers['x-ratelimit-retry'], ...headers })
 }
 
+/** A refusal without a code is the page of a proxy or firewall, which knows no id. */
 function isAboutId(text: string): boolean {
-  const [, description] = /"description"\s*:\s*"([^"]*)"/.exec(text) ?? []
-  return description === undefined || /\b(ids?|exists?|found)\b/i.test(description)
+  const [, description = 'id'] = /"description"\s*:\s*"([^"]*)"/.exec(text) ?? []
+  const isAboutUrl = /\bURL\b/.test(description)
+  return codeOf(text) !== undefined && !isAboutUrl && /\b(ids?|exists?|found)\b/i.test(description)
 }
 
 function codeOf(text: string): string | undefined {

@@ -130,8 +130,7 @@ function settlementsIn(rows: unknown[], window: Window, majorUnits: MajorUnits):
 const unix = (time: Date) => Math.floor(time.getTime() / 1_000)
 
 /** The gateway responds 400, not 404, to an id that it does not have, and 400 to much else that it refuses. */
-const isAbsent = ({ status, isAboutId }: GatewayRefused) =>
-  status === 404 || (status === 400 && isAboutId)
+const isAbsent = ({ status, isAboutId }: GatewayRefused) => [400, 404].includes(status) && isAboutId
 
 function paymentOf(item: unknown, majorUnits: MajorUnits): ApiPayment {
   const currency = shape.text(item, 'currency')
