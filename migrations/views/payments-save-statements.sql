@@ -156,7 +156,7 @@ create or replace function core.save_settlement_rows(wanted_gateway text, wanted
    using jsonb_to_recordset(said) as n (settlement_id text, kind text, id text, formerly text, paid_out numeric)
    where n.formerly is not null and r.gateway = wanted_gateway and r.settlement_id = n.settlement_id and r.kind = n.kind and r.id <> n.id
      and case n.kind when 'refund' then r.id = n.formerly
-         -- As reports spell it.
+         -- Reports spell it this way.
          else r.id = replace(n.id, '_REVERSAL ', '_REVERSE ')
               or starts_with(r.id, n.formerly) and r.paid_out is not distinct from n.paid_out
               -- Later ids have the minute in UTC.

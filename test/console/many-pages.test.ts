@@ -4,7 +4,7 @@ import { startWithConsole } from '../support/console/console.ts'
 import { untilSessionsWait } from '../support/database/sessions.ts'
 
 const PAGES = 12
-/** As many as the console loads at a time for one account. */
+/** The console loads this many pages at a time for one account. */
 const LOADING = 3
 
 t.test('an account that loads many pages at once leaves a connection to others', async t => {

@@ -42,7 +42,7 @@ export async function replaceView(
   )
 }
 
-/** Whose gateway sends an event. */
+/** The lender that events are sent for. */
 export const LENDER = { lender: 'LENDER_02' }
 
 let lastId = 0
