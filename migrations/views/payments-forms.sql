@@ -67,6 +67,7 @@ create or replace function base.layers_of(event jsonb, texts jsonb[], most integ
 declare
   place integer := 0;
   tried integer := 0;
+  parts jsonb[];
   given text;
   chance integer;
   inside jsonb;
@@ -75,9 +76,11 @@ begin
   unread := 0;
   while place < cardinality(layers) loop
     place := place + 1;
+    -- A loop's query copies all that it mentions: it may mention neither all texts nor all layers.
+    parts := case when place = 1 then texts else base.texts_in(layers[place]) end;
     for given, chance in
       select g.given, case when g.given like any (base.money_patterns()) then 2 when g.given ~ '^[A-Za-z0-9+/_=\s-]+$' then 1 else 0 end
-        from unnest(case when place = 1 then texts else base.texts_in(layers[place]) end) with ordinality t (part, n)
+        from unnest(parts) with ordinality t (part, n)
        cross join lateral (select part #>> '{}') g (given)
        where base.is_wrapping(g.given)
        order by 2 desc, n
@@ -85,7 +88,9 @@ begin
       if tried < most then
         tried := tried + 1;
         inside := base.json_in(given);
-        layers := layers || case when inside is not null then array[inside] end;
+        if inside is not null then
+          layers := array_append(layers, inside);
+        end if;
       else
         exit when chance = 0;
         unread := unread + 1;

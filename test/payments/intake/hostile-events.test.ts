@@ -7,6 +7,8 @@ import { placesIn } from '../../support/payments/json-places.ts'
 
 /** A hostile event may take this many times what an ordinary event of the same size takes. */
 const MOST_TIMES = 10
+/** Events in texts may take this many times what as many bytes of ordinary events take. */
+const MOST_TIMES_A_BATCH = 5
 const MOST_KB = 64 * 1024
 /** The least of several readings counts, because a busy machine adds to some of them. */
 const READINGS = 5
@@ -29,6 +31,9 @@ const TYPES: Record<Gateway, string[]> = {
       ' ',
     ),
 }
+
+const EVENT_IN_TEXT = JSON.stringify({ event: 'payment.captured', n: 1 })
+const EVENTS_IN_TEXTS = [EVENT_IN_TEXT, Buffer.from(EVENT_IN_TEXT).toString('base64')]
 
 const size = fc.constantFrom(...SIZES)
 const repeated = (unit: string, separator: string) =>
@@ -118,6 +123,24 @@ t.test('no event costs more than ten ordinary ones of its size, nor 64 MB', asyn
   )
   t.pass('within the budget')
 })
+
+for (const gateway of Object.keys(EVENTS) as Gateway[])
+  t.test(
+    `texts that hold events cost ${gateway} little more than as many bytes of events`,
+    async t => {
+      const bytes = SIZES.at(-1) as number
+      const count = Math.floor(bytes / JSON.stringify(EVENTS_IN_TEXTS).length)
+      const texts = Array(count).fill(EVENTS_IN_TEXTS).flat()
+      const body = JSON.stringify({ event: 'moon.risen', type: 'MOON_RISEN', payload: { texts } })
+      const usual = JSON.stringify(EVENTS[gateway])
+      const before = await costOf(gateway, usual)
+      const { ms } = await costOf(gateway, body)
+      // The machine may have become slower meanwhile.
+      const after = await costOf(gateway, usual)
+      const times = bytes / (usual.length * copiesOf(usual))
+      t.ok(ms < MOST_TIMES_A_BATCH * times * Math.max(before.ms, after.ms))
+    },
+  )
 
 /** Reads an event with its gateway's function, and returns what PostgreSQL itself says it took: other load does not count. */
 async function meter() {
