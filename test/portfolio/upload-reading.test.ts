@@ -234,6 +234,11 @@ t.test(
         /Line 4, character 18: the file is UTF-8 up to here/,
       ],
       [
+        'two encodings, with the line ends of an old Mac',
+        mixed(withLine3('L-1,2024-02-12,1,ü,,\nL-1,').replaceAll('\n', '\r'), 'é'),
+        /Line 4, character 5: the file is UTF-8 up to here/,
+      ],
+      [
         'two encodings after a replacement character',
         mixed(withLine3('L-1,2024-02-12,1,\ufffd,,\nL-1,'), 'é'),
         /Line 4, character 5: the file is UTF-8 up to here/,

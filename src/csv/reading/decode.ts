@@ -8,6 +8,7 @@ const UTF16_MARKS = [
   { starts: /^feff/, name: 'utf-16be' },
 ]
 const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
 const SAVE_AS = 'save it as CSV UTF-8'
 /** A non-ASCII character of UTF-8, read as Latin-1. Such pairs exist in Windows-1252 too, but in no word or name. */
 const UTF8_CHARACTER =
@@ -50,6 +51,7 @@ async function* decodeUtf16(source: AsyncIterable<Buffer>, name: string): AsyncG
 async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let encoding: 'unknown' | 'utf-8' | 'windows-1252' = 'unknown'
   let rest: Buffer = Buffer.alloc(0)
+  let lineEnd: number | undefined
   let lines = 1
   let charactersOfLine = 0
   const windows1252 = new TextDecoder('windows-1252')
@@ -73,8 +75,10 @@ async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   }
 
   function count(bytes: Buffer) {
+    lineEnd ??= lineEndIn(bytes)
+    const end = lineEnd ?? LINE_FEED
     let start = 0
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, start)) {
+    for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, start)) {
       start = at + 1
       lines++
     }
@@ -90,6 +94,12 @@ async function* decodeBytes(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
         : 'UTF-8 up to here, and another encoding from here'
     return `Line ${lines}, character ${charactersOfLine + 1}: the file is ${was}: ${SAVE_AS}`
   }
+}
+
+/** Old Macs end their lines with a carriage return alone. */
+function lineEndIn(bytes: Buffer): number | undefined {
+  const at = bytes.findIndex(byte => byte === LINE_FEED || byte === CARRIAGE_RETURN)
+  return bytes[at + 1] === LINE_FEED ? LINE_FEED : bytes[at]
 }
 
 function brokenIn(bytes: Buffer): number {
