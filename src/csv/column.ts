@@ -9,7 +9,7 @@ export type FileKind = {
   type: string
   columns: CsvColumn[]
   ids: string[]
-  /** The columns that our own export of the kind adds. */
+  /** The columns that may be there although nothing is taken from them, such as those that our own export adds. */
   ignored?: RegExp
 }
 

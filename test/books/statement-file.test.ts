@@ -322,6 +322,11 @@ t.test('a file that is not a statement, or names no known lender, is refused', a
     status: 400,
     body: { detail: 'Line 1: column 6 repeats Amount' },
   })
+  const without = `${HEADER.replace('currency,', '')},notes\n`
+  t.match(await upload(service.url, 'gateway_a/statement?lender=LENDER_02', without), {
+    status: 400,
+    body: { detail: /^Line 1: the column currency is missing\. The template is at / },
+  })
   const { rows } = await sql`select from core.gateway_window`.execute(service.db)
   t.equal(rows.length, 0)
 })

@@ -7,6 +7,7 @@ export const STATEMENT_LIMIT: FileLimit = { bytes: 64 * 1024 ** 2, text: '64 MiB
 export const statementFile: FileKind = {
   type: 'a statement',
   ids: ['gateway_payment_id', 'event_id', 'settlement_id', 'utr'],
+  ignored: /^/,
   columns: [
     required('gateway_payment_id', 'pay_29QQoUBi66xm2f', 'the gateway’s id of the payment'),
     required('amount', '4583.99', 'in major units with at most two decimals'),
