@@ -41,6 +41,7 @@ t.test('a fetch that is refused a list holds the ids of two days, not of all', a
     check() {},
     async pages(_: ApiPage[], count: number) {
       if (count === DAYS * IDS_OF_A_DAY) grown = heapBytes() - before
+      return undefined
     },
     async settlements() {},
     async end() {

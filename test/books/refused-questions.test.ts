@@ -42,7 +42,7 @@ t.test('a row about which gateway B refuses to say more does not end the fetch',
     status: 'completed',
     missed: 2,
     last_error:
-      /1 item could not be read.* e3 \(asked about it, it answered 400 \(order_too_old\) to GET orders\)/,
+      /1 item could not be read.* e3 \(asked about it, it answered 400 \(order_too_old\) to GET orders\/…\/disputes\)/,
   })
   const { rows } = await sql<object>`
     select gateway_payment_id as id from core.statement order by id`.execute(service.db)
@@ -66,33 +66,61 @@ for (const [status, code] of [
     })
   })
 
+/** What a fetch of three days from gateway A ends with, which has a payment of each day and refuses these paths. */
+async function fetchRefused(t: Test, refused: RegExp, status: number, first: object = {}) {
+  const days = ['2026-02-04T18:30:00Z', '2026-02-05T18:30:00Z', '2026-02-06T18:30:00Z']
+  const times = days.map(day => String(Date.parse(day) / 1_000))
+  const url = await serve(t, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway')
+    const from = searchParams.get('from') ?? ''
+    if (refused.test(pathname)) response.statusCode = status
+    const more = from === times[0] ? first : {}
+    const items =
+      pathname === '/v1/payments'
+        ? [itemOfA(`pay_${times.indexOf(from)}`, { created_at: from, ...more })]
+        : []
+    response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
+  })
+  const service = await startTestService(t, {
+    GATEWAY_A_API_URL: `${url}/v1`,
+    GATEWAY_A_API_KEY: 'key',
+    GATEWAY_A_API_SECRET: 'secret',
+    BACKFILL_CRON: '0 0 1 1 *',
+  })
+  const threeDays = { ...ALL_DAY, to: '2026-02-07T18:30:00Z' }
+  const ended = await fetchAll(service.call, 'gateway_a', threeDays)
+  const { rows } = await sql<{ id: string }>`
+    select f.payment_id as id from raw.unknown_gateway_a r cross join lateral base.gateway_a(r.body) f order by 1`.execute(
+    service.db,
+  )
+  return { ...ended, stored: rows.map(({ id }) => id) }
+}
+
 t.test(
   'a list that gateway A refuses to an account keeps no payment from being fetched',
   async t => {
     for (const [refused, status] of [
       ['settlements', 403],
       ['disputes', 404],
-    ] as const) {
-      const url = await serve(t, (request, response) => {
-        const { pathname, searchParams } = new URL(request.url ?? '', 'http://gateway')
-        const from = searchParams.get('from')
-        if (pathname.startsWith(`/v1/${refused}`)) response.statusCode = status
-        const items =
-          pathname === '/v1/payments' ? [itemOfA(`pay_${from}`, { created_at: from })] : []
-        response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
-      })
-      const service = await startTestService(t, {
-        GATEWAY_A_API_URL: `${url}/v1`,
-        GATEWAY_A_API_KEY: 'key',
-        GATEWAY_A_API_SECRET: 'secret',
-        BACKFILL_CRON: '0 0 1 1 *',
-      })
-      const threeDays = { ...ALL_DAY, to: '2026-02-07T18:30:00Z' }
-      t.match(await fetchAll(service.call, 'gateway_a', threeDays), {
+      ['refunds', 400],
+    ] as const)
+      t.match(await fetchRefused(t, new RegExp(`^/v1/${refused}`), status), {
         status: 'failed',
         missed: 3,
         last_error: `gateway A: it answered ${status} (BAD_REQUEST_ERROR) to GET ${refused}`,
       })
-    }
   },
 )
+
+t.test('a payment about which gateway A refuses to say more keeps back itself only', async t => {
+  for (const [refused, first] of [
+    ['refunds', { amount_refunded: 100 }],
+    ['bank_transfer', { method: 'bank_transfer', notes: [] }],
+  ] as const)
+    t.match(await fetchRefused(t, new RegExp(`/payments/.*/${refused}$`), 403, first), {
+      status: 'failed',
+      missed: 2,
+      last_error: `gateway A: it answered 403 (BAD_REQUEST_ERROR) to GET payments/…/${refused}`,
+      stored: ['pay_1', 'pay_2'],
+    })
+})

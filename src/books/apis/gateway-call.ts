@@ -159,8 +159,11 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Only the resource in the path: the rest are ids. */
-const nameOf = ({ method, path }: GatewayCall) => `${method} ${path.split(/[/?]/)[1]}`
+/** What the path asks for, without the ids in it. */
+function nameOf({ method, path }: GatewayCall): string {
+  const [, resource, , part] = path.replace(/\?.*/, '').split('/')
+  return `${method} ${resource}${part === undefined ? '' : `/…/${part}`}`
+}
 
 function traceGatewayCall(
   trace: Trace | undefined,

@@ -13,7 +13,8 @@ const DAYS_AT_ONCE = 1
 
 type Saver = {
   check(): void
-  pages(pages: ApiPage[], count: number): Promise<void>
+  /** @returns what the gateway refused to say about one of the payments */
+  pages(pages: ApiPage[], count: number): Promise<GatewayRefused | undefined>
   settlements(page: SettlementPage): Promise<void>
   end(part: Window, count: number): Promise<void>
 }
@@ -23,7 +24,10 @@ type Step =
   | { kind: 'settlements'; page: SettlementPage }
   | { kind: 'end'; part: Window; isWhole: boolean }
 
-/** Fetches the next day while the last one is still being stored. */
+/**
+ * Fetches the next day while the last one is still being stored.
+ * @throws what the gateway refused to say about a payment, once all others were stored
+ */
 export async function fetchWindow(
   api: GatewayApi,
   window: Window,
@@ -31,6 +35,7 @@ export async function fetchWindow(
   saver: Saver,
 ): Promise<void> {
   const counter = paymentCounter(count)
+  let refusal: GatewayRefused | undefined
   for await (const steps of fetchAhead(stepsOf(api, window)))
     for (const group of groupsOf(steps)) {
       saver.check()
@@ -38,12 +43,14 @@ export async function fetchWindow(
       if (first.kind === 'settlements') await saver.settlements(first.page)
       else if (first.kind === 'end') {
         const counted = counter.endPart()
-        if (first.isWhole) await saver.end(first.part, counted)
+        if (first.isWhole && refusal === undefined) await saver.end(first.part, counted)
       } else {
         const pages = group.flatMap(step => (step.kind === 'page' ? step.page : []))
-        await saver.pages(pages, counter.add(pages))
+        const refused = await saver.pages(pages, counter.add(pages))
+        refusal ??= refused
       }
     }
+  if (refusal !== undefined) throw refusal
 }
 
 /** @throws what the gateway refused, once all else was read: an account may be refused its settlements or disputes */

@@ -3,6 +3,7 @@ import type { GatewayAccount } from '../../config/gateway-accounts.ts'
 import type { Database } from '../../database/database.ts'
 import type { ApiPage, ApiPayment, GatewayApi } from '../../payments/gateways/gateway-api.ts'
 import { isRefunded } from '../../payments/gateways/items/shape.ts'
+import { type LeftOut, unlessRefused } from './fetch.ts'
 
 type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 
@@ -14,12 +15,13 @@ type Source = { db: Database; api: GatewayApi; account: GatewayAccount }
 export async function refundsBeyond(
   source: Source,
   captured: ApiPayment[],
+  leftOut: LeftOut,
 ): Promise<Omit<ApiPage, 'payments'>> {
   const refunds: Omit<ApiPage, 'payments'> = { returns: [], unreadable: [] }
   for (const payment of await withUnknownRefunds(source, captured)) {
-    const { returns, unreadable } = await source.api.refundsOf(payment)
-    refunds.returns.push(...returns)
-    refunds.unreadable.push(...unreadable)
+    const found = await unlessRefused(leftOut, payment.id, source.api.refundsOf(payment))
+    refunds.returns.push(...(found?.returns ?? []))
+    refunds.unreadable.push(...(found?.unreadable ?? []))
   }
   return refunds
 }

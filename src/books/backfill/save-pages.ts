@@ -8,20 +8,28 @@ import type {
   PaymentStatus,
   Unreadable,
 } from '../../payments/gateways/gateway-api.ts'
+import type { GatewayRefused } from '../../payments/gateways/items/gateway-errors.ts'
 import { isZero } from '../../payments/gateways/items/shape.ts'
 import { inFixedOrder, saveEvents } from '../../payments/intake/save-events.ts'
 import { type PaymentEvent, UNKNOWN } from '../../payments/payment-event.ts'
 import { withNames } from '../apis/with-names.ts'
 import { type WithStatus, withStatuses } from '../apis/with-statuses.ts'
 import { fence } from './claim-backfill.ts'
-import { type Fetch, isForWholeAccount } from './fetch.ts'
+import { type Fetch, isForWholeAccount, type LeftOut, unlessRefused } from './fetch.ts'
 import { fetchedEvent, lenderInNotes, withKnownLenders } from './fetched-event.ts'
 import { refundsBeyond } from './refunds-beyond.ts'
 import { saveUnreadable } from './save-unreadable.ts'
 import { unreportedOf, withUncaptured } from './unreported-of.ts'
 
-/** Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored. */
-export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): Promise<void> {
+/**
+ * Saves pages in one transaction with the fetch's progress, so that a page that is read again finds what it stored.
+ * @returns what the gateway refused to say about a payment, which was left out
+ */
+export async function savePages(
+  fetch: Fetch,
+  pages: ApiPage[],
+  count: number,
+): Promise<GatewayRefused | undefined> {
   const { db, account, claim } = fetch
   // A payment of zero registers a mandate, for which nothing is booked.
   const booked = pages.flatMap(({ payments }) => payments).filter(({ amount }) => !isZero(amount))
@@ -29,13 +37,14 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   const captured = payments.filter(({ status }) => status === 'captured' || status === 'refunded')
   await fetch.readPending()
   const { missing, unverified } = await unknownOf(fetch, captured)
-  const missed = await eventsOf(fetch, missing)
-  const others = await eventsOf(fetch, unverified)
+  const leftOut: LeftOut = new Map()
+  const beyond = await refundsBeyond(fetch, captured, leftOut)
+  const missed = await eventsOf(fetch, missing, leftOut)
+  const others = await eventsOf(fetch, unverified, leftOut)
   const listed = pages.flatMap(({ returns }) => returns)
   const returns = await withUncaptured(fetch, listed)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
   unreadable.push(...payments.filter(({ status }) => status === null).map(withoutStatus))
-  const beyond = await refundsBeyond(fetch, captured)
   returns.push(...beyond.returns)
   unreadable.push(...beyond.unreadable)
   const reported = returns.map(returned => event(fetch, returned))
@@ -56,6 +65,8 @@ export async function savePages(fetch: Fetch, pages: ApiPage[], count: number): 
   })
   crashPoint('backfill.saved')
   if (found > 0) fetch.onMissed(found)
+  const [refusal] = leftOut.values()
+  return refusal
 }
 
 const withoutStatus = ({ id, item, paidAt, statusFields }: ApiPayment): Unreadable => ({
@@ -82,9 +93,16 @@ async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) 
   return { missing: those(false), unverified: those(true) }
 }
 
-async function eventsOf(fetch: Fetch, payments: ApiPayment[]): Promise<PaymentEvent[]> {
+async function eventsOf(
+  fetch: Fetch,
+  payments: ApiPayment[],
+  leftOut: LeftOut,
+): Promise<PaymentEvent[]> {
   const events: PaymentEvent[] = []
-  for (const payment of payments) events.push(event(fetch, await withNames(fetch.api, payment)))
+  for (const payment of payments.filter(({ id }) => !leftOut.has(id))) {
+    const named = await unlessRefused(leftOut, payment.id, withNames(fetch.api, payment))
+    if (named !== undefined) events.push(event(fetch, named))
+  }
   return events
 }
 
