@@ -3,6 +3,11 @@ create or replace function base.upi_id(value text) returns text language sql imm
   select case when strpos(value, '@') > 0 then lower(value) else value end
 $$;
 
+-- The bank's reference of a payment. PostgreSQL inlines this: indexes have the expression itself.
+create or replace function base.bank_reference(hints jsonb) returns text language sql immutable parallel safe as $$
+  select coalesce(hints ->> 'utr', hints ->> 'bank_reference')
+$$;
+
 -- The references in a payment's hints, each as kind:value.
 create or replace function base.gateway_a_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[

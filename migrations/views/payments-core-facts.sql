@@ -209,8 +209,8 @@ create or replace function core.twins_of(t core.transaction) returns setof core.
           -- Where there is no reference, programs write zeros or a word.
           select *
             from core.transaction
-           where lower(coalesce(hints ->> 'utr', hints ->> 'bank_reference')) = lower(coalesce(t.hints ->> 'utr', t.hints ->> 'bank_reference'))
-             and coalesce(hints ->> 'utr', hints ->> 'bank_reference') ~ '[1-9]' and gateway = 'gateway_b' and kind = 'payment'
+           where lower(base.bank_reference(hints)) = lower(base.bank_reference(t.hints))
+             and base.bank_reference(hints) ~ '[1-9]' and gateway = 'gateway_b' and kind = 'payment'
              and (hints ? 'reported_by') = (not t.hints ? 'reported_by')) o
    where o.gateway = t.gateway and o.kind = t.kind and o.id <> t.id and o.amount = t.amount and o.currency = t.currency
 $$;

@@ -77,7 +77,7 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
     ${found(sql`gateway_payment_id = ${q}`)}
     union ${found(sql`gateway = ${gateway} and gateway_payment_id = ${id}`)}
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
-    union ${found(sql`coalesce(hints ->> 'utr', hints ->> 'bank_reference') = ${q}`)}
+    union ${found(sql`base.bank_reference(hints) = ${q}`)}
     union ${found(sql`state = 'suspense' and refs && ${keys}`)}
     union ${found(sql`external_loan_id = any(${loans}) and refs && ${keys}`)}
     order by gateway, kind`.execute(db)

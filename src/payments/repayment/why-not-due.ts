@@ -62,7 +62,7 @@ export async function whyNotDue(
               from (select p.*, p as payment, false as is_by_reference, null as dismissed from core.transaction p
                      where ${spelt(sql`p.gateway_payment_id`)} = ${spelt(sql`${receiptNumber}::text`)}
                      union all
-                    select p.*, p, true, null from core.transaction p where coalesce(p.hints ->> 'utr', p.hints ->> 'bank_reference') = any((select ${references}::text[])::text[])
+                    select p.*, p, true, null from core.transaction p where base.bank_reference(p.hints) = any((select ${references}::text[])::text[])
                      union all
                     -- The payment that only its debit names.
                     select p.*, p, false, case d.state when 'dismissed' then d.gateway_payment_id end
