@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t from 'tap'
 import type { Database } from '../src/database/database.ts'
+import { uploadStatement } from './support/books/statements.ts'
 import { buffersOf } from './support/database/buffers.ts'
 import { freshDatabase } from './support/database/fresh-database.ts'
+import { matchEach } from './support/match-each.ts'
+import { capturedA, refundA } from './support/payments/gateway-events.ts'
+import { paymentService } from './support/payments/payments.ts'
 
 const page = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8')
 const queries = [...page.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = '']) =>
@@ -13,6 +17,7 @@ const queries = [...page.matchAll(/^\|.*?\| `(select .*?)`/gm)].map(([, query = 
 const FINISHED = 20_000
 /** The irrelevant rows that a query may read: a BRIN index is no more precise. */
 const MAX_ROWS = FINISHED / 4
+const SECONDS_PER_DAY = 86_400
 
 t.test('no operators’ query reads everything that has ever finished', async t => {
   const { db, ownerUrl } = await freshDatabase(t)
@@ -73,6 +78,61 @@ t.test(
     t.same(ids(rows), ids(own))
   },
 )
+
+t.test('what was paid each day is said of whole days, however late a payment came', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, source, raw_id,
+      received_at, paid_at, posted_at, operation_id)
+    select 'gateway_a', 'payment', 'pay_' || days, 'LENDER_02', true, true, 'posted', 'lender_02_gateway_a', raw.new_id(),
+           now(), core.start_of(core.day_of(now()) - days), now(), raw.new_id()
+      from unnest(array[7, 8]) days`.execute(db)
+  const query = queries.find(text => text.includes('sum(amount) from ops.payment')) ?? ''
+  const { rows } = await sql.raw<{ count: string }>(query).execute(db)
+  matchEach(t, rows, [{ count: '1' }])
+})
+
+t.test('a day that no statement covers is among those that do not balance', async t => {
+  const { db, loan, webhook, batch, call } = await paymentService(t)
+  await loan('L-1')
+  const yesterday = { created_at: Math.floor(Date.now() / 1_000) - SECONDS_PER_DAY }
+  const paid = capturedA({ loan: 'L-1', payment: yesterday })
+  await webhook('gateway_a', paid, { lender: 'LENDER_02' })
+  await batch()
+  await call('POST', '/api/payments/gateway_a/pay_1/check')
+  const query = queries.find(text => text.includes('not balanced and payments')) ?? ''
+  const { rows } = await sql.raw(query).execute(db)
+  matchEach(t, rows, [{ bucket: 'posted', statement: null, amount: '1000.00' }])
+})
+
+t.test('a refund that only a report has is found, whatever else was refunded', async t => {
+  const { db, url, loan, webhook, batch } = await paymentService(t)
+  await loan('L-1')
+  for (const id of ['pay_1', 'pay_2', 'pay_3'])
+    await webhook('gateway_a', capturedA({ id, loan: 'L-1' }), { lender: 'LENDER_02' })
+  await batch()
+  const part = refundA({ id: 'rfnd_part', of: 'pay_1' })
+  part.payload.refund.entity.amount = 30_000
+  for (const event of [part, refundA({ id: 'rfnd_3', of: 'pay_3' })])
+    await webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await batch()
+  const row = (id: string, of: string, amount: string) =>
+    `refund,${id},${amount},INR,0,0,${amount},0,2026-02-06T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,${of}`
+  const report = [
+    'transaction_entity,entity_id,amount,currency,fee (exclusive tax),tax,debit,credit,entity_created_at,payment_captured_at,settlement_id,settled_at,settlement_utr,payment_id',
+    row('rfnd_part', 'pay_1', '300.00'),
+    row('rfnd_lost', 'pay_1', '700.00'),
+    row('rfnd_3', 'pay_3', '1000.00'),
+  ]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  t.match(await uploadStatement(url, path, report.join('\n')), { body: { valid_rows: 3 } })
+  const page = readFileSync(new URL('../docs/reconciliation.md', import.meta.url), 'utf8')
+  const query = /```sql\n([^`]*current_settlement_row[^`]*)```/.exec(page)?.[1] ?? ''
+  const { rows } = await sql.raw(query).execute(db)
+  matchEach(t, rows, [
+    { gateway_payment_id: 'pay_1', external_loan_id: 'L-1', refunded: '1000.00' },
+  ])
+})
 
 async function addSource(db: Database) {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
