@@ -43,9 +43,9 @@ create or replace function core.was_booked(t core.transaction) returns boolean l
           or array['reversed_at_ledger', 'missing_at_ledger'] && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
 $$;
 
--- Whether the payment was refused because its events are not the loan's lender's: nobody takes its lender from them.
-create or replace function core.is_of_another_lender(t core.transaction) returns boolean language sql immutable parallel safe as $$
-  select (t.refused_reason in ('signature_not_verified', 'lender_mismatch')) is true
+-- Whether the loan's lender takes none of the payment's events as proved: its lender is not taken from them.
+create or replace function core.is_unproved_to_lender(t core.transaction) returns boolean language sql immutable parallel safe as $$
+  select t.refused_reason is not distinct from 'signature_not_verified'
 $$;
 
 -- The payment's lender, if a verified event names it, or if the payment was booked without overruling a lender_mismatch. What only

@@ -25,8 +25,8 @@ begin
 end
 $$;
 
--- The payments of a page that no verified event reports, or none that is the loan's lender's. `known`: whether another one
--- does. The events that the fetch has read before any batch count too.
+-- The payments of a page that no verified event reports, or none that the loan's lender takes as such. `known`: whether another
+-- one does. The events that the fetch has read before any batch count too.
 create or replace function core.unverified_payments(wanted_backfill uuid, wanted_gateway text, ids text[])
   returns table (payment_id text, known boolean) language sql stable as $$
   select id, trust is not null
@@ -42,7 +42,7 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
    where trust is distinct from 1
       or exists (select from core.transaction t
                   where t.gateway_payment_id = id.id and t.gateway = wanted_gateway and t.kind = 'payment'
-                    and core.is_of_another_lender(t))
+                    and core.is_unproved_to_lender(t))
 $$;
 
 -- The positions of those bodies, in base64, with a refund or chargeback that no verified event reports with this outcome.

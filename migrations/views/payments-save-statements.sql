@@ -107,7 +107,7 @@ create or replace function core.save_statements(wanted_gateway text, wanted_sour
     settlement_id, settled_at, utr, source, statement_id)
   select wanted_gateway, n.id,
          case when wanted_source = 'file' then core.lender_of('file', wanted_gateway, n.lender, core.proved_lender(t))
-              else coalesce(nullif(n.lender, 'UNKNOWN'), case when not core.is_of_another_lender(t) then nullif(t.lender, 'UNKNOWN') end,
+              else coalesce(nullif(n.lender, 'UNKNOWN'), case when not core.is_unproved_to_lender(t) then nullif(t.lender, 'UNKNOWN') end,
                    n.asked_for, 'UNKNOWN') end,
          n.amount, n.currency, n.status, n.captured_at, n.fee, n.tax, n.settlement_id, n.settled_at, n.utr, wanted_source, wanted_file
     from jsonb_to_recordset(said) as n (id text, lender text, asked_for text, amount numeric, currency text, status text,

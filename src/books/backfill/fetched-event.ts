@@ -61,7 +61,7 @@ export async function withKnownLenders(
      -- This account proves nothing for a lender that has its own.
      where t.lender <> 'UNKNOWN'
        and not core.has_account(t.gateway, t.lender)
-       and not core.is_of_another_lender(t)
+       and not core.is_unproved_to_lender(t)
      order by b.place`.execute(fetch.db)
   const lenders = new Map(rows.map(({ place, lender }) => [Number(place) - 1, lender]))
   return events.map((event, at) => ({ ...event, lender: lenders.get(at) ?? event.lender }))
