@@ -23,8 +23,8 @@ const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€
  * characters there.
  */
 const OTHER_MACHINES_LETTERS = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
-/** The characters in place of letters that the file's encoding does not have. */
-const LOST = /\ufffd|\?\?/
+/** The characters in place of those that the file's encoding does not have, such as `D?Souza`. */
+const LOST = /\ufffd|\?\?|\p{L}\?\p{Lu}\p{Ll}/u
 /** Hardly any cell is suspect, and one look at each is faster. */
 const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
 

@@ -556,11 +556,12 @@ t.test('text that another program quoted or garbled is an error of its row', asy
     ['Josué', 'Josu‚'],
     ['राम', 'à¤°à¤¾à¤®'],
     ['O’Neil', 'Oâ€™Neil'],
+    ['D’Souza', 'D?Souza'],
   ] as const) {
     t.match(await reasonOf({ loan_external_id: garbled }), /^loan_external_id has lost letters/)
     t.equal(await reasonOf({ loan_external_id: name }), undefined, name)
     t.equal(await reasonOf({ note: garbled }), undefined, 'a note may be anything')
   }
-  for (const name of ['SÃO', 'MANHÃ\u00a0SILVA', 'âge', '=A1'])
+  for (const name of ['SÃO', 'MANHÃ\u00a0SILVA', 'âge', '=A1', 'upi://pay?pa=A'])
     t.equal(await reasonOf({ loan_external_id: name }), undefined, name)
 })
