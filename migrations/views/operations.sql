@@ -2,6 +2,14 @@ create or replace view ops.ledger_pause as
 select reason, since, until from loanops.ledger_pause where until is null or until > now();
 comment on view ops.ledger_pause is 'The pause of writes to the ledger, while there is one';
 
+-- PostgreSQL inlines these two: indexes have the expressions themselves.
+create or replace function loanops.tracking_id(o loanops.operation) returns text language sql immutable parallel safe as $$
+  select o.operation_type || '|' || o.id::text
+$$;
+create or replace function loanops.error_code(response json) returns text language sql immutable parallel safe as $$
+  select coalesce(response #>> '{errors,0,userMessageGlobalisationCode}', response ->> 'userMessageGlobalisationCode')
+$$;
+
 -- Whether a pause would keep an operation from its next write. An attempt under way may still end it, and an approval may
 -- still come. The planner puts this in place of its call, because it has no query.
 create or replace function loanops.is_pausable(o loanops.operation) returns boolean language sql immutable parallel safe as $$
@@ -18,7 +26,7 @@ $$;
 
 -- This view has every operation, repayments included.
 create or replace view loanops.operation_state as
-select o.operation_type || '|' || o.id::text as tracking_id,
+select loanops.tracking_id(o) as tracking_id,
        o.operation_type,
        o.external_id,
        o.status,
@@ -42,8 +50,7 @@ select o.operation_type || '|' || o.id::text as tracking_id,
        o.processed_at,
        o.origin,
        o.seq,
-       case when o.status = 'failed' then coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
-                                                   o.response ->> 'userMessageGlobalisationCode') end as error_code,
+       case when o.status = 'failed' then loanops.error_code(o.response) end as error_code,
        o.caller,
        o.request_id,
        o.id,
@@ -61,13 +68,13 @@ select tracking_id, operation_type, external_id, status, attempts, waiting_for, 
 comment on view ops.operation is 'What became of each operation, and why it is not done yet';
 
 create or replace view ops.operation_attempt as
-select o.operation_type || '|' || o.id::text as tracking_id,
+select loanops.tracking_id(o) as tracking_id,
        a.attempt, a.started_at, a.ended_at, a.method, a.path, a.http_status, a.outcome, a.idempotency_key,
        a.times
   from loanops.operation o
   join loanops.operation_attempt a on a.operation_id = o.id
 union all
-select o.operation_type || '|' || o.id::text, o.attempt, o.claimed_at, null, null, null, null, null, null, 1
+select loanops.tracking_id(o), o.attempt, o.claimed_at, null, null, null, null, null, null, 1
   from loanops.operation o
  where o.status = 'processing' and o.claimed_by is not null and o.unstarted_attempt is distinct from o.attempt;
 comment on view ops.operation_attempt is 'Each call that tried to run an operation, consecutive equal ones merged into one with their number and last key; one without an end is under way';

@@ -18,7 +18,7 @@ export function matchingItems(
 ): RawBuilder<unknown> {
   if (DECISIONS[decision].about === 'operations')
     return sql`
-      select jsonb_build_object('tracking_id', o.operation_type || '|' || o.id) as item
+      select jsonb_build_object('tracking_id', loanops.tracking_id(o)) as item
         from loanops.operation o
        where o.status = 'processing' and ${matchingOperations({ ...filter, time_zone: timeZone })} and ${CAN_BE[decision] ?? sql`true`}
        order by o.seq`

@@ -17,8 +17,7 @@ export async function failuresByReason(db: Database, filter: OperationFilter): P
   if (filter.status !== 'failed' || filter.error_code !== undefined) return nothing
   const codes = await sql<{ code: string }>`
     select code
-      from (select coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
-                            o.response ->> 'userMessageGlobalisationCode') as code
+      from (select loanops.error_code(o.response) as code
               from loanops.operation o where ${matchingOperations(filter)} order by ${orderOf(filter)} desc limit ${MAX_COUNTED}) newest
      where code is not null group by code order by count(*) desc, 1 limit ${MAX_CODES}`.execute(db)
   if (codes.rows.length === 0) return nothing

@@ -34,7 +34,7 @@ export function paymentContext(
 ): Promise<PaymentContext> {
   const context = sql<PaymentContext>`
     select ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated", t.note, t.noted_by as "notedBy",
-           (select o.operation_type || '|' || o.id from loanops.operation o where o.id = t.operation_id) as repayment,
+           (select loanops.tracking_id(o) from loanops.operation o where o.id = t.operation_id) as repayment,
            (select coalesce(json_agg(a), '[]')
               from (select a.gateway, a.gateway_payment_id, a.kind from core.transaction a
                      where a.of_payment_id = t.gateway_payment_id and a.gateway = t.gateway and a.kind <> 'payment'

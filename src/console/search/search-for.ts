@@ -35,10 +35,9 @@ export async function searchFor(db: Database, q: string): Promise<Hit[]> {
 
 async function operations(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ id: string }>`
-    select operation_type || '|' || id as id from loanops.operation
-     where operation_type || '|' || id::text = ${q}
+    select loanops.tracking_id(o) as id from loanops.operation o where loanops.tracking_id(o) = ${q}
     union
-    (select operation_type || '|' || id from loanops.operation
+    (select loanops.tracking_id(o) from loanops.operation o
       where data ->> 'utr_payment_id' = ${q} limit ${MAX_HITS_PER_KIND})`.execute(db)
   return rows.map(({ id }) => ({
     title: `Operation ${id}`,
@@ -116,7 +115,7 @@ async function byUuid(db: Database, id: string): Promise<Hit[]> {
   const { rows } = await sql<Found>`
     select 'migration' as kind, id::text from loanops.migration where id = ${id}
     union all select 'callback', id::text from loanops.callback where id = ${id}
-    union all select 'operation', operation_type || '|' || id::text from loanops.operation where id = ${id}
+    union all select 'operation', loanops.tracking_id(o) from loanops.operation o where id = ${id}
     union all select 'statement', id::text from core.statement_file where id = ${id}
     union all select 'batch', id::text from core.batch_run where id = ${id}`.execute(db)
   return rows.map(hitOf)

@@ -124,7 +124,7 @@ export async function findActions(db: Database, subject: Subject, { action }: Sh
   const { rows } = await sql<ActionEntry>`
     select actor, action, subject, detail, at, ${placeOf('at', 'id')} as place from ops.audit
      where subject = any(${subjectText(subject)}::text || array(
-       (select o.operation_type || '|' || o.id from loanops.operation o where ${ofSubject(subject)}
+       (select loanops.tracking_id(o) from loanops.operation o where ${ofSubject(subject)}
          order by o.seq desc limit ${MAX_SUBJECTS})
        ${subject.kind === 'loan' ? onPayments : sql``}))
        and action not like '%.read' and ${isBefore('at', 'id', action)}

@@ -119,7 +119,7 @@ type Whole = Static<typeof OperationWithAttempts>
 type Tracked = { operationType: string; id: string }
 
 function lastUnfinished(subject: RawBuilder<unknown>) {
-  return sql`(select earlier.operation_type || '|' || earlier.id from loanops.operation earlier
+  return sql`(select loanops.tracking_id(earlier) from loanops.operation earlier
                where earlier.subject = ${subject} and earlier.status = 'processing' and earlier.seq < o.seq
                order by earlier.seq desc limit 1)`
 }

@@ -66,8 +66,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
     where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
       select v.waiting_for from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)
   if (error_code !== undefined)
-    where.push(sql`o.status = 'failed' and coalesce(o.response #>> '{errors,0,userMessageGlobalisationCode}',
-      o.response ->> 'userMessageGlobalisationCode') = ${error_code}`)
+    where.push(sql`o.status = 'failed' and loanops.error_code(o.response) = ${error_code}`)
   if (failed_on !== undefined) {
     const start = (days: number) =>
       sql`core.start_of(${failed_on}::date + ${sql.lit(days)}, ${filter.time_zone ?? 'UTC'})`
