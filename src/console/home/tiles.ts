@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { NOTHING } from '../../operations/reading/operation-filter.ts'
 import { count, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { migrationPath } from '../frame/paths.ts'
@@ -16,7 +17,7 @@ ${figures('Unfinished operations', backlog, {
   empty: 'Nothing is unfinished.',
   link: ({ name }) => [
     name === null ? 'under way' : `waits for ${words(name)}`,
-    `/console/operations?${name === null ? 'status=processing' : `waiting_for=${name}`}`,
+    `/console/operations?waiting_for=${name ?? NOTHING}`,
   ],
 })}
 ${figures('Payments in suspense', suspense, {

@@ -4,6 +4,8 @@ import { WAITING_FOR } from '../../engine/operation.ts'
 import type { Origin } from '../../engine/origin.ts'
 
 export const WAITING_REASONS = ['predecessor', 'client', 'paused', ...WAITING_FOR] as const
+/** What an operation that is under way waits for, or one that is about to start. */
+export const NOTHING = 'nothing'
 
 /** The only operation types payments produce. */
 const PAYMENT_OPERATIONS = ['REPAYMENT', 'REPAYMENT_REVERSAL']
@@ -64,7 +66,7 @@ export function matchingOperations(filter: OperationFilter): RawBuilder<unknown>
     where.push(sql.lit(PAYMENT_OPERATIONS.includes(operation_type) === (origin === 'payment')))
   if (waiting_for !== undefined)
     where.push(sql`o.status = 'processing' and ${mayWaitFor(waiting_for)} and (
-      select v.waiting_for from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)
+      select coalesce(v.waiting_for, ${sql.lit(NOTHING)}) from loanops.operation_state v where v.id = o.id) = ${waiting_for}`)
   if (error_code !== undefined)
     where.push(sql`o.status = 'failed' and loanops.error_code(o.response) = ${error_code}`)
   if (failed_on !== undefined) {
@@ -87,6 +89,8 @@ function inStatus(status: string): RawBuilder<unknown> {
 /** A cheap necessary condition, checked before the view's expensive one. */
 function mayWaitFor(reason: string): RawBuilder<unknown> {
   switch (reason) {
+    case NOTHING:
+      return sql`o.unknown_since is null and o.waiting_for is null`
     case 'outcome_unknown':
       return sql`o.unknown_since is not null`
     case 'paused':
