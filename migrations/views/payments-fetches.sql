@@ -45,6 +45,18 @@ create or replace function core.unverified_payments(wanted_backfill uuid, wanted
                     and core.is_unproved_to_lender(t))
 $$;
 
+-- The captured payments that name no loan and wait for a person, and of which no answer of the gateway is stored: the order or
+-- transfer that a fetch asks for may name it.
+create or replace function core.nameless_payments(wanted_gateway text, ids text[]) returns setof text language sql stable as $$
+  select t.gateway_payment_id
+    from core.transaction t
+   where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.kind = 'payment'
+     and t.is_captured and t.external_loan_id is null and t.decision is null
+     and not exists (select from core.event e
+                      where e.gateway_payment_id = t.gateway_payment_id and e.gateway = wanted_gateway and e.kind = 'payment'
+                        and e.verified_by = 'gateway_api')
+$$;
+
 -- The positions of those bodies, in base64, with a refund or chargeback that no verified event reports with this outcome.
 -- That a refund failed counts only as reported by the gateway's own answer: if it was made before, nothing else releases
 -- its payment.

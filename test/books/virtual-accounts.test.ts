@@ -4,7 +4,7 @@ import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
-import { paymentService } from '../support/payments/payments.ts'
+import { paymentService, sendSigned } from '../support/payments/payments.ts'
 
 /** Gateway A's API has one transfer into the account va_1, which a reference gives to L-1. */
 async function withTransfer(test: Test, changes: NodeJS.ProcessEnv = {}) {
@@ -77,3 +77,26 @@ t.test(
     t.match((await service.payment('pay_upi')).payment, POSTED)
   },
 )
+
+t.test('a payment whose webhook names no loan is asked for once by a fetch', async t => {
+  let asked = 0
+  const { settings } = await oddGateway(t, ({ path }) => {
+    if (path === '/v1/payments')
+      return {
+        items: ['1', '2'].map(id => itemOfA(`pay_${id}`, { notes: [], order_id: `order_${id}` })),
+      }
+    if (path === '/v1/orders/order_2') asked++
+    return path === '/v1/orders/order_1' ? { id: 'order_1', notes: { loan_id: 'L-1' } } : undefined
+  })
+  const service = await paymentService(t, { ...settings, GATEWAY_A_WEBHOOK_SECRET: 'secret' })
+  await service.loan('L-1')
+  for (const id of ['pay_1', 'pay_2']) await sendSigned(service, 'secret', capturedA({ id }))
+  await service.batch()
+  for (const n of ['first', 'second']) {
+    t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { missed: 0 }, n)
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { ...POSTED, matched_by: 'notes' })
+    t.match((await service.payment('pay_2')).payment, { reason: 'no_loan_named' })
+    t.equal(asked, 1, n)
+  }
+})

@@ -83,11 +83,12 @@ const withoutStatus = ({ id, item, paidAt, statusFields }: ApiPayment): Unreadab
 
 async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) {
   const byId = new Map(captured.map(payment => [payment.id, payment]))
+  const ids = [...byId.keys()]
   const { rows } = await sql<{ id: string; known: boolean }>`
     select payment_id as id, known
-      from core.unverified_payments(${claim.id}, ${account.gateway}, ${[...byId.keys()]}::text[])`.execute(
-    db,
-  )
+      from core.unverified_payments(${claim.id}, ${account.gateway}, ${ids}::text[])
+     union
+    select id, true from core.nameless_payments(${account.gateway}, ${ids}::text[]) id`.execute(db)
   const those = (isKnown: boolean) =>
     rows.filter(({ known }) => known === isKnown).map(({ id }) => byId.get(id) as ApiPayment)
   return { missing: those(false), unverified: those(true) }
