@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { confirmation } from '../../src/console/bulk/confirmation.ts'
 import { matchingItems } from '../../src/console/bulk/matching-items.ts'
 import { submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'
-import { capturedA } from '../support/payments/gateway-events.ts'
+import { capturedA, refundA } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -34,4 +35,19 @@ t.test('a bulk cancellation takes the operations that were never tried', async t
     call('POST', `/api/ledger/operations/${encodeURIComponent(id)}/cancel`)
   t.match(await cancel(tried), { status: 409 })
   t.match(await cancel(untried), { status: 202 })
+})
+
+t.test('a bulk dismissal says that what is booked only loses its objection', async t => {
+  const { loan, webhook, batch, resolve } = await paymentService(t)
+  await loan('L-1')
+  const from = { lender: 'LENDER_02' }
+  await webhook('gateway_a', capturedA({ loan: 'L-1' }), from)
+  await batch()
+  await webhook('gateway_a', refundA(), from)
+  await batch()
+  const wanted = { decision: 'payments.dismiss', note: 'known' } as const
+  const page = String(await confirmation(wanted, { count: 1, digest: '' }))
+  t.match(page, 'one with an objection keeps its state, and only the objection is cleared')
+  const { body } = await resolve('pay_1', { outcome: 'dismiss', note: 'known' })
+  t.match(body, { state: 'posted', objection: null })
 })

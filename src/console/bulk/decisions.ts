@@ -34,6 +34,9 @@ type Decision = {
   decide(context: Context, item: Item, made: DecisionContext): Promise<unknown>
 }
 
+const WITH_OBJECTION =
+  '; but one with an objection keeps its state, and only the objection is cleared'
+
 /** Each item is decided as if it were the only one. */
 const decisions = {
   'operations.retry': {
@@ -77,7 +80,7 @@ const decisions = {
     act: 'payment.handled',
     about: 'payments',
     label: 'handled: they were booked by hand',
-    effect: 'marked as handled: it was booked by hand',
+    effect: `marked as handled: it was booked by hand${WITH_OBJECTION}`,
     needsNote: true,
     decide: decideAs('handled'),
   },
@@ -85,7 +88,7 @@ const decisions = {
     act: 'payment.dismiss',
     about: 'payments',
     label: 'dismiss: nothing is to be booked',
-    effect: 'dismissed: nothing will be booked',
+    effect: `dismissed: nothing will be booked${WITH_OBJECTION}`,
     needsNote: true,
     decide: decideAs('dismiss'),
   },
