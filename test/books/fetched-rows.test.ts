@@ -6,10 +6,10 @@ import { ALL_DAY, DAY, filled, reconciliation } from '../support/books/reconcili
 import { PAID_AT } from '../support/payments/gateway-events.ts'
 import { paymentService } from '../support/payments/payments.ts'
 
-async function serviceWith(t: Test, answer: Parameters<typeof oddGateway>[1]) {
+async function serviceWith(t: Test, answer: Parameters<typeof oddGateway>[1], product = 2) {
   const { settings } = await oddGateway(t, answer)
   const service = await paymentService(t, settings)
-  await service.loan('L-1')
+  await service.loan('L-1', { product })
   return {
     ...service,
     fetch: (gateway: string, more = {}) => fetchAll(service.call, gateway, { ...ALL_DAY, ...more }),
@@ -49,7 +49,7 @@ t.test('a payment that is fetched after its settlement shows it', async t => {
 
 t.test('a fetch for one lender leaves known payments of others in their own books', async t => {
   const notes = { loan_id: 'L-1', lender: 'LENDER_01' }
-  const service = await serviceWith(t, listOfA(itemOfA('pay_1', { notes })))
+  const service = await serviceWith(t, listOfA(itemOfA('pay_1', { notes })), 1)
   await service.fetch('gateway_a')
   await service.batch()
   t.match(await service.days(), [{ lender: 'LENDER_01', statement: 'complete' }])
@@ -62,10 +62,11 @@ t.test('a fetch for one lender leaves known payments of others in their own book
 t.test('a fetch for one lender stores a refund of another one’s payment as that one’s', async t => {
   let refunds: object[] = []
   const notes = { loan_id: 'L-1', lender: 'LENDER_01' }
-  const service = await serviceWith(t, ({ path }) => {
+  const answer = ({ path }: { path: string }) => {
     if (path === '/v1/refunds') return { items: refunds }
     return path === '/v1/payments' ? { items: [itemOfA('pay_1', { notes })] } : undefined
-  })
+  }
+  const service = await serviceWith(t, answer, 1)
   await service.fetch('gateway_a')
   await service.batch()
   const of = { payment_id: 'pay_1', amount: 30_000, currency: 'INR', created_at: PAID_AT }
