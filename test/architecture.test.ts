@@ -41,6 +41,7 @@ const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
 const MAX_FUNCTION_LINES = 50
+const MAX_SQL_COLUMNS = 140
 /** The sandbox may have functions with more. */
 const MAX_PARAMETERS = 4
 /** Comments on lines of their own. Several lines are one comment. */
@@ -114,6 +115,15 @@ t.test('the sandbox imports no other folder, and only the starting files import 
       else if (placeOf(imported) === 'sandbox')
         t.match(file, /^(commands|embedded\/start-embedded)\.ts$/, `${file} imports ${imported}`)
     }
+  }
+})
+
+t.test('no line of the SQL in migrations/views exceeds 140 columns', async t => {
+  const folder = resolve(root, '../migrations/views')
+  for (const name of readdirSync(folder)) {
+    const lines = readFileSync(resolve(folder, name), 'utf8').split('\n')
+    const tooLong = lines.filter(line => line.length > MAX_SQL_COLUMNS)
+    t.same(tooLong, [], name)
   }
 })
 

@@ -53,8 +53,8 @@ create or replace function core.posted_to(loans text[], since timestamptz, until
   returns table (id uuid, loan text, gateway text, payment_id text, operation_id uuid, ledger_transaction_id bigint,
     posting_number integer, amount numeric, days date[]) language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-  select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id, t.ledger_transaction_id, t.posting_number,
-         greatest(core.posted_amount(t::core.transaction), 0),
+  select t.id, t.external_loan_id, t.gateway, coalesce(t.booked_as, t.gateway_payment_id), t.operation_id,
+         t.ledger_transaction_id, t.posting_number, greatest(core.posted_amount(t::core.transaction), 0),
          case when t.decided_day is not null then array[t.decided_day] else array(
            select (t.paid_at at time zone time_zone)::date
            union
@@ -78,4 +78,6 @@ create or replace view ops.readback_run as
 select id as run_id, trigger, status, started_at, ended_at, loans, payments, reversed, missing, differing, failed,
        requested_at, last_error
   from core.readback_run;
-comment on view ops.readback_run is 'Each pass over the posted payments, compared with the ledger: what it read, the loans that it failed to read, and the payments that it newly found reversed, missing or differing';
+comment on view ops.readback_run is
+  'Each pass over the posted payments, compared with the ledger: what it read, the loans that it failed to read, and the '
+  'payments that it newly found reversed, missing or differing';

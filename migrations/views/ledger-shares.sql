@@ -45,8 +45,10 @@ begin
   -- last in one half comes first in the other.
   select live_share[place], bulk_share[cardinality(bulk_share) + 1 - place] into live, bulk
     from (select array_position(array_agg(s.process order by turn), me) as place,
-                 loanops.deal_slots(total - half, array_agg(s.live_wanted order by turn), array_agg(s.live_most order by turn)) as live_share,
-                 loanops.deal_slots(half, array_agg(s.bulk_wanted order by turn desc), array_agg(s.bulk_most order by turn desc)) as bulk_share
+                 loanops.deal_slots(total - half, array_agg(s.live_wanted order by turn),
+                                    array_agg(s.live_most order by turn)) as live_share,
+                 loanops.deal_slots(half, array_agg(s.bulk_wanted order by turn desc),
+                                    array_agg(s.bulk_most order by turn desc)) as bulk_share
             from loanops.ledger_share s
            cross join lateral md5(s.process::text || floor(extract(epoch from clock_timestamp()) / 10)::text) turn) dealt;
   select sum(s.live)::integer as live, sum(s.bulk)::integer as bulk, sum(s.live + s.bulk)::integer as both_lanes into held

@@ -77,7 +77,9 @@ union all
 select loanops.tracking_id(o), o.attempt, o.claimed_at, null, null, null, null, null, null, 1
   from loanops.operation o
  where o.status = 'processing' and o.claimed_by is not null and o.unstarted_attempt is distinct from o.attempt;
-comment on view ops.operation_attempt is 'Each call that tried to run an operation, consecutive equal ones merged into one with their number and last key; one without an end is under way';
+comment on view ops.operation_attempt is
+  'Each call that tried to run an operation, consecutive equal ones merged into one with their number and last key; one without '
+  'an end is under way';
 
 create or replace view ops.operation_stuck as
 select * from ops.operation where status = 'processing' and accepted_at < now() - interval '1 minute';

@@ -110,7 +110,8 @@ create or replace function base.name_in(value jsonb) returns text language sql i
              case when length(value #>> '{}') <= 200
                   then nullif(btrim(value #>> '{}', E' \t\n\v\f\r\u00a0\u00ad\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006'
                          '\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f'
-                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'), '') end
+                         '\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'
+                         ), '') end
            -- A program that relays events may write 7 as 7.0 or as 0.7e1, and it is the same id. 100.10 is not 100.1: a lender
            -- may number loans so.
            when 'number' then case when base.is_short(value::numeric) then case when value::numeric = trunc(value::numeric)
@@ -143,7 +144,8 @@ create or replace function base.iso_time_of(value jsonb) returns timestamptz lan
   -- A plain cast would accept "now" and "infinity", and raise an error for a day that does not exist, which would make
   -- the whole event unreadable. A time without a zone is India's.
   select case
-    when jsonb_typeof(value) is distinct from 'string' or value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
+    when jsonb_typeof(value) is distinct from 'string' or value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])'
+           '[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
       then null
     when substr(value #>> '{}', 9, 2)::integer > 28 and substr(value #>> '{}', 9, 2)::integer
            > extract(day from (left(value #>> '{}', 7) || '-01')::timestamp + interval '1 month' - interval '1 day')
@@ -217,20 +219,6 @@ create or replace function base.unreadable(hints jsonb) returns base.fact langua
   select row('payment', null, null, 'captured', null, null, null, null, 'unreadable', hints)::base.fact
 $$;
 
--- The id of a payment in a body that cannot be read, of whichever gateway.
-create or replace function base.payment_id_in_broken(body bytea) returns text language plpgsql stable parallel safe as $$
-declare
-  gateway text;
-  payment_id text;
-begin
-  for gateway in select name from core.gateway order by name loop
-    execute format('select base.%I($1)', gateway || '_id') into payment_id using body;
-    exit when payment_id is not null;
-  end loop;
-  return payment_id;
-end
-$$;
-
 -- The facts in a body that caused this error: those of its storable form, or else one unreadable fact.
 create or replace function base.facts_in_broken(gateway text, body bytea, error text) returns base.fact[]
   language plpgsql stable parallel safe as $$
@@ -289,7 +277,8 @@ create or replace function base.unknown_facts(name text, part jsonb, is_payment 
                 order by key = 'payment_amount' desc, key = 'amount' desc, key
                 limit 1) counted (amount)
    where case
-     when status in ('CREATED', 'PENDING', 'AUTHORIZED', 'FAILED', 'INITIALIZED', 'NOT_ATTEMPTED', 'USER_DROPPED', 'CANCELLED', 'VOID') then false
+     when status in ('CREATED', 'PENDING', 'AUTHORIZED', 'FAILED', 'INITIALIZED', 'NOT_ATTEMPTED', 'USER_DROPPED', 'CANCELLED', 'VOID')
+      then false
      when named_loan is not null then true
      else is_payment and status in ('CAPTURED', 'PAID', 'SUCCESS', 'SETTLED', 'COMPLETED') end
 $$;

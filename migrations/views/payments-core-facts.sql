@@ -78,7 +78,8 @@ create or replace function core.weigh_events(wanted_gateway text, ids text[])
               -- A verified event takes the place of an unverified one, unless they name different lenders: then payments are
               -- held. A refund or chargeback would release its payment.
               when e.proof is null and e.verified_lenders is not null
-                     and (e.kind <> 'payment' or e.lender = 'UNKNOWN' or e.is_foreign or e.verified_lenders && array[e.lender, 'UNKNOWN']) then 'superseded'
+                     and (e.kind <> 'payment' or e.lender = 'UNKNOWN' or e.is_foreign or e.verified_lenders && array[e.lender, 'UNKNOWN'])
+                     then 'superseded'
               when e.is_unproved then 'not_confirmed' end
     from (select e.*, s.proof, count(*) over same as facts, bool_or(s.is_known) over same as is_known,
                  -- Events of unknown types do not affect the others.
@@ -239,7 +240,8 @@ $$;
 --    same loan: this payment asks there again;
 -- 3. while this payment is being posted, a refund or dispute keeps the twin in suspense.
 -- A transfer belongs to one loan, so the twin's loan is named if it is another one.
-create or replace function core.twin_of(t core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.twin_of(t core.transaction) returns text
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return (select concat(o.gateway_payment_id, ' of loan ' || nullif(o.external_loan_id, t.external_loan_id))
     from core.twins_of(t) o
@@ -256,7 +258,8 @@ $$;
 -- Whether this payment, which waits to be posted, has a twin on its way or a twin that goes first: otherwise each would be held
 -- back by the other. Order: other money by an operator's word, which waits for no twin; the verified payment; the newer of a
 -- transfer's two formats; the older payment.
-create or replace function core.awaits_twin(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.awaits_twin(t core.transaction) returns boolean
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   -- With a reference that more payments have, as in test modes, each would read all the others. Any of them shows the format.
   most_twins constant integer := 100;

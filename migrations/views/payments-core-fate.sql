@@ -33,7 +33,8 @@ $$;
 
 -- The fate that an operator has decided, or that a payment, refund or chargeback keeps, because it is booked or on its way; null
 -- if neither. `objection`: to what is decided, posted or being posted, or to a refund that is booked.
-create or replace function core.kept_fate(t core.transaction, decision text, objection text) returns text[] language sql immutable parallel safe as $$
+create or replace function core.kept_fate(t core.transaction, decision text, objection text) returns text[]
+  language sql immutable parallel safe as $$
   select case
     when decision in ('handled', 'dismiss') and t.state <> 'posted'
       then array[case decision when 'dismiss' then 'dismissed' else decision end, null, objection]
@@ -104,14 +105,16 @@ begin
          (max(o.phase) filter (where o.is_done) >= coalesce(max(o.phase) filter (where e.status = 'undone'), 0)) is true
              -- Webhooks of a refund come in any order. Only the gateway's own answer proves that a refund failed after
              -- all, and only until another event reports it as made.
-             and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_undone_there), max(e.paid_at) filter (where o.is_undone_there))
+             and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_undone_there),
+                                         max(e.paid_at) filter (where o.is_undone_there))
                     > (max(e.received_at) filter (where o.is_done), max(e.paid_at) filter (where o.is_done))) is not true
            or case when max(e.facts) >= core.most_facts()
                 then core.has_too_many(r.gateway, r.kind, r.gateway_payment_id) end is true,
          (max(o.phase) filter (where e.status = 'undone') >= max(o.phase)) is true
              -- Likewise, only the gateway's own answer proves that a refund which failed was made after all.
              and (r.kind = 'refund' and (max(e.received_at) filter (where o.is_done_there), max(e.paid_at) filter (where o.is_done_there))
-                    > (max(e.received_at) filter (where e.status = 'undone'), max(e.paid_at) filter (where e.status = 'undone'))) is not true,
+                    > (max(e.received_at) filter (where e.status = 'undone'),
+                       max(e.paid_at) filter (where e.status = 'undone'))) is not true,
          bool_or(e.status = 'never_captured') is true or refund_outcome.is_payment_captured is false,
          coalesce(bool_and(e.verified_by is not null), r.is_verified)
     from core.weigh_events(r.gateway, array[r.gateway_payment_id]) e
@@ -119,7 +122,8 @@ begin
                               -- A gateway that gave a captured payment back by itself may call it never captured.
                               e.status = 'done' or e.status = 'never_captured' and refund_outcome.is_payment_captured is true,
                               e.status = 'undone' and e.verified_by = 'gateway_api',
-                              e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api') o (phase, is_done, is_undone_there, is_done_there)
+                              e.status in ('done', 'never_captured') and e.verified_by = 'gateway_api') o (
+                                phase, is_done, is_undone_there, is_done_there)
    where e.kind = r.kind and e.ignored_for is null;
 end
 $$;
@@ -208,14 +212,16 @@ $$;
 
 -- Whether an operator has decided about this payment in spite of this refund or chargeback, however little of it was known or
 -- proved then.
-create or replace function core.has_cleared(p core.transaction, r core.transaction) returns boolean language sql immutable parallel safe as $$
+create or replace function core.has_cleared(p core.transaction, r core.transaction) returns boolean
+  language sql immutable parallel safe as $$
   select exists (select from unnest(p.cleared_facts) fact where starts_with(fact || ' ', concat(r.kind, ' ', r.gateway_payment_id, ' ')))
 $$;
 
 -- What contradicts a payment that is decided, posted or being posted. The text of a fact has the values behind it, so that
 -- the same fact is recognized once an operator has cleared it.
 create or replace function core.facts_against(t core.transaction)
-  returns table (objection text, fact text) language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+  returns table (objection text, fact text)
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query
@@ -258,8 +264,8 @@ $$;
 
 -- What the person who decides about a payment or refund has seen: what contradicts this payment, or what this refund or
 -- chargeback says about its payment; and whether that payment is on its way.
-create or replace function core.facts_about(t core.transaction)
-  returns table (fact text, is_on_its_way boolean) language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.facts_about(t core.transaction) returns table (fact text, is_on_its_way boolean)
+  language plpgsql stable rows 1 set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 begin
   return query

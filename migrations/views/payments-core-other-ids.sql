@@ -4,7 +4,8 @@ create or replace function core.has_its_money(p core.transaction) returns boolea
 $$;
 
 -- The id that a mandate's debit gives its payment, if no payment here has it.
-create or replace function core.unseen_id_of(p core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.unseen_id_of(p core.transaction) returns text
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   if p.hints ->> 'cf_txn_id' is null then
     return null;
@@ -17,16 +18,19 @@ $$;
 
 -- The other ids of this payment's money. While it is booked (perhaps by hand) or being booked: those of its twins that are not.
 -- Always: the id that it names itself, if no payment here has it, because there may be refunds under that id.
-create or replace function core.other_ids_of(p core.transaction) returns text[] language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.other_ids_of(p core.transaction) returns text[]
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return case when core.has_its_money(p)
-           then array(select o.gateway_payment_id from core.twins_of(p) o where o.state in ('waiting', 'suspense', 'dismissed') and not core.is_foreign_twin(o, p)) end
+           then array(select o.gateway_payment_id from core.twins_of(p) o
+                       where o.state in ('waiting', 'suspense', 'dismissed') and not core.is_foreign_twin(o, p)) end
       || core.unseen_id_of(p);
 end
 $$;
 
 -- If the refunded payment's money is booked, or waits, under a twin's id: that id.
-create or replace function core.booked_instead(r core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.booked_instead(r core.transaction) returns text
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return (
     select case when p.id is null then (
@@ -46,7 +50,8 @@ declare
     select distinct r.of_payment_id from core.transaction r
      where r.of_payment_id = any(ids || array(
              select t.hints ->> 'cf_txn_id' from core.transaction t
-              where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.hints ->> 'cf_txn_id' is not null)) and r.gateway = wanted_gateway and r.kind <> 'payment');
+              where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway and t.hints ->> 'cf_txn_id' is not null))
+         and r.gateway = wanted_gateway and r.kind <> 'payment');
 begin
   refunded := refunded || array(select c.payment_id from core.claimed_elsewhere(wanted_gateway, ids) c);
   -- Most calls find none, and planning this costs more than the rest.

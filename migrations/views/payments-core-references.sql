@@ -89,7 +89,8 @@ begin
   return query
   with given as (
     select g.*, key, row_number() over (partition by key, gateway order by n) > 1 as is_later
-      from jsonb_to_recordset(list) as g (n integer, gateway text, kind text, value text, external_loan_id text, valid_from date, valid_until date)
+      from jsonb_to_recordset(list) as g (
+             n integer, gateway text, kind text, value text, external_loan_id text, valid_from date, valid_until date)
      cross join lateral core.reference_key(kind, value) key
   ), taken as (
     select g.n, min(r.external_loan_id) as other

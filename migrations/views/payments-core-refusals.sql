@@ -2,7 +2,8 @@
 -- days.
 create or replace function core.next_try_at(tries integer, refused_at timestamptz) returns timestamptz language sql stable as $$
   select case when coalesce(refused_at, now()) > now() - interval '7 days'
-    then now() + case when tries = 0 then interval '0' else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
+    then now() + case when tries = 0 then interval '0'
+                 else least(interval '15 minutes' * 2 ^ least(tries - 1, 10), interval '1 day') end end
 $$;
 
 -- The reasons, for which the events were to blame, that new events judge again.

@@ -1,12 +1,14 @@
 -- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: an operator may have posted
 -- the payment in another one.
-create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean
+  language sql immutable parallel safe as $$
   select (coalesce(r.currency = p.currency, r.currency is null) and coalesce(p.decided_amount <= p.amount, p.decided_amount is null)
           and p.decided_over ->> 'reason' is distinct from 'currency_mismatch') is true
 $$;
 
 -- Whether an operator may have this refund or chargeback taken out of its payment as it stands.
-create or replace function core.can_reverse(r core.transaction, p core.transaction) returns boolean language sql immutable parallel safe as $$
+create or replace function core.can_reverse(r core.transaction, p core.transaction) returns boolean
+  language sql immutable parallel safe as $$
   select (r.amount > 0 and r.amount <= core.returnable_amount(p) and core.is_in_currency_of(r, p)) is true
 $$;
 
@@ -32,7 +34,8 @@ $$;
 -- The id of another refund or chargeback that is probably the same money: a row of gateway B's reconciliation has another id than
 -- the webhooks, and for a dispute perhaps another amount. A refund's other id is the one that the lender gave it. In PL/pgSQL, as
 -- core.refund_outcome.
-create or replace function core.same_money_as(r core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.same_money_as(r core.transaction) returns text
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return (select min(o.gateway_payment_id)
     from (

@@ -57,7 +57,8 @@ $$;
 -- What the events said when the loan of this payment was chosen, if they disagree with that now.
 create or replace function core.outdated_assignment(t core.transaction) returns text language sql stable as $$
   select concat('It was assigned to ', t.assigned_loan_id, ' when its events said ', trim_scale((o ->> 'amount')::numeric),
-           ' ' || (o ->> 'currency'), ', loan ' || nullif(array_to_string(array(select jsonb_array_elements_text(o -> 'loans')), ' or '), ''),
+           ' ' || (o ->> 'currency'),
+           ', loan ' || nullif(array_to_string(array(select jsonb_array_elements_text(o -> 'loans')), ' or '), ''),
            case when not (o ->> 'is_verified')::boolean then ', and nothing proved them' end)
     from (select t.assigned_over) basis (o)
    where t.disagreement = 'assignment' or t.refused_reason = 'events_disagree'

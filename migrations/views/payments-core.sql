@@ -85,7 +85,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
          coalesce(max(currency) filter (where status = 'captured'), max(currency)),
          coalesce(min(paid_at) filter (where status = 'captured'), min(paid_at)),
          case when bool_or(status = 'captured')
-                then coalesce(max(external_loan_id) filter (where status = 'captured'), max(external_loan_id) filter (where status = 'named'))
+                then coalesce(max(external_loan_id) filter (where status = 'captured'),
+                              max(external_loan_id) filter (where status = 'named'))
               else max(external_loan_id) end,
          max(problem), (array_agg(hints) filter (where rank = 1))[1],
          -- What captured events disagree about: the money, or only the loan or lender. Null if all of them come from
@@ -112,12 +113,12 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
 $$;
 
 -- Saves the summaries, except those of what stays as it is. Returns the ids of those that have more than a few events.
-create or replace function core.record_summaries(wanted_gateway text, ids text[]) returns text[]
-  language sql volatile as $$
+create or replace function core.record_summaries(wanted_gateway text, ids text[]) returns text[] language sql volatile as $$
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
   ), summary as materialized (
-    select s.*, l.lender as of_lender, u.unconfirmed, r.refs as own_refs, coalesce(b.refs, r.refs) as refs, coalesce(coalesce(s.hints, '{}') || b.hints, s.hints) as all_hints,
+    select s.*, l.lender as of_lender, u.unconfirmed, r.refs as own_refs, coalesce(b.refs, r.refs) as refs,
+           coalesce(coalesce(s.hints, '{}') || b.hints, s.hints) as all_hints,
            coalesce(n.loan, m.loan) as loan, case when n.loan is null then m.matched_by end as matched_by,
            case when n.loan is null and m.disagrees is null then m.suggested_loan end as suggested_loan,
            -- If events or references name two loans, the payment gets none: nobody guesses which one is right.
@@ -135,13 +136,14 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        offset 0) r (refs)
       left join lateral (
        select lent.*
-         from (select where s.kind = 'payment' and s.is_captured and s.is_verified and s.facts > 1 and s.disagreement is null offset 0) several
-        cross join lateral core.lent(wanted_gateway, s.gateway_payment_id, s.amount, s.currency, s.paid_at, s.named_loan_id, r.refs, s.hints) lent) b on true
+         from (select where s.kind = 'payment' and s.is_captured and s.is_verified and s.facts > 1 and s.disagreement is null
+               offset 0) several
+        cross join lateral core.lent(wanted_gateway, s.gateway_payment_id, s.amount, s.currency, s.paid_at, s.named_loan_id,
+                                     r.refs, s.hints) lent) b on true
      cross join lateral (select coalesce(s.named_loan_id, b.loan)) n (loan)
      cross join lateral (
        select coalesce(case when s.lender = 'UNKNOWN' and s.is_verified
-         then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, n.loan) end,
-         s.lender)) l (lender)
+         then core.lender_beside(wanted_gateway, s.kind, s.gateway_payment_id, s.amount, s.currency, n.loan) end, s.lender)) l (lender)
      cross join lateral core.match_references(wanted_gateway, coalesce(b.refs, r.refs), s.paid_at) m
      order by s.gateway_payment_id
   ), added as (
@@ -149,26 +151,25 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
     insert into core.transaction (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
       paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
       received_at, hints, refs, matched_by, suggested_loan)
-    select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.loan, s.amount, s.currency,
-           s.paid_at, s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason,
+    select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.loan, s.amount, s.currency, s.paid_at,
+           s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason,
            case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.all_hints,
            s.refs, s.matched_by, s.suggested_loan
       from summary s
-     cross join lateral core.split_fate(
-       case when s.kind = 'payment'
+     cross join lateral core.split_fate(case when s.kind = 'payment'
             then core.fate_by_events(s.is_captured, s.problem, s.disagrees_about, s.loan, s.unconfirmed, s.suggested_loan)
             else core.fate_of_refund(s.kind, s.all_outside, false, false, false, null, s.unconfirmed) end) f
      where s.was_made and not s.is_known
   ), changed as (
     update core.transaction t
-       set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan, amount = s.amount, currency = s.currency, paid_at = s.paid_at,
-           is_captured = s.is_captured, is_verified = s.is_verified, problem = s.problem, unconfirmed = s.unconfirmed, source = s.source, raw_id = s.raw_id,
-           received_at = s.received_at, hints = s.all_hints, refs = s.refs, matched_by = s.matched_by, suggested_loan = s.suggested_loan,
-           disagreement = core.disagreement_with(t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.named_loan_id, s.own_refs, s.paid_at)
+       set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan, amount = s.amount, currency = s.currency,
+           paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified, problem = s.problem, unconfirmed = s.unconfirmed,
+           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.all_hints, refs = s.refs,
+           matched_by = s.matched_by, suggested_loan = s.suggested_loan, disagreement = core.disagreement_with(
+             t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.named_loan_id, s.own_refs, s.paid_at)
       from summary s
      where s.was_made and s.is_known
-       and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind
-       and not core.is_kept(t)
+       and t.gateway_payment_id = s.gateway_payment_id and t.gateway = wanted_gateway and t.kind = s.kind and not core.is_kept(t)
   )
   select array_agg(distinct gateway_payment_id) from summary where facts > 10
 $$;

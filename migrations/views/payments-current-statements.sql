@@ -40,7 +40,8 @@ $$;
 -- Whether this payment was booked, whatever became of it since at the ledger.
 create or replace function core.was_booked(t core.transaction) returns boolean language sql immutable parallel safe as $$
   select (t.posted_at is not null or t.posting_number > 1 or t.decision = 'handled'
-          or array['reversed_at_ledger', 'missing_at_ledger'] && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
+          or array['reversed_at_ledger', 'missing_at_ledger']
+             && (t.overruled || array[t.refused_reason, t.decided_over ->> 'refused_reason'])) is true
 $$;
 
 -- Whether the loan's lender takes none of the payment's events as proved: its lender is not taken from them.

@@ -101,7 +101,8 @@ end
 $$;
 
 -- A fact of an event of the other gateway, whose ids are not this gateway's.
-create or replace function base.misdirected(said base.fact, form text, event_type text) returns base.fact language sql stable parallel safe as $$
+create or replace function base.misdirected(said base.fact, form text, event_type text) returns base.fact
+  language sql stable parallel safe as $$
   select base.unreadable(base.without_nulls(jsonb_build_object('gateway', form, 'event_type', event_type,
     'kind', nullif(said.kind, 'payment'), 'of_payment_id', said.of_payment_id,
     case said.kind when 'payment' then 'payment_id' else said.kind || '_id' end, coalesce(said.payment_id, said.hints ->> 'payment_id'),
@@ -152,7 +153,8 @@ declare
 begin
   hidden := array(select once.hints
                     from (select coalesce(f.hints, '{}') as hints, f.ordinality as n,
-                                 row_number() over (partition by coalesce(base.id_of_hints(f.hints), f.ordinality::text) order by f.ordinality) as copy
+                                 row_number() over (partition by coalesce(base.id_of_hints(f.hints), f.ordinality::text)
+                                                    order by f.ordinality) as copy
                             from unnest(facts) with ordinality f
                            where f.problem = 'unreadable') once
                    where copy = 1
@@ -160,9 +162,24 @@ begin
   if hidden = '{}' and unread = 0 then
     return facts;
   end if;
-  hints := coalesce(hidden[1], '{}') || jsonb_build_object('more_events', nullif(greatest(cardinality(hidden) - 1, 0), 0), 'unread_events', nullif(unread, 0),
+  hints := coalesce(hidden[1], '{}') || jsonb_build_object('unread_events', nullif(unread, 0),
+    'more_events', nullif(greatest(cardinality(hidden) - 1, 0), 0),
     'more_ids', (select left(string_agg(base.id_of_hints(h), ', '), 500) from unnest(hidden[2:]) h));
   return array(select f from unnest(facts) f where f.problem is distinct from 'unreadable') || base.unreadable(base.without_nulls(hints));
+end
+$$;
+
+-- The id of a payment in a body that cannot be read, of whichever gateway.
+create or replace function base.payment_id_in_broken(body bytea) returns text language plpgsql stable parallel safe as $$
+declare
+  gateway text;
+  payment_id text;
+begin
+  for gateway in select name from core.gateway order by name loop
+    execute format('select base.%I($1)', gateway || '_id') into payment_id using body;
+    exit when payment_id is not null;
+  end loop;
+  return payment_id;
 end
 $$;
 
@@ -187,37 +204,45 @@ begin
   with found as materialized (
     -- Only objects that have a form.
     select part, row_number() over () as place
-      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object") ? (exists(@.event) || exists(@.type) || exists(@.cf_event)) ? (@.event.type() == "string" && @.payload.type() == "object"
-                     || @.type.type() == "string" && @.data.type() == "object" || @.cf_event.type() == "string" || @.event == "AMOUNT_COLLECTED")')
+      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object")
+                     ? (exists(@.event) || exists(@.type) || exists(@.cf_event))
+                     ? (@.event.type() == "string" && @.payload.type() == "object" || @.type.type() == "string" && @.data.type() == "object"
+                     || @.cf_event.type() == "string" || @.event == "AMOUNT_COLLECTED")')
               from unnest(layers) layer) p (part)
   ), named as materialized (
-    select part, base.form_of(part) as form, left(coalesce(part ->> 'event', part ->> 'type', part ->> 'cf_event'), 200) as event_type from found where place <= most
+    select part, base.form_of(part) as form,
+           left(coalesce(part ->> 'event', part ->> 'type', part ->> 'cf_event'), 200) as event_type
+      from found where place <= most
   ), weighed as materialized (
     -- An event of another type costs more to read.
     select *, event_type = any(known) as is_listed,
            sum(case when event_type = any(known) then 1 else 10 end) over (rows unbounded preceding) <= most as is_read
       from named
   )
-  select (select jsonb_agg(part) from found where place > (select count(*) from weighed where is_read)), coalesce(bool_or(is_listed), false), coalesce(bool_or(form = gateway), false),
+  select (select jsonb_agg(part) from found where place > (select count(*) from weighed where is_read)),
+         coalesce(bool_or(is_listed), false), coalesce(bool_or(form = gateway), false),
          (select array_agg(f) from weighed cross join lateral unnest(base.facts_inside(gateway, part, form, event_type)) f where is_read)
-    into left_out, is_known, is_own, facts
-    from weighed;
+    into left_out, is_known, is_own, facts from weighed;
   if facts is null and not is_known and not is_own then
     -- The amount is left out: nobody knows its unit.
-    select array_agg(base.unreadable(base.without_nulls(jsonb_build_object('payment_id', f.payment_id, 'external_loan_id', f.external_loan_id))))
+    select array_agg(base.unreadable(base.without_nulls(jsonb_build_object(
+             'payment_id', f.payment_id, 'external_loan_id', f.external_loan_id))))
       into facts
-      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object")') from unnest(layers) layer limit least(most, 50)) o (part)
+      from (select jsonb_path_query(layer, 'strict $.**{0 to 8} ? (@.type() == "object")') from unnest(layers) layer
+             limit least(most, 50)) o (part)
      cross join lateral base.unknown_facts('', part, true, null, null) f;
   end if;
   if facts is null and not is_known then
     -- The event as text would have 131,000 digits for each 1e131071.
-    select array[base.unreadable(base.without_nulls(jsonb_build_object('payment_id', base.payment_id_in_broken(convert_to(whole, 'UTF8')))))]
+    select array[base.unreadable(base.without_nulls(jsonb_build_object(
+             'payment_id', base.payment_id_in_broken(convert_to(whole, 'UTF8')))))]
       into facts
       from (select replace(string_agg(part::text, ','), '\', '')
               from unnest(texts) part) t (whole)
      where exists (select from unnest(base.money_types()) name where strpos(whole, name) > 0);
   end if;
-  return base.with_one_unreadable(facts, unread + case when left_out is not null and base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
+  return base.with_one_unreadable(facts, unread
+    + case when left_out is not null and base.have_money(left_out) then jsonb_array_length(left_out) else 0 end);
 end
 $$;
 

@@ -151,20 +151,23 @@ create or replace function base.gateway_a_dispute(name text, event jsonb, disput
         base.major_units(coalesce(case when is_lost then nullif(base.number_of(dispute -> 'amount_deducted'), 0) end,
           base.number_of(dispute -> 'amount')), base.text_of(dispute -> 'currency')), base.text_of(dispute -> 'currency'),
         -- A fetched dispute does not say when it was lost.
-        coalesce(case when is_lost then base.unix_time_of(event -> 'created_at') end, base.unix_time_of(dispute -> 'created_at')), loan, null,
+        coalesce(case when is_lost then base.unix_time_of(event -> 'created_at') end, base.unix_time_of(dispute -> 'created_at')),
+        loan, null,
         base.without_nulls(jsonb_build_object('phase', base.text_of(dispute -> 'phase'),
           'reason_code', base.text_of(dispute -> 'reason_code'), 'respond_by', base.unix_time_of(dispute -> 'respond_by'))))::base.fact end
     from (values (name like '%.lost' or base.text_of(dispute -> 'status') = 'lost')) said (is_lost)
 $$;
 
 -- The facts of an event whose type is not listed: those of its payment if it has one.
-create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact language sql stable parallel safe as $$
+create or replace function base.gateway_a_unknown(name text, event jsonb, loan text) returns base.fact
+  language sql stable parallel safe as $$
   select f.kind, f.payment_id, f.of_payment_id, f.status, base.major_units(f.amount, f.currency), f.currency, f.paid_at,
          f.external_loan_id, f.problem, f.hints
     -- If one part is a payment, the other parts are not looked at. No gateway's event has more than five parts.
     from (select key, value -> 'entity'
             from jsonb_each(base.object_of(event -> 'payload'))
-           where jsonb_typeof(value) = 'object' and (key = 'payment' or jsonb_typeof(event #> '{payload,payment,entity}') is distinct from 'object')
+           where jsonb_typeof(value) = 'object' and (
+             key = 'payment' or jsonb_typeof(event #> '{payload,payment,entity}') is distinct from 'object')
            limit 20) part (key, entity)
    cross join lateral base.unknown_facts(name, part.entity, part.key = 'payment', base.unix_time_of(part.entity -> 'created_at'), loan) f
    order by part.key

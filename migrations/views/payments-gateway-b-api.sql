@@ -22,7 +22,8 @@ create or replace function base.gateway_b_row(event jsonb, item jsonb) returns j
       'dispute', jsonb_build_object(
         'dispute_id', happened -> 'event_id', 'dispute_amount', happened -> 'event_amount',
         'dispute_amount_currency', happened -> 'event_currency', 'created_at', happened -> 'event_time', 'is_of_row', true,
-        'dispute_status', case coalesce(base.text_of(item #> '{dispute_details,closed_in_favor_of}'), base.text_of(item -> 'closed_in_favor_of'))
+        'dispute_status', case
+          coalesce(base.text_of(item #> '{dispute_details,closed_in_favor_of}'), base.text_of(item -> 'closed_in_favor_of'))
           when 'MERCHANT' then 'DISPUTE_MERCHANT_WON' when 'CUSTOMER' then 'DISPUTE_MERCHANT_LOST'
           else case when is_back then 'DISPUTE_MERCHANT_WON' end end),
       'order_details', jsonb_build_object('order_id', ordered -> 'order_id', 'cf_payment_id', paid -> 'cf_payment_id'))

@@ -169,7 +169,8 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),
-          'refund_id', base.text_of(refund -> 'refund_id'), 'refund_note', base.text_of(refund -> 'refund_note'), 'refund_reason', base.text_of(refund -> 'refund_reason'),
+          'refund_id', base.text_of(refund -> 'refund_id'), 'refund_note', base.text_of(refund -> 'refund_note'),
+          'refund_reason', base.text_of(refund -> 'refund_reason'),
           'arn', base.text_of(refund -> 'refund_arn'), 'is_of_row', refund -> 'is_of_row')))::base.fact end
 $$;
 
@@ -186,7 +187,8 @@ create or replace function base.gateway_b_dispute(dispute jsonb, disputed jsonb)
         base.number_of(dispute -> 'dispute_amount'),
         coalesce(base.text_of(dispute -> 'dispute_amount_currency'), base.text_of(disputed -> 'payment_currency')),
         -- Of a dispute that goes on, the gateway gives a day in the year 9999 as that of its end.
-        coalesce(case when base.text_of(dispute -> 'dispute_status') ~ '_MERCHANT_(LOST|ACCEPTED|WON)$' then base.iso_time_of(dispute -> 'resolved_at') end,
+        coalesce(case when base.text_of(dispute -> 'dispute_status') ~ '_MERCHANT_(LOST|ACCEPTED|WON)$'
+                        then base.iso_time_of(dispute -> 'resolved_at') end,
           base.iso_time_of(dispute -> 'updated_at'), base.iso_time_of(dispute -> 'created_at')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(disputed -> 'order_id'), 'phase', phase,
           'dispute_status', base.text_of(dispute -> 'dispute_status'),
@@ -272,7 +274,8 @@ declare
   said base.fact := base.gateway_b_fact(event);
 begin
   -- `WEBHOOK`, which is listed, may also be what a relay calls any event.
-  return case when said.kind is not null or base.is_listed(base.gateway_b_type(event), base.gateway_b_types()) and base.form_of(event -> 'data') is null
+  return case when said.kind is not null or base.is_listed(base.gateway_b_type(event), base.gateway_b_types())
+                   and base.form_of(event -> 'data') is null
               then array[said] end;
 end
 $$;

@@ -38,7 +38,8 @@ $$;
 -- can, or if nothing is posted.
 create or replace function core.exceeds(t core.transaction) returns text language sql stable as $$
   select case when is_comparable
-              then format('%s %s is more than the %s that stands of the payment', trim_scale(t.amount), t.currency, trim_scale(greatest(core.posted_amount(p), 0)))
+              then format('%s %s is more than the %s that stands of the payment',
+                          trim_scale(t.amount), t.currency, trim_scale(greatest(core.posted_amount(p), 0)))
               else 'It is not an amount in the currency in which its payment was posted' end
     from core.transaction p
    cross join lateral core.is_in_currency_of(t, p) c (is_comparable)
@@ -135,7 +136,9 @@ select s.name as source, s.lender, s.gateway, s.registered_at,
                        from core.pending_event where source = s.name) p
 union all
 select store, null, null, null, 0, 0, null, problem from raw.misfits();
-comment on view ops.source is 'Each raw table that is a source, and how many of its events no batch has transformed yet; also those that cannot become one, with the problem';
+comment on view ops.source is
+  'Each raw table that is a source, and how many of its events no batch has transformed yet; also those that cannot become one, '
+  'with the problem';
 
 create or replace view ops.event_type as
 select source, event_type, taken, events, last_at from core.event_type;
@@ -173,4 +176,5 @@ begin
   return coalesce(cardinality(noted), 0);
 end
 $$;
-comment on function ops.reread is 'Makes the next batch reprocess the events of a source that its base view could not read or did not know; returns their number';
+comment on function ops.reread is
+  'Makes the next batch reprocess the events of a source that its base view could not read or did not know; returns their number';

@@ -83,7 +83,8 @@ create or replace function core.settle_refunded(wanted_gateway text, wanted_file
                       || case when num_nonnulls(n.fee, n.tax, n.settlement_id, n.settled_at, n.utr) > 0 then stated.files else '{}' end,
          earlier_files = case when s.settlement_id <> n.settlement_id then '{}' else array_remove(s.earlier_files, wanted_file) end
                          || case when n.settlement_id is not null then stated.files else '{}' end
-    from jsonb_to_recordset(said) as n (id text, lender text, status text, fee numeric, tax numeric, settlement_id text, settled_at timestamptz,
+    from jsonb_to_recordset(said) as n (
+           id text, lender text, status text, fee numeric, tax numeric, settlement_id text, settled_at timestamptz,
            utr text)
    cross join lateral (select array_remove(array[wanted_file], null) as files) stated
    where s.gateway_payment_id = n.id and s.gateway = wanted_gateway and (s.status, n.status) = ('refunded', 'captured');

@@ -25,7 +25,8 @@ create or replace function core.mark_outside(wanted_gateway text, touched text[]
   with named as (
     select e.source, e.raw_id, e.kind, e.gateway_payment_id, e.address, e.verified_by, e.is_outside, s.payment_id,
            e.kind = 'payment' and e.status = 'captured' as is_money,
-           core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end), e.lender) as product
+           core.product_of(coalesce(t.assigned_loan_id, e.external_loan_id,
+             case when t.matched_by is not null then t.named_loan_id end), e.lender) as product
       from core.event e
      cross join lateral (select case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end) s (payment_id)
       left join core.transaction t on t.gateway_payment_id = s.payment_id and t.gateway = e.gateway and t.kind = 'payment'
@@ -42,7 +43,8 @@ create or replace function core.mark_outside(wanted_gateway text, touched text[]
   ), with_products as (
     select *, array_agg(product) filter (where is_deciding) over (partition by payment_id) as products from with_deciding
   ), by_payment as (
-    select *, is_out or exists (select from unnest(products) p where core.is_outside(p, wanted_gateway, address, verified_by)) as is_out_of_payment
+    select *, is_out or exists (
+             select from unnest(products) p where core.is_outside(p, wanted_gateway, address, verified_by)) as is_out_of_payment
       from with_products
   ), with_first as (
     -- Here too, one event of each kind is enough.
@@ -72,7 +74,8 @@ $$;
 create or replace function core.unasked_loans(wanted_gateway text, payment_id text) returns setof text
   language sql stable as $$
   select loan
-    from (select coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end) as loan, e.received_at, e.verified_by is not null as is_verified,
+    from (select coalesce(t.assigned_loan_id, e.external_loan_id, case when t.matched_by is not null then t.named_loan_id end) as loan,
+                 e.received_at, e.verified_by is not null as is_verified,
                  e.verified_by is not distinct from 'gateway_api'
                    or exists (select from core.allowed_network n where n.gateway = e.gateway and e.address <<= n.network) as is_inside
             from core.event e

@@ -12,8 +12,7 @@ $$;
 -- refunds. If a refund's payment is not known, the other events of the refund decide.
 create or replace function core.mark_foreign(wanted_gateway text, touched text[]) returns void language sql volatile as $$
   with event as materialized (
-    select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id
-      from core.event e
+    select e.*, case when e.kind = 'payment' then e.gateway_payment_id else e.of_payment_id end as payment_id from core.event e
      where e.gateway_payment_id = any(touched) and e.gateway = wanted_gateway and e.set_aside is null
        and e.verified_by is not null and not e.is_outside
   ), compared as (
@@ -33,9 +32,9 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
               from judged j
               left join core.transaction t on t.gateway_payment_id = j.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
               left join lateral (
-                select m.loan
-                  from (select where j.external_loan_id is null offset 0) unnamed
-                 cross join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m) m on true
+                select m.loan from (select where j.external_loan_id is null offset 0) unnamed
+                 cross join lateral core.match_references(wanted_gateway, base.references_in(wanted_gateway, j.hints), j.paid_at) m
+              ) m on true
               join core.loan_product p on p.external_loan_id = coalesce(t.assigned_loan_id, j.external_loan_id, m.loan, t.external_loan_id)
              where j.kind = 'payment' and j.status in ('captured', 'named')) n
       join (select j.payment_id, product, bool_and(j.verified_by = 'gateway_api' and j.lender = 'UNKNOWN') as is_common
@@ -47,27 +46,28 @@ create or replace function core.mark_foreign(wanted_gateway text, touched text[]
       from judged j left join proof f using (verified_by, lender) left join deciding d using (payment_id)
   ), weighed as (
     select o.*, o.verified_by <> 'gateway_api'
-                and case when coalesce(o.of_payment, r.products) is not null then (o.proves && coalesce(o.of_payment, r.products)) is not true
+                and case when coalesce(o.of_payment, r.products) is not null
+                         then (o.proves && coalesce(o.of_payment, r.products)) is not true
                          -- Until the ledger has been asked again for the loan's lender, the earlier result stands.
                          else o.is_foreign and exists (select from core.transaction t left join core.loan_product p using (external_loan_id)
-                           where t.gateway_payment_id = o.payment_id and t.gateway = wanted_gateway and t.kind = 'payment' and external_loan_id is not null and p.product is null) end
+                           where t.gateway_payment_id = o.payment_id and t.gateway = wanted_gateway and t.kind = 'payment'
+                             and external_loan_id is not null and p.product is null) end
                 -- Lenders may have shared the secret before the settings changed.
                 and (o.is_foreign or o.received_at >= (select c.changed_at from core.signing_change c))
                 -- A lender that is no longer in the settings may have been renamed.
-                and string_to_array(o.verified_by, ',') <@ array(select s.lender from core.signing s where s.gateway = wanted_gateway) as is_foreign_now
+                and string_to_array(o.verified_by, ',') <@ array(
+                  select s.lender from core.signing s where s.gateway = wanted_gateway) as is_foreign_now
       from own o
       left join (select kind, gateway_payment_id, array_agg(distinct product) as products
                    from own cross join lateral unnest(of_payment) product
                   where kind <> 'payment' and proves && of_payment group by kind, gateway_payment_id) r using (kind, gateway_payment_id)
   ), marked as (
-    update core.event e set is_foreign = w.is_foreign_now
-      from weighed w
+    update core.event e set is_foreign = w.is_foreign_now from weighed w
      where w.is_foreign_now <> w.is_foreign
        and e.source = w.source and e.raw_id = w.raw_id and e.kind = w.kind and e.gateway_payment_id = w.gateway_payment_id
     returning e.kind, e.gateway_payment_id
   )
-  update core.transaction t set is_stale = true
-    from (select distinct gateway_payment_id from marked where kind = 'payment') m
+  update core.transaction t set is_stale = true from (select distinct gateway_payment_id from marked where kind = 'payment') m
    where t.gateway_payment_id = m.gateway_payment_id and t.gateway = wanted_gateway and t.kind = 'payment' and t.state = 'posting'
 $$;
 
@@ -153,9 +153,11 @@ begin
     return false;
   end if;
   return (
-    select bool_or(e.is_own and e.gateway_payment_id = t.gateway_payment_id) and not bool_or(e.is_own and e.gateway_payment_id = twin.gateway_payment_id)
+    select bool_or(e.is_own and e.gateway_payment_id = t.gateway_payment_id)
+             and not bool_or(e.is_own and e.gateway_payment_id = twin.gateway_payment_id)
       from (select e.gateway_payment_id, exists (
-                     select from core.signing s join core.loan_product p on p.product = s.product and p.external_loan_id = t.external_loan_id
+                     select from core.signing s
+                       join core.loan_product p on p.product = s.product and p.external_loan_id = t.external_loan_id
                       where s.gateway = e.gateway and s.validates and core.proves(s, e.lender, e.verified_by)) as is_own
               from core.event e
              where e.gateway_payment_id in (t.gateway_payment_id, twin.gateway_payment_id) and e.gateway = t.gateway and e.kind = 'payment'

@@ -148,7 +148,8 @@ begin
     returning r.*
   )
   select core.save_lost_parts(array(
-    select (r.gateway, r.settlement_id, r.kind, r.id, coalesce(t.lender, r.lender), r.settled_at, r.utr, r.earlier_files, false)::core.lost_part
+    select (r.gateway, r.settlement_id, r.kind, r.id, coalesce(t.lender, r.lender), r.settled_at, r.utr, r.earlier_files,
+            false)::core.lost_part
       from gone r
       left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment')) into deleted;
   if deleted = most then

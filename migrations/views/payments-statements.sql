@@ -61,13 +61,15 @@ select gateway, settlement_id, lender, settled_at, utr, payments, gross, fees, t
                   left join core.current_statement s on s.gateway_payment_id = r.payment_id and s.gateway = r.gateway
                   left join core.transaction t on t.gateway_payment_id = r.payment_id and t.gateway = r.gateway and t.kind = 'payment'
                  cross join lateral (
-                   select coalesce(case r.kind when 'payment' then r.paid_out = r.amount when 'refund' then r.paid_out in (0, -r.amount) end,
+                   select coalesce(case r.kind when 'payment' then r.paid_out = r.amount
+                                        when 'refund' then r.paid_out in (0, -r.amount) end,
                      false)) e (is_whole)
                 union all
                 select s.gateway, s.settlement_id, core.lender_of(s.source, s.gateway, s.lender, core.proved_lender(t)), null, s.settled_at,
                        s.utr, 'payment', s.amount, s.currency, s.fee, s.tax, s.amount - s.fee - s.tax, 0
                   from core.current_statement s
-                  left join core.transaction t on t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway and t.kind = 'payment'
+                  left join core.transaction t on t.gateway_payment_id = s.gateway_payment_id
+                    and t.gateway = s.gateway and t.kind = 'payment'
                  where s.settlement_id is not null
                    and not exists (select from core.current_settlement_row r
                                     where r.settlement_id = s.settlement_id and r.gateway = s.gateway and r.kind = 'payment'
@@ -129,7 +131,8 @@ select served.lender, served.gateway, served.last_event_at, run.fetched_until,
      where not core.has_account(s.gateway, s.lender)) served
  cross join lateral (
    select (select max(window_to) from core.backfill b
-            where b.gateway = served.gateway and b.account = served.account and b.trigger = 'schedule' and b.status = 'completed') as fetched_until,
+            where b.gateway = served.gateway and b.account = served.account
+              and b.trigger = 'schedule' and b.status = 'completed') as fetched_until,
           -- What a fetch that is under way will have to say is not known yet.
           (select last_error from core.backfill b
             where b.gateway = served.gateway and b.account = served.account and (b.status <> 'running' or b.last_error is not null)

@@ -32,7 +32,8 @@ union all
 select j.name, j.id, j.data, coalesce(j.source_output, j.data -> 'error'), j.created_on
   from pgboss.queue q
   join pgboss.job j on j.name = q.dead_letter and j.state = 'created';
-comment on view ops.job_failed is 'Jobs that were given up, with their error; select ops.redrive(queue) puts those of a dead-letter queue back to work';
+comment on view ops.job_failed is
+  'Jobs that were given up, with their error; select ops.redrive(queue) puts those of a dead-letter queue back to work';
 
 -- Sends the jobs of a dead-letter queue again, as new jobs.
 create or replace function ops.redrive(dead_queue text) returns bigint language sql volatile as $$

@@ -4,7 +4,8 @@ create or replace function core.is_decided_unreadable(t core.transaction) return
           and (t.state in ('waiting', 'posting', 'posted', 'returned', 'handled') or t.state = 'suspense' and t.decision = 'post')) is true
 $$;
 
-create or replace function core.is_stated(t core.transaction) returns boolean language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.is_stated(t core.transaction) returns boolean
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 begin
   return exists (select from core.current_statement s
                   where s.gateway_payment_id = t.gateway_payment_id and s.gateway = t.gateway and s.status <> 'failed');
@@ -13,7 +14,8 @@ $$;
 
 -- The posted twin of this dismissed payment, if the gateway's statements have the money under the dismissed one's id alone. No
 -- posted payment is the twin of two dismissed ones. core.twin_of finds twins before they are posted.
-create or replace function core.booked_twin_of(d core.transaction) returns uuid language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.booked_twin_of(d core.transaction) returns uuid
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   -- A reference that more payments have is none, as those of test modes.
   most_twins constant integer := 100;
@@ -38,7 +40,8 @@ $$;
 
 -- The id of a mandate debit's payment, if the gateway's statements have the money under that id alone and no payment here has the
 -- id, so that nobody could dismiss it. Of several debits of one payment, the first has the money.
-create or replace function core.stated_instead(d core.transaction) returns text language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
+create or replace function core.stated_instead(d core.transaction) returns text
+  language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   unseen text := core.unseen_id_of(d);
 begin
@@ -90,7 +93,8 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
         and own.state not in ('failed', 'dismissed')))
    and not (decided.is_unreadable and exists (
      select from core.transaction o
-      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.booked_as and core.gateway_of(o) = core.gateway_of(t) and o.booked_as = t.booked_as
+      where o.problem = 'unreadable' and o.hints ->> 'payment_id' = t.booked_as
+        and core.gateway_of(o) = core.gateway_of(t) and o.booked_as = t.booked_as
         and core.is_decided_unreadable(o) and (o.state = 'posted', o.id) > (t.state = 'posted', t.id)))
    and not (t.state = 'dismissed' and exists (
      select from core.transaction o
@@ -99,7 +103,8 @@ select core.gateway_of(t) as gateway, t.gateway_payment_id, t.id, t.lender, t.cu
 
 -- The payments that the gateway states around this day under the ids of their dismissed twins.
 create or replace function core.booked_twins(wanted_day date)
-  returns table (gateway text, gateway_payment_id text, "row" core.payment_here) language plpgsql stable rows 1 set enable_seqscan = off as $$
+  returns table (gateway text, gateway_payment_id text, "row" core.payment_here)
+  language plpgsql stable rows 1 set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
   return query

@@ -131,7 +131,9 @@ select d.day, d.lender, d.gateway, b.bucket, coalesce((d.figures -> b.bucket ->>
          group by day, lender, gateway, currency) d
  cross join (values ('posted'), ('unchecked'), ('waiting'), ('suspense'), ('handled'), ('dismissed'), ('returned'), ('missing'),
    ('not_at_gateway')) b (bucket);
-comment on view ops.reconciliation is 'Where the money captured by the gateways each day is: nine buckets per day, lender, gateway and currency, whose sum is what was captured and what is not at the gateway';
+comment on view ops.reconciliation is
+  'Where the money captured by the gateways each day is: nine buckets per day, lender, gateway and currency, whose sum is what '
+  'was captured and what is not at the gateway';
 
 create or replace view ops.unbalanced_day as
 select day, lender, gateway, nullif(currency, '') as currency, balanced_at, lost_at as unbalanced_since
@@ -182,7 +184,8 @@ create or replace function core.days_of_books() returns setof date language sql 
                              (select min(captured_at) from core.statement)))
     union
     select core.day_of(least((select min(paid_at) from core.transaction where paid_at >= core.start_of(day + 1)),
-                             (select min(received_at) from core.transaction where paid_at is null and received_at >= core.start_of(day + 1)),
+                             (select min(received_at) from core.transaction
+                               where paid_at is null and received_at >= core.start_of(day + 1)),
                              (select min(captured_at) from core.statement where captured_at >= core.start_of(day + 1))))
       from dated where day is not null
   )

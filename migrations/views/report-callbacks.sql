@@ -85,17 +85,20 @@ begin
     else 'loan:' || core.sendable(payment, payment.external_loan_id) end;
   subject := coalesce(subject, 'payment:' || payment.gateway || '/' || payment.raw_id);
   if report.type = 'payment.objected' and (said is null or said not like 'posted%') then
-    perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at, core.payment_snapshot(payment, objection => null));
+    perform loanops.note_callback('payment.posted', subject, payment.id, payment.posted_at,
+      core.payment_snapshot(payment, objection => null));
   end if;
   -- Money that went back before the payment was posted was never reported as posted.
   if said like 'posted%' and is_returned > was_returned then
-    perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(), core.payment_snapshot(payment, payment.objection));
+    perform loanops.note_callback('payment.reversed', subject, payment.id, clock_timestamp(),
+      core.payment_snapshot(payment, payment.objection));
   end if;
   -- After an objection is cleared, the payment is still posted, as already reported, unless some of it was posted again.
   if said is distinct from report.key and (report.key <> 'posted' or said is null or said not like 'posted%')
      or payment.state = 'posted' and was_returned > coalesce(is_returned, 0) then
     perform loanops.note_callback(report.type, subject, payment.id,
-      case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end, core.payment_snapshot(payment, payment.objection));
+      case when report.type = 'payment.posted' then payment.posted_at else clock_timestamp() end,
+      core.payment_snapshot(payment, payment.objection));
   end if;
   update core.transaction t set reported = key where t.id = payment.id;
   return null;

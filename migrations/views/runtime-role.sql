@@ -10,7 +10,8 @@ begin
   -- PostgreSQL lets everybody call a new function. These do as the owner what the caller may not, or take a lock that the
   -- service waits for.
   for closed in select oid from pg_proc
-                 where (prosecdef or prosrc ~ 'pg_(try_)?advisory') and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
+                 where (prosecdef or prosrc ~ 'pg_(try_)?advisory')
+                   and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
     execute format('revoke execute on function %s from public', closed);
   end loop;
 
