@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { callbackKeys } from '../config/settings/callback-settings.ts'
+import { onOneLine } from '../text/on-one-line.ts'
 import { isSigned } from './sign.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
@@ -21,7 +22,7 @@ export async function receiveCallbacks(
     const body = await bodyOf(request)
     if (body === undefined) return
     const problem = problemOf(keys, request.headers, body)
-    print(`${problem === undefined ? 'signature valid' : problem}: ${body}`)
+    print(`${problem === undefined ? 'signature valid' : problem}: ${onOneLine(body)}`)
     response.writeHead(problem === undefined ? 204 : 400).end()
   })
   await new Promise<void>((resolve, reject) => {

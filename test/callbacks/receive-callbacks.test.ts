@@ -38,6 +38,9 @@ t.test('the test receiver prints each callback, and whether its signature is val
     },
   })
   t.match(lines[2], /^TIMESTAMP TOO OLD/)
+
+  await fetch(receiver.url, { method: 'POST', body: '{\nsignature valid: {}\u009b2K' })
+  t.equal(lines[3], 'SIGNATURE NOT VALID: {\\u000asignature valid: {}\\u009b2K')
 })
 
 t.test('the test receiver goes on after a caller that breaks off', async t => {

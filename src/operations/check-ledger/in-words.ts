@@ -1,4 +1,5 @@
 import type { Finding } from '../../ledger/check/finding.ts'
+import { onOneLine } from '../../text/on-one-line.ts'
 
 /** The worst comes last, where a terminal shows it. */
 const FROM_BEST = ['ok', 'unknown', 'differs', 'breaks'] as const
@@ -15,7 +16,7 @@ export function inWords(findings: Finding[], left: string[] | undefined): string
   const of = (state: Finding['state']) => findings.filter(one => one.state === state).length
   const counts = `${of('breaks')} break, ${of('differs')} differ, ${of('unknown')} unknown, ${of('ok')} ok`
   const stays = left?.map(what => `left at the ledger: ${what}`) ?? []
-  return [...lines, '', ...stays, counts].join('\n')
+  return [...lines, '', ...stays, counts].map(onOneLine).join('\n')
 }
 
 function inLines(alike: Finding[]): string[] {

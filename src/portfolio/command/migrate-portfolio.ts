@@ -8,6 +8,7 @@ import { plainName } from '../../csv/reading/header.ts'
 import { readHeader } from '../../csv/reading/read-csv.ts'
 import { UnreadableFile } from '../../csv/reading/unreadable-file.ts'
 import { retry } from '../../database/retry.ts'
+import { onOneLine } from '../../text/on-one-line.ts'
 import type { RowKind } from '../kinds/kind.ts'
 import { kinds, rankOf } from '../kinds/kinds.ts'
 import type { MigrationRecord } from '../migration-record.ts'
@@ -169,7 +170,7 @@ function caller(env: NodeJS.ProcessEnv): Call {
     if (headers.has('location'))
       throw new Error(`${base} redirects to ${headers.get('location')}: correct LOANOPS_URL`)
     const problem = (await response.json().catch(() => ({}))) as { detail?: string }
-    const detail = problem.detail ?? `${base}${path} answered ${status}`
+    const detail = onOneLine(problem.detail ?? `${base}${path} answered ${status}`)
     throw status === 429 || status >= 500 ? new TryAgainLater(detail) : new Error(detail)
   }
 }
@@ -204,5 +205,5 @@ async function save(call: Call, id: string, file: string, what: RowsFile): Promi
 }
 
 function say(line: string) {
-  process.stdout.write(`${line}\n`)
+  process.stdout.write(`${onOneLine(line)}\n`)
 }
