@@ -59,19 +59,20 @@ t.test('gateway A’s export of payments is a statement', async t => {
 
 t.test('a row of an export may end before columns from which nothing is taken', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
-  const end = 'captured,upi,1,23.6,3.6,2026-02-05 10:00:00'
+  const end = 'INR,captured,upi,1,23.6,3.6,,,2026-02-05 10:00:00'
   const body = await upload(
     service,
     'gateway_a',
-    'id,amount,currency,status,method,captured,fee,tax,created_at,card_type,card_network,auth_code',
+    'id,amount,currency,status,method,captured,fee,tax,error_code,error_description,created_at,card_type,card_network,auth_code',
     // A spreadsheet leaves out cells that are empty in several rows. No column that is taken can begin after these two numbers.
-    `pay_1,1000,INR,${end},credit,12,345.00`,
-    `pay_2,1000,INR,${end}`,
-    `pay_3,1000,INR,${end},debit`,
+    `pay_1,1000,${end},credit,12,345.00`,
+    `pay_2,1000,${end}`,
+    // The time is in its place, so that nothing before it has moved.
+    'pay_3,40000,INR,captured,upi,1,944,144,,,2026-02-05 10:00:00,,,',
     'pay_4,1000,INR,captured,upi,1,23.6,3.6',
   )
   t.match(body, { valid_rows: 3, errors: [{ line: 5, reason: /^the row has 8 cells/ }] })
-  t.match(await stated(service), [{ id: 'pay_1' }, { id: 'pay_2' }, { id: 'pay_3' }])
+  t.match(await stated(service), [{ id: 'pay_1' }, { id: 'pay_2' }, { id: 'pay_3', fee: '800' }])
 })
 
 const A_SETTLEMENTS =

@@ -1,5 +1,5 @@
 import { trimmed } from '../../text/trimmed.ts'
-import { NUMBER, type OwnKind } from '../column.ts'
+import { DAY, NUMBER, type OwnKind } from '../column.ts'
 import { isEmpty, misfitOf, withoutEmptyEnd } from '../fields.ts'
 import type { CsvRow } from './header.ts'
 import { UnreadableFile } from './unreadable-file.ts'
@@ -24,6 +24,8 @@ const WHOLE = /^\D*\d+\D*$/
 const GROUPED = /^-?(\d{1,3}(,\d{3})+|\d{1,2}(,\d{2})*,\d{3})(\.\d+)?(\/-)?$/
 /** A comma for the decimals, after which databases write zeros. Between two columns of numbers it is none: a fee and its tax look the same. */
 const DECIMAL_COMMA = /^-?\d+,(\d|\d\d(00){0,2})$/
+/** A day that no part of an amount, such as `050/-`, looks like. */
+const WRITTEN_DAY = /^\d{1,4}[-/]\w/
 /** `1,23,45,678.00`: an amount has no more groups. */
 const MAX_CELLS_OF_A_NUMBER = 4
 /** An errors file adds the cells that a row lacks, so that the row would look sound when the file comes back. */
@@ -82,6 +84,7 @@ function splitNumber(came: string[], shape: RowShape) {
     if (!isOfNumbers(name, shape) || !WHOLE.test(came[at] ?? '')) continue
     // Behind the last column that is read, nothing can have moved.
     if (shape.columns.slice(at).every(column => column === '')) break
+    if (hasDayBehind(came, at, shape)) continue
     const isBesideNumbers = isOfNumbers(shape.columns[at + 1], shape)
     let number = trimmed(came[at] ?? '')
     for (let next = at + 1; next < at + MAX_CELLS_OF_A_NUMBER; next++) {
@@ -98,6 +101,12 @@ function splitNumber(came: string[], shape: RowShape) {
     }
   }
   return undefined
+}
+
+/** Whether the next column of days has one: nothing before it has moved. */
+function hasDayBehind(cells: string[], at: number, { columns, patterns }: RowShape): boolean {
+  const next = columns.findIndex((name, column) => column > at && patterns[name] === DAY)
+  return WRITTEN_DAY.test(trimmed(cells[next] ?? ''))
 }
 
 /** A column that is ignored may have numbers, too. */
