@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { finishRows } from '../../src/portfolio/run/finish-rows.ts'
 import { lockRun } from '../../src/portfolio/run/run-lock.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
-import { booksOf } from '../support/portfolio/books.ts'
 import { ended, rowsOf, startCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -128,7 +128,7 @@ async function tried({ db }: TestService): Promise<any[]> {
 }
 
 async function repayments({ ledger }: TestService): Promise<any[]> {
-  const { transactions } = await booksOf(ledger.controlUrl)
+  const { transactions } = await booksAt(ledger.controlUrl)
   return transactions.filter(({ type }: { type: string }) => type === 'repayment')
 }
 

@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { programAsker } from '../../src/accounts/audit.ts'
 import { cancelRun } from '../../src/portfolio/run/cancel-run.ts'
 import { lockRun } from '../../src/portfolio/run/run-lock.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { throughProxy } from '../support/ledger/through-proxy.ts'
 import { withLedger } from '../support/payments/payments.ts'
-import { booksOf } from '../support/portfolio/books.ts'
 import { ended, migrateCsv, rowsOf, startCsv, uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -33,7 +33,7 @@ t.test(
       { line: 4, state: 'failed', reason: /An operator has cancelled this operation/ },
       { line: 5, state: 'stopped', reason: 'not tried, because line 4 of the same loan failed' },
     ])
-    const { transactions } = await booksOf(service.ledger.controlUrl)
+    const { transactions } = await booksAt(service.ledger.controlUrl)
     t.equal(transactions.filter(({ type }: { type: string }) => type === 'repayment').length, 2)
   },
 )

@@ -15,8 +15,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { newId } from '../../src/ids.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { MAIN } from '../support/main.ts'
-import { booksOf } from '../support/portfolio/books.ts'
 import { makePortfolio } from '../support/portfolio/portfolio.ts'
 import { processEnv } from '../support/process.ts'
 import { startTestService, TOKEN } from '../support/service.ts'
@@ -33,12 +33,12 @@ t.test(
 
     const dry = await run('--dry-run', file('loans.csv'))
     t.match(dry, { code: 0, output: /6 rows would be written, 0 are already in the ledger/ })
-    t.same((await booksOf(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
+    t.same((await booksAt(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
 
     const whole = await run(file('repayments.csv'), file('loans.csv'))
     t.equal(whole.code, 0)
     t.match(whole.output, /loans\.csv: completed, 6 done[\s\S]*repayments\.csv: completed, 20 done/)
-    t.equal((await booksOf(service.ledger.controlUrl)).loans.length, 6)
+    t.equal((await booksAt(service.ledger.controlUrl)).loans.length, 6)
 
     const [header, first] = repaymentsCsv.split('\n')
     writeFileSync(
@@ -62,7 +62,7 @@ t.test('a dry run of loans and their repayments predicts a run of both files', a
   const dry = await runCommand(service.url, ['--dry-run', ...files])
   t.equal(dry.code, 0)
   t.match(dry.output, /6 rows would be written[\s\S]*20 rows would be written.* 0 would be refused/)
-  t.same((await booksOf(service.ledger.controlUrl)).loans, [])
+  t.same((await booksAt(service.ledger.controlUrl)).loans, [])
 })
 
 t.test('npm run migrate-portfolio reports what is missing', async t => {

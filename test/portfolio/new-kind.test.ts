@@ -48,7 +48,7 @@ async function lookAtApprovals(looker: Looker, rows: RowToLookAt[]): Promise<Row
 
 // The one line that a new kind needs. The service reads the list when it is loaded, so it is loaded after this.
 kinds.push(approvals)
-const { booksOf } = await import('../support/portfolio/books.ts')
+const { booksAt } = await import('../support/ledger/ledger-driver.ts')
 const { ended, migrateCsv, textOf, uploadCsv } = await import('../support/portfolio/migrate.ts')
 const { loansCsv } = await import('../support/portfolio/rows.ts')
 const { startTestService, TOKEN } = await import('../support/service.ts')
@@ -69,7 +69,7 @@ t.test('a new kind of CSV needs one source file and one line in kinds.ts', async
   const service = await startTestService(t)
   const { call } = service
   const statusOf = async (loan: string) =>
-    (await booksOf(service.ledger.controlUrl)).loans.find((one: any) => one.externalId === loan)
+    (await booksAt(service.ledger.controlUrl)).loans.find((one: any) => one.externalId === loan)
       ?.status
 
   t.test(

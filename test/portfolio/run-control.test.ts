@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { booksOf } from '../support/portfolio/books.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { ended, errorsOf, migrateCsv, uploadCsv } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService } from '../support/service.ts'
@@ -83,7 +83,7 @@ t.test(
     t.ok(done < 40)
     await call('POST', `/api/migration/${migration_id}/retry`)
     t.match(await ended(service, migration_id), { status: 'completed', done: 40, failed: 0 })
-    const { transactions } = await booksOf(ledger.controlUrl)
+    const { transactions } = await booksAt(ledger.controlUrl)
     t.equal(
       transactions.filter((one: any) => one.loanExternalId === 'G-1' && one.type === 'repayment')
         .length,

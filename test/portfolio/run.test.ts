@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { booksOf } from '../support/portfolio/books.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { ended, errorsOf, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
 import { loansCsv, repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -30,7 +30,7 @@ t.test('a run takes a loan as far as its dates go, and creates its client once',
   })
   t.match(await loanIn(service, 'A-2'), { status: 200, approvedOn: '2024-01-11' })
   t.match(await loanIn(service, 'A-3'), { status: 100, submittedOn: '2024-01-10' })
-  const { clients } = await booksOf(ledger.controlUrl)
+  const { clients } = await booksAt(ledger.controlUrl)
   t.equal(clients.filter((one: any) => one.externalId === 'A').length, 1)
 })
 
@@ -74,7 +74,7 @@ t.test(
     )
     t.equal((await call('POST', `/api/migration/${run.migration_id}/retry`)).status, 202)
     t.match(await ended(service, run.migration_id), { done: 5, failed: 0, stopped: 0 })
-    const { transactions } = await booksOf(ledger.controlUrl)
+    const { transactions } = await booksAt(ledger.controlUrl)
     t.equal(
       transactions.filter((one: any) => one.type === 'repayment' && /^B-/.test(one.loanExternalId))
         .length,
@@ -122,7 +122,7 @@ t.test(
     )
     await migrateCsv(service, 'repayments', repaymentsCsv({ loan_external_id: 'D-1' }))
 
-    const before = await booksOf(ledger.controlUrl)
+    const before = await booksAt(ledger.controlUrl)
     const loans = await migrateCsv(
       service,
       'loans',
@@ -139,7 +139,7 @@ t.test(
       differing.reason,
       /It is already in the ledger, but different: principal is 1200 there, not 1300/,
     )
-    t.same((await loanIn(service, 'D-2')).status, 200, 'it is not disbursed')
+    t.same((await loanIn(service, 'D-2'))?.status, 200, 'it is not disbursed')
 
     const other = await migrateCsv(
       service,
@@ -153,7 +153,7 @@ t.test(
       /firstname is Asha there, not Usha/,
     )
     t.equal(
-      (await booksOf(ledger.controlUrl)).transactions.length,
+      (await booksAt(ledger.controlUrl)).transactions.length,
       before.transactions.length + 2,
       'only the disbursement of D-3',
     )
@@ -161,6 +161,6 @@ t.test(
 )
 
 async function loanIn({ ledger }: TestService, id: string) {
-  const { loans } = await booksOf(ledger.controlUrl)
-  return loans.find((loan: any) => loan.externalId === id)
+  const { loans } = await booksAt(ledger.controlUrl)
+  return loans.find(loan => loan.externalId === id)
 }

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { lendersFile } from '../support/config/lenders-file.ts'
+import { booksAt } from '../support/ledger/ledger-driver.ts'
 import { atLedger, clientData, control } from '../support/ledger/loans.ts'
 import { givenProduct, givenProductWithTerms } from '../support/ledger/products.ts'
-import { booksOf } from '../support/portfolio/books.ts'
 import { ended, rowsOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { dice } from '../support/portfolio/portfolio.ts'
 import {
@@ -158,9 +158,9 @@ async function runOf(service: TestService, { id, type, csv, findings }: Looked) 
 
 /** How much there is of each loan, and of each repayment by its receipt number. */
 async function writtenAt(service: TestService): Promise<Map<string, number>> {
-  const { loans, transactions } = await booksOf(service.ledger.controlUrl)
+  const { loans, transactions } = await booksAt(service.ledger.controlUrl)
   const written = new Map<string, number>()
-  for (const { externalId, status } of loans) written.set(externalId, status)
+  for (const { externalId, status } of loans) written.set(String(externalId), status)
   for (const { loanExternalId, receiptNumber } of transactions) {
     const payment = `${loanExternalId} ${receiptNumber}`
     written.set(payment, (written.get(payment) ?? 0) + 1)
@@ -170,12 +170,12 @@ async function writtenAt(service: TestService): Promise<Map<string, number>> {
 
 /** Between two files, people work at the ledger. */
 async function changeAtLedger(service: TestService, file: number) {
-  const { transactions } = await booksOf(service.ledger.controlUrl)
+  const { transactions } = await booksAt(service.ledger.controlUrl)
   const repaid = transactions.filter(
-    ({ type, reversed, loanExternalId }: any) =>
-      type === 'repayment' && !reversed && loanExternalId >= 'L-012',
+    ({ type, reversed, loanExternalId }) =>
+      type === 'repayment' && !reversed && String(loanExternalId) >= 'L-012',
   )
-  const undone = repaid.at(-1 - file)
+  const undone = repaid.at(-1 - file) as (typeof repaid)[0]
   await atLedger(
     service,
     'POST',

@@ -1,27 +1,24 @@
-import { LEDGER_HEADERS } from '../ledger/ledger-driver.ts'
+import { booksAt, LEDGER_HEADERS } from '../ledger/ledger-driver.ts'
 import type { ExpectedLoan } from './portfolio.ts'
 import { rupees } from './portfolio.ts'
-
-export async function booksOf(controlUrl: string): Promise<any> {
-  return (await fetch(`${controlUrl}/books?log=0`)).json()
-}
 
 /** The generated loans as they are in the sandbox's books, in the same form as the generator's expectations. */
 export async function loansAsExpected(
   ledger: { url: string; controlUrl: string },
   expected: ExpectedLoan[],
 ) {
-  const books = await booksOf(ledger.controlUrl)
-  const repayments = new Map<string, number>()
+  const books = await booksAt(ledger.controlUrl)
+  const repayments = new Map<string | null, number>()
   for (const one of books.transactions) {
     if (one.type === 'repayment' && !one.reversed)
       repayments.set(one.loanExternalId, (repayments.get(one.loanExternalId) ?? 0) + 1)
   }
-  const loans = new Map<string, any>(books.loans.map((loan: any) => [loan.externalId, loan]))
+  const loans = new Map(books.loans.map(loan => [loan.externalId, loan]))
   const found = []
   for (const { externalId, status } of expected) {
     const loan = loans.get(externalId)
-    const principalPaid = status >= 300 ? await principalPaidOn(ledger.url, loan.id) : '0.00'
+    const principalPaid =
+      status >= 300 ? await principalPaidOn(ledger.url, Number(loan?.id)) : '0.00'
     found.push({
       externalId,
       status: loan?.status,

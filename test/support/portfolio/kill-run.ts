@@ -4,9 +4,10 @@ import { freePort } from '../../../src/embedded/free-port.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { freshDatabase } from '../database/fresh-database.ts'
 import { expireLeases } from '../engine/leases.ts'
+import { booksAt } from '../ledger/ledger-driver.ts'
 import { startProcess } from '../process.ts'
 import { caller, testEnv } from '../service.ts'
-import { asText, booksOf, loansAsExpected } from './books.ts'
+import { asText, loansAsExpected } from './books.ts'
 import { uploadCsv } from './migrate.ts'
 import { dice, makePortfolio } from './portfolio.ts'
 
@@ -64,7 +65,7 @@ export async function migrateUnderKills(
     )
   }
   await service.kill('SIGTERM')
-  const books = await booksOf(ledger.controlUrl)
+  const books = await booksAt(ledger.controlUrl)
   return {
     killed,
     found: await loansAsExpected(ledger, portfolio.expected),
