@@ -4,8 +4,9 @@ import t, { type Test } from 'tap'
 import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
 import { openBrowser, violations } from '../support/console/browser.ts'
 import { startWithConsole } from '../support/console/console.ts'
-import { fillConsole, runBatch } from '../support/console/console-data.ts'
+import { fillConsole } from '../support/console/console-data.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
+import { runBatch } from '../support/payments/payments.ts'
 import { caller } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -24,7 +25,7 @@ await call(
   '/api/webhooks/gateway_a?lender=LENDER_02',
   capturedA({ id: 'pay_markup', notes: { order: MARKUP, external_loan_id: MARKUP } }),
 )
-await runBatch(url)
+await runBatch(call)
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 /** A test in a window of its own, whose pages must give the browser no error to log. */
@@ -77,7 +78,7 @@ test(
     t.notMatch(await textOf(page, '#live'), /pay_later/)
     const event = capturedA({ id: 'pay_later', loan: 'L-1001', amount: 1_000 })
     await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-    await runBatch(url)
+    await runBatch(call)
     await page.waitForFunction('document.body.innerText.includes("pay_later")')
     await go('/console/payments?loan=L-1001&refresh=off')
     t.equal(await page.$('[hx-get]'), null)

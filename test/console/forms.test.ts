@@ -3,9 +3,10 @@ import { parse } from 'node-html-parser'
 import t from 'tap'
 import { OPERATOR } from '../support/accounts/admin.ts'
 import { type Browse, browser, cookieIn, startWithConsole } from '../support/console/console.ts'
-import { fillConsole, runBatch } from '../support/console/console-data.ts'
+import { fillConsole } from '../support/console/console-data.ts'
 import { clientData, control } from '../support/ledger/loans.ts'
 import { capturedA, disputeA, refundA } from '../support/payments/gateway-events.ts'
+import { runBatch } from '../support/payments/payments.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 
 const FILE =
@@ -84,7 +85,7 @@ t.test('a refused form is put into a page only, and never into a file', async t 
 t.test('the form of an unreadable refund or dispute offers every outcome but post', async t => {
   for (const event of [refundA({ id: 'rfnd_stray' }), disputeA('lost')])
     await call('POST', '/api/webhooks/gateway_b?lender=LENDER_02', event)
-  await runBatch(url)
+  await runBatch(call)
   const { body } = await call('GET', '/api/payments?reason=unreadable&state=suspense')
   t.same(body.payments.map((one: any) => one.hints.kind).sort(), ['chargeback', 'refund'])
   for (const { gateway_payment_id: id, hints } of body.payments) {
@@ -102,7 +103,7 @@ t.test('a refund that names no loan is booked by hand on one that the form names
   const [id, of] = ['rfnd_loanless', 'pay_loanless']
   for (const event of [capturedA({ id: of, notes: {} }), refundA({ id, of })]) {
     await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-    await runBatch(url)
+    await runBatch(call)
   }
   const path = `/console/payments/gateway_a/${id}`
   const form = parse((await operator(`${path}?kind=refund`)).text).querySelector(
@@ -134,7 +135,7 @@ t.test('a form that comes too late shows what happened meanwhile and what was ty
 t.test('a form that arrives twice at once has one effect, and both show its outcome', async t => {
   const event = capturedA({ id: 'pay_twice', notes: {} })
   await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-  await runBatch(url)
+  await runBatch(call)
   await call('POST', '/api/ledger/pause', { reason: 'nobody tries an operation' })
   const operation = `/console/operations/${encodeURIComponent(await submit('C-1'))}`
   const migration = (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id

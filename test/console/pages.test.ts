@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { type Seen, startWithConsole } from '../support/console/console.ts'
-import { fillConsole, LOAN, runBatch } from '../support/console/console-data.ts'
+import { fillConsole, LOAN } from '../support/console/console-data.ts'
 import { capturedA, successB } from '../support/payments/gateway-events.ts'
+import { runBatch } from '../support/payments/payments.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
 import { caller, operate } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -27,7 +28,7 @@ const hold = async (lender: string, ...payments: { id: string; loan?: string }[]
     const event = capturedA({ notes: {}, ...facts, amount: 99_900 })
     await call('POST', `/api/webhooks/gateway_a?lender=${lender}`, event)
   }
-  await runBatch(url)
+  await runBatch(call)
 }
 
 t.test('each number on the overview but a rate leads to the rows that it counts', async t => {
@@ -63,7 +64,7 @@ t.test('a form without JavaScript assigns a payment, and the next batch posts it
   const { status, headers } = await operator(`${path}/assign`, form)
   t.equal(status, 303)
   t.match((await operator(headers.get('location') ?? '')).text, /The payment is assigned/)
-  await runBatch(url)
+  await runBatch(call)
   const page = await operator(path)
   t.match(page.text, /posted/)
   t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
@@ -91,7 +92,7 @@ t.test(
     t.equal(wrong.status, 400)
     t.match(wrong.text, /role="alert".*<strong>amount<\/strong> must be/s)
     t.equal((await operator(`${path}/resolve`, post)).status, 303)
-    await runBatch(url)
+    await runBatch(call)
     t.match((await operator(path)).text, /posted/)
   },
 )
@@ -162,7 +163,7 @@ t.test('the search box finds a payment by its bank reference, an unreadable one 
   const payment = { ...data.payment, payment_method: { vba_transfer: { utr: 'AXISR0001' } } }
   const transfer = { ...event, data: { ...data, payment } }
   await call('POST', '/api/webhooks/gateway_b?lender=LENDER_02', transfer)
-  await runBatch(url)
+  await runBatch(call)
   const found = async (q: string) =>
     (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
   t.equal(await found('402345678901'), '/console/payments/gateway_a/pay_rrn')

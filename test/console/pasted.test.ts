@@ -1,7 +1,8 @@
 import t from 'tap'
 import { startWithConsole } from '../support/console/console.ts'
-import { fillConsole, runBatch } from '../support/console/console-data.ts'
+import { fillConsole } from '../support/console/console-data.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
+import { runBatch } from '../support/payments/payments.ts'
 
 const { url, call, operator } = await startWithConsole(t)
 await fillConsole(url)
@@ -27,7 +28,7 @@ t.test('a search that shows only some of what it finds says so', async t => {
       const event = capturedA({ id: `pay_of_payer_${i}`, payment: { vpa: 'a@upi' } })
       await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
     }
-    await runBatch(url)
+    await runBatch(call)
   }
   await pay(1, 19)
   t.notOk(await says())

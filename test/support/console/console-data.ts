@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { capturedA, refundA } from '../payments/gateway-events.ts'
+import { runBatch } from '../payments/payments.ts'
 import { migrateCsv } from '../portfolio/migrate.ts'
 import { loansCsv } from '../portfolio/rows.ts'
 import { caller, operate, type TestService } from '../service.ts'
-import { until } from '../until.ts'
 
 /** A loan of LENDER_02, without its ids. */
 export const LOAN = {
@@ -47,10 +47,10 @@ export async function fillConsole(url: string): Promise<void> {
   ])
     await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
   // What is posted by then stays posted, and the refund is an objection to it.
-  await runBatch(url)
+  await runBatch(call)
   const refund = refundA({ id: 'rfnd_1', of: 'pay_posted' })
   await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', refund)
-  await runBatch(url)
+  await runBatch(call)
 }
 
 /** A payment that only its gateway's statement has. */
@@ -67,11 +67,11 @@ export const MISSING = {
 
 /** What a quiet day lacks: one each of a payment that is missing, undone, denied or waiting, and a row that failed. */
 export async function addTroubles(service: TestService): Promise<void> {
-  const { db, call, url } = service
+  const { db, call } = service
   await db.insertInto('core.statement').values(MISSING).execute()
   for (const id of ['pay_undone', 'pay_denied', 'pay_waiting'])
     await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', capturedA({ id, notes: {} }))
-  await runBatch(url)
+  await runBatch(call)
   await sql`
     update core.transaction set state = f.state, reason = f.reason, unconfirmed = f.unconfirmed, paid_at = now()
       from (values ('pay_undone', 'suspense', 'reversed_at_ledger', null), ('pay_denied', 'suspense', 'not_at_gateway', 'denied'),
@@ -81,14 +81,4 @@ export async function addTroubles(service: TestService): Promise<void> {
     insert into core.balanced_day (day, lender, gateway, currency, lost_at)
     values ('2026-02-01', 'LENDER_02', 'gateway_a', 'INR', now())`.execute(db)
   await migrateCsv(service, 'loans', loansCsv({ loan_external_id: 'L-1001' }))
-}
-
-/** Posts what can be posted, and waits for the end of it. */
-export async function runBatch(url: string): Promise<void> {
-  const call = caller(url)
-  const { body } = await call('POST', '/api/payments/batch')
-  await until(async () => {
-    const batch = await call('GET', `/api/payments/batches/${body.batch_id}`)
-    return batch.body.status === 'completed'
-  })
 }
