@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { claimHeads, recordSendings } from '../../src/engine/claim/claim.ts'
 import { newId } from '../../src/ids.ts'
-import { isWaitingForLock } from '../support/database/locks.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { ending, listed, submit } from '../support/engine/operations.ts'
 import {
   approval,
@@ -120,7 +120,7 @@ t.test('an attempt that is recorded while the cancel waits for the row counts', 
   const cancelled = await api.db.transaction().execute(async trx => {
     await sql`update loanops.operation set last_error = 'busy' where id = ${uuid}`.execute(trx)
     const answer = cancel(api.call, id)
-    await until(() => isWaitingForLock(api.db), 'the cancel waits')
+    await untilSessionsWait(api.db)
     await sql`
       insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
       values (${uuid}, 1, now(), now(), 'not_now')`.execute(trx)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { isWaitingForLock } from '../support/database/locks.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { endClaims } from '../support/engine/leases.ts'
 import { attemptsOf, ending, isPauseNoticed, listed, submit } from '../support/engine/operations.ts'
 import {
@@ -143,7 +143,7 @@ t.test('an attempt that waits for a lock while the pause begins does not write',
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${id.split('|')[1]} for update`.execute(trx)
     letGo()
-    await until(() => isWaitingForLock(service.db), 'it records its write')
+    await untilSessionsWait(service.db)
     await pause(service.call)
     // No longer: after four seconds, the statement that waits would be cancelled.
     await until(() => isPauseNoticed(service))

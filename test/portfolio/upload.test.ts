@@ -2,12 +2,11 @@ import { connect } from 'node:net'
 import { sql } from 'kysely'
 import t from 'tap'
 import { type Bearer, OPERATOR, startWithAccounts } from '../support/accounts/admin.ts'
-import { isWaitingForLock } from '../support/database/locks.ts'
+import { untilSessionsWait } from '../support/database/sessions.ts'
 import { textOf, uploadCsv } from '../support/portfolio/migrate.ts'
 import { LOAN_COLUMNS, REPAYMENT_COLUMNS } from '../support/portfolio/portfolio.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
 import { startTestService, type TestService, TOKEN } from '../support/service.ts'
-import { until } from '../support/until.ts'
 
 t.test('the templates are valid files with the documented columns in order', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -144,7 +143,7 @@ t.test('an account can be disabled while a file of it is checked', async t => {
   const held = await db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(1)`.execute(trx)
     const uploading = uploadAs(operator, service, repaymentsCsv({}, {}))
-    await until(() => isWaitingForLock(db), 'it is checked')
+    await untilSessionsWait(db)
     const path = `/api/account/${OPERATOR.username}/disable`
     t.equal((await service.call('POST', path, undefined, admin)).status, 204)
     return { uploading }

@@ -4,7 +4,7 @@ import { freePort } from '../../../src/embedded/free-port.ts'
 import { claimHeads } from '../../../src/engine/claim/claim.ts'
 import { newId } from '../../../src/ids.ts'
 import type { LoggedWrite } from '../../../src/sandbox/storage/write-log.ts'
-import { isWaitingForLock } from '../../support/database/locks.ts'
+import { untilSessionsWait } from '../../support/database/sessions.ts'
 import { endClaims, expireLeases } from '../../support/engine/leases.ts'
 import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
 import { clientData, control, newName } from '../../support/ledger/loans.ts'
@@ -68,10 +68,7 @@ t.test('a write waits until its start is recorded', async t => {
   const waiting = await until(() => claimedWithoutSlot(service), 'one is waiting for a slot')
   await service.db.transaction().execute(async trx => {
     await sql`select from loanops.operation where id = ${uuidOf(waiting)} for update`.execute(trx)
-    await until(
-      () => isWaitingForLock(service.db),
-      'it has a slot, and its start is waiting for our lock',
-    )
+    await untilSessionsWait(service.db)
     t.equal(await writesSent(service), SLOTS)
   })
   for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })

@@ -20,14 +20,6 @@ export async function waitingForRow(db: Database): Promise<string | undefined> {
   return rows[0]?.query
 }
 
-/** Whether a session of this database waits for any lock. */
-export async function isWaitingForLock(db: Database): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_locks l join pg_stat_activity a using (pid)
-     where not l.granted and a.datname = current_database()`.execute(db)
-  return rows.length > 0
-}
-
 /** Any number that nothing else uses. */
 const HELD = 7405399
 
