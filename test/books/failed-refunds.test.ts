@@ -2,10 +2,9 @@ import t, { type Test } from 'tap'
 import { AROUND, fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { capturedA, refundA, refundB, successB } from '../support/payments/gateway-events.ts'
-import { LENDER, paymentService, sendSigned } from '../support/payments/payments.ts'
+import { LENDER, paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 import { dispute, disputeOfB, refund, reversing } from '../support/payments/reversals.ts'
 
-const SECRET = 'secret'
 const HELD = ['suspense refund', 'suspense refund']
 const RELEASED = ['posted ', 'failed ']
 
@@ -31,7 +30,7 @@ async function withFailedRefund(t: Test) {
     gateways,
     service,
     send: async (...events: object[]) => {
-      for (const event of events) await sendSigned(service, SECRET, event)
+      for (const event of events) await sendSigned(service, event)
     },
     fetch: () => fetchAll(service.call, 'gateway_a', { ...AROUND, ...LENDER }),
     fates,

@@ -3,10 +3,14 @@ import { withConfirm } from '../support/books/confirm.ts'
 import { fetchAll, gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { itemOfA, listOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
-import { type PaymentService, paymentService, sendSigned } from '../support/payments/payments.ts'
+import {
+  type PaymentService,
+  paymentService,
+  SECRET,
+  sendSigned,
+} from '../support/payments/payments.ts'
 
 const TEN_DAYS_LATER = '2026-02-15T04:30:00Z'
-const SECRET = 'secret'
 const HELD = ['suspense', 'refund']
 
 async function withGateways(t: Test) {
@@ -61,7 +65,7 @@ t.test('a fetch of its day holds a payment that was refunded later, with its ref
 t.test('a fetch of its day objects to a posted payment that was refunded later', async t => {
   const { service, refunded } = await withGateways(t)
   await refunded('gateway_a', 'pay_1', 500)
-  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  await sendSigned(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
   await service.batch()
   t.same(await fate(service, 'pay_1'), ['posted', null])
   t.match(await fetchAll(service.call, 'gateway_a'), { missed: 0 })
@@ -72,8 +76,8 @@ t.test('a fetch of its day objects to a posted payment that was refunded later',
 t.test('a fetch does not ask for the refunds that are known already', async t => {
   const { service, refunded, asked } = await withGateways(t)
   await refunded('gateway_a', 'pay_1', 100_000, 'refunded')
-  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
-  await sendSigned(service, SECRET, refundA({ id: 'refund_pay_1' }))
+  await sendSigned(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  await sendSigned(service, refundA({ id: 'refund_pay_1' }))
   await service.batch()
   await fetchAll(service.call, 'gateway_a')
   t.equal(await asked(), 0)
@@ -87,9 +91,8 @@ t.test('a fetch asks for the refunds of a payment whose only known refund failed
     id: 'rfnd_1',
     status: 'failed',
   })
-  await sendSigned(service, SECRET, capturedA({ id: 'pay_1', loan: 'L-1' }))
-  for (const status of ['processed', 'failed'])
-    await sendSigned(service, SECRET, refundA({ status }))
+  await sendSigned(service, capturedA({ id: 'pay_1', loan: 'L-1' }))
+  for (const status of ['processed', 'failed']) await sendSigned(service, refundA({ status }))
   await service.batch()
   await fetchAll(service.call, 'gateway_a')
   t.equal(await asked(), 1)

@@ -3,9 +3,8 @@ import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { capturedA, refundA } from '../support/payments/gateway-events.ts'
-import { paymentService, sendSigned } from '../support/payments/payments.ts'
+import { paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 
-const SECRET = 'secret'
 const NEVER_CAPTURED = { status: 'refunded', captured: false, amount_refunded: 100_000 }
 
 /** Gateway A with these payments, each refunded as `rfnd_` and its id. `asked`: the payments asked for one by one. */
@@ -60,7 +59,7 @@ t.test('a fetch asks once for the payment of a refund, and never for a known one
     },
     { GATEWAY_A_WEBHOOK_SECRET: SECRET },
   )
-  await sendSigned(service, SECRET, capturedA({ id: 'pay_2', loan: 'L-1' }))
+  await sendSigned(service, capturedA({ id: 'pay_2', loan: 'L-1' }))
   await fetchAndPost()
   await fetchAndPost()
   t.same(asked, ['pay_1'])

@@ -143,15 +143,17 @@ export function webhooks(url: string) {
   }
 }
 
-/** An event of gateway A for LENDER_02, signed with this secret. */
+/** The webhook secret of the lenders whose events are signed. */
+export const SECRET = 'secret'
+
+/** An event of gateway A for LENDER_02, signed. */
 export async function sendSigned(
   service: Pick<PaymentService, 'webhook'>,
-  secret: string,
   event: object,
 ): Promise<void> {
   const body = JSON.stringify(event)
-  const headers = signedA(secret, body)
-  await service.webhook('gateway_a', body, { lender: 'LENDER_02', headers })
+  const headers = signedA(SECRET, body)
+  await service.webhook('gateway_a', body, { ...LENDER, headers })
 }
 
 /** Requests a batch run and waits for it to end. */

@@ -3,11 +3,9 @@ import type { Test } from 'tap'
 import { withReadback } from '../books/readback.ts'
 import { lendersFile } from '../config/lenders-file.ts'
 import type { Preparation } from '../service.ts'
-import { until } from '../until.ts'
 import { disputeA, PAID_AT_ISO, refundA, refundB, signedA, signedB } from './gateway-events.ts'
-import { paymentService } from './payments.ts'
+import { paymentService, SECRET } from './payments.ts'
 
-const SECRET = 'secret'
 /** The settings of a lender that takes unsigned events too, and books what is proved. */
 export const AUTOMATIC = { validateSignature: false, reversals: 'automatic', secretEnv: 'S' }
 export const MANUAL = { ...AUTOMATIC, reversals: 'manual' }
@@ -53,12 +51,6 @@ export function withSigned<Service extends Awaited<ReturnType<typeof paymentServ
           .filter(one => !one.reversed)
           .map(one => [one.externalId?.replace(/^gateway_[ab]-/, ''), Number(one.amount)]),
       ),
-    /** Waits until its reversal has ended. */
-    ended: (id: string) =>
-      until(async () => {
-        const { payment } = await service.payment(id)
-        return !['posting', 'waiting'].includes(payment.state) && payment
-      }, 'the reversal ends'),
     decide: (id: string, outcome: 'reverse' | 'restore' | 'dismiss' | 'handled') =>
       service.resolve(id, { outcome, note: 'seen' }),
   }
