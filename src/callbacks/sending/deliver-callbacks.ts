@@ -4,10 +4,11 @@ import type { Database } from '../../database/database.ts'
 import { groupCommit } from '../../database/group-commit/group-commit.ts'
 import { keepRenewing } from '../../database/lease.ts'
 import type { Log } from '../../log/log.ts'
+import { tracedCall } from '../../ops/traces/traced-call.ts'
 import type { Traces } from '../../ops/traces/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
-import { openCallbackSender, type SentCallback } from './callback-sender.ts'
+import { openCallbackSender } from './callback-sender.ts'
 import { type ClaimedCallback, claimCallbacks, renewCallbacks } from './claim-callbacks.ts'
 import { numberCallbacks } from './number-callbacks.ts'
 import { type CallbackResult, recordCallbacks } from './record-callbacks.ts'
@@ -64,8 +65,10 @@ export function deliverCallbacks(
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
-    const sent = await traceDelivery(traces, callback, traceparent =>
-      sender.send(callback.id, callback.body, traceparent, callback.claimedAt),
+    const { id, type, body, claimedAt } = callback
+    const part = { name: `callback ${type}`, attributes: { 'loanops.callback_id': id } }
+    const sent = await tracedCall(traces.at(callback.traceparent), part, traceparent =>
+      sender.send(id, body, traceparent, claimedAt),
     )
     crashPoint('callback.answered')
     try {
@@ -103,20 +106,4 @@ function openPace(): (found: number) => number {
     const isQuiet = performance.now() - busyAt > QUIET_AFTER_MS
     return isQuiet ? LOOK_WHEN_QUIET_EVERY_MS : LOOK_EVERY_MS
   }
-}
-
-function traceDelivery(
-  traces: Traces,
-  { id, type, traceparent }: ClaimedCallback,
-  send: (traceparent: string | null) => Promise<SentCallback>,
-): Promise<SentCallback> {
-  const part = { name: `callback ${type}`, isCall: true, attributes: { 'loanops.callback_id': id } }
-  return traces.at(traceparent).span(part, async (inside, note) => {
-    const sent = await send(inside.traceparent)
-    note({
-      ...(sent.status === null ? {} : { 'http.response.status_code': sent.status }),
-      'loanops.outcome': sent.outcome,
-    })
-    return sent
-  })
 }

@@ -1,3 +1,4 @@
+import { tracedCall } from '../../ops/traces/traced-call.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { Answer } from '../answers/answer.ts'
 import type { Request } from './send.ts'
@@ -10,13 +11,5 @@ export function traceLedgerCall(
   if (trace === undefined) return call(null)
   const [, resource = ''] = path.split(/[/?]/)
   const attributes = { 'http.request.method': method, 'loanops.ledger.resource': resource }
-  const part = { name: `ledger ${method} ${resource}`, isCall: true, attributes }
-  return trace.span(part, async (inside, note) => {
-    const answer = await call(inside.traceparent)
-    note({
-      ...(answer.status === null ? {} : { 'http.response.status_code': answer.status }),
-      'loanops.outcome': answer.outcome,
-    })
-    return answer
-  })
+  return tracedCall(trace, { name: `ledger ${method} ${resource}`, attributes }, call)
 }
