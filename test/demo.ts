@@ -218,8 +218,8 @@ function caller(url: string, headers: Record<string, string>): Call {
   }
 }
 
-async function until(isTrue: () => Promise<boolean>, what: string, withinMs = BATCH_WITHIN_MS) {
-  const end = Date.now() + withinMs
+async function until(isTrue: () => Promise<boolean>, what: string) {
+  const end = Date.now() + BATCH_WITHIN_MS
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error(`timed out waiting until ${what}`)
     await new Promise(done => setTimeout(done, ASK_EVERY_MS))

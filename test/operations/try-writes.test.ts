@@ -21,9 +21,9 @@ async function sandbox(t: Test, ...flags: string[]) {
   return { ledger: { url, controlUrl } }
 }
 
-function tried(url: string, lender = 'LENDER_02') {
+function tried(url: string) {
   const { settings, lenders } = readLedgerSettings(testEnv('', url))
-  return tryWrites(settings, lenders.get(lender) as Lender, NAME)
+  return tryWrites(settings, lenders.get('LENDER_02') as Lender, NAME)
 }
 
 t.test('a client and a loan go through their life, and only the client stays', async t => {

@@ -5,7 +5,7 @@ const MAX_SHARE_OF_TIME = 0.005
  * A function that loads at most once per `freshMs`, however many viewers ask; less often, up to `maxAgeMs`, if
  * loading takes long.
  */
-export function sharedLoad<T>(freshMs: number, maxAgeMs = freshMs) {
+export function sharedLoad<T>(freshMs: number, maxAgeMs: number) {
   const loads = new Map<string, { until: number; result: Promise<T> }>()
   return {
     get(key: string, load: () => Promise<T>): Promise<T> {

@@ -17,7 +17,8 @@ type ReceivedCallback = {
 type Respond = (response: ServerResponse, received: ReceivedCallback) => void
 
 /** A receiver that refuses whatever the reference library finds badly signed, and fails the test if one is not as the contract says. */
-export async function callbackReceiver(t: Test, secret = callbackSecret()) {
+export async function callbackReceiver(t: Test) {
+  const secret = callbackSecret()
   const received: ReceivedCallback[] = []
   const refused: string[] = []
   let respond: Respond = response => response.end()
