@@ -154,19 +154,6 @@ t.test('a refused reversal leaves the day of its payment as a read-back found it
   t.same(await day(), found)
 })
 
-t.test('a reversal of a repayment that is gone leaves its day unchecked', async t => {
-  const service = await reversing(t)
-  await service.signed(capturedA({ loan: 'L-1' }))
-  await service.batch()
-  await service.readBack()
-  await service.undo('gateway_a-pay_1')
-  await service.signed(refund({ paise: 25_000 }))
-  await service.batch()
-  t.same(await service.shown('rfnd_1'), ['suspense', 'reversal_refused', null, null])
-  const { days } = await reconciliation(service.call)
-  t.same(filled(days[0]), { unchecked: '1 1000.00' })
-})
-
 t.test('a refund that is reopened shows again why its reversal was refused', async t => {
   const service = await reversing(t)
   await service.signed(capturedA({ loan: 'L-1' }))

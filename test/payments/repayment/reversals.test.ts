@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { gatewaySandbox } from '../../support/books/gateways.ts'
+import { filled, reconciliation } from '../../support/books/reconciliation.ts'
 import { callbackReceiver } from '../../support/callbacks/callback-receiver.ts'
 import { delay, hurry } from '../../support/engine/operations.ts'
 import { capturedA, successB } from '../../support/payments/gateway-events.ts'
@@ -350,16 +351,19 @@ t.test('a refund in another currency than its payment was posted in is not resto
 })
 
 t.test(
-  'a repayment that was undone by hand, or that the ledger keeps, is refused with the reason',
+  'a reversal of a repayment undone by hand is refused with the reason, and its day is unchecked',
   async t => {
     const service = await reversing(t)
     await service.signed(capturedA({ loan: 'L-1' }))
     await service.batch()
+    await service.readBack()
     await service.undo('gateway_a-pay_1')
     await service.signed(refund({ paise: 25_000 }))
     await service.batch()
     t.same(await service.shown('rfnd_1'), ['suspense', 'reversal_refused', null, null])
     t.match((await service.payment('rfnd_1')).payment.detail, /undone at the ledger by hand/)
+    const { days } = await reconciliation(service.call)
+    t.same(filled(days[0]), { unchecked: '1 1000.00' })
     t.same(await service.shown('pay_1'), ['posted', null, 'refund', null])
     t.match(await service.decide('rfnd_1', 'handled'), { status: 200 })
     t.same(await service.shown('pay_1'), ['posted', null, null, null])
