@@ -13,17 +13,16 @@ import { startRole } from '../src/role.ts'
 import { freshDatabase } from './support/database/fresh-database.ts'
 import { endSessions, untilSessionsWait } from './support/database/sessions.ts'
 import { MAIN } from './support/main.ts'
-import { testEnv } from './support/service.ts'
+import { NO_LEDGER, testEnv } from './support/service.ts'
 import { until } from './support/until.ts'
 
-const LEDGER = 'http://127.0.0.1:9/api/v1'
 /** Many times what a process with nothing left to do takes to end. */
 const ENDS_WITHIN_MS = 30_000
 
 t.test('a worker of which one job fails to start stops the jobs already started', async t => {
   const { url } = await freshDatabase(t)
   const child = spawn(process.execPath, ['test/support/failed-worker.ts'], {
-    env: { ...testEnv(url, LEDGER), PATH: process.env.PATH },
+    env: { ...testEnv(url, NO_LEDGER), PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: ENDS_WITHIN_MS,
     killSignal: 'SIGKILL',
@@ -44,7 +43,7 @@ for (const [which, breakIt] of Object.entries(BROKEN)) {
     const { url, db } = await freshDatabase(t)
     await breakIt.execute(db)
     await db.destroy()
-    await refusesToStart(t, readConfig(testEnv(url, LEDGER)))
+    await refusesToStart(t, readConfig(testEnv(url, NO_LEDGER)))
   })
 }
 
@@ -60,7 +59,7 @@ t.test('a role that cannot listen names the setting that is wrong', async t => {
     // Reserved for documentation: no machine has it.
     [{ HOST: '192.0.2.1' }, 'HOST is invalid: this machine has no address 192.0.2.1'],
   ] as const) {
-    const config = readConfig(testEnv(url, LEDGER, { ROLE: 'api', ...settings }))
+    const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api', ...settings }))
     await t.rejects(startRole(config, logger('silent')), { constructor: ConfigError, message })
   }
 })
@@ -71,7 +70,7 @@ t.test('a role that starts warns of settings that are not safe', async t => {
   const log = pino({ level: 'warn' }, { write: line => void lines.push(JSON.parse(line).msg) })
   const secret = 'one-secret-for-everything-of-32-characters'
   const settings = { JWT_SECRET: secret, INTERNAL_TOKEN: secret, ROLE: 'worker' }
-  const service = await startRole(readConfig(testEnv(url, LEDGER, settings)), log)
+  const service = await startRole(readConfig(testEnv(url, NO_LEDGER, settings)), log)
   t.teardown(() => service.close())
   t.match(lines, [/^INTERNAL_TOKEN and JWT_SECRET hold the same secret/])
 })
@@ -114,7 +113,7 @@ t.test('a role that is stopped while it waits for its database does not start', 
   const { url } = await freshDatabase(t)
   const unreachable = new URL(url)
   unreachable.port = String(await freePort(0))
-  const env = testEnv(unreachable.href, LEDGER, { LOG_LEVEL: 'warn' })
+  const env = testEnv(unreachable.href, NO_LEDGER, { LOG_LEVEL: 'warn' })
   const child = spawn(process.execPath, [MAIN, '--role', 'worker'], {
     env: { ...env, PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -137,7 +136,7 @@ function start(url: string) {
   log.warn = ({ reason }: { reason?: string }, message?: string) => {
     if (message === 'waiting for the database') waitedFor.push(String(reason))
   }
-  return { starting: startRole(readConfig(testEnv(url, LEDGER)), log), waitedFor }
+  return { starting: startRole(readConfig(testEnv(url, NO_LEDGER)), log), waitedFor }
 }
 
 async function runs(t: Test, starting: ReturnType<typeof startRole>): Promise<void> {
@@ -167,7 +166,7 @@ async function lockTable(db: Database, table: string) {
 t.test('a role whose API cannot be built refuses to start and closes its connections', async t => {
   const { url, db } = await freshDatabase(t)
   await db.destroy()
-  const config = readConfig(testEnv(url, LEDGER))
+  const config = readConfig(testEnv(url, NO_LEDGER))
   await refusesToStart(t, { ...config, gateways: [...config.gateways, ...config.gateways] })
 })
 

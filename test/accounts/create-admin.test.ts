@@ -7,9 +7,8 @@ import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { MAIN } from '../support/main.ts'
 import { processEnv } from '../support/process.ts'
-import { caller, testEnv } from '../support/service.ts'
+import { caller, NO_LEDGER, testEnv } from '../support/service.ts'
 
-const LEDGER = 'http://127.0.0.1:9/api/v1'
 const password = 'a pass phrase for tests'
 
 t.test(
@@ -72,13 +71,16 @@ t.test('a start without the settings creates no administrator', async t => {
 })
 
 t.test('a name that no account could have stops the start', async t => {
-  const env = testEnv('postgres://nobody@localhost/none', LEDGER, { ADMIN_USERNAME: 'a b' })
+  const env = testEnv('postgres://nobody@localhost/none', NO_LEDGER, { ADMIN_USERNAME: 'a b' })
   t.throws(() => readConfig(env), { message: /^ADMIN_USERNAME is invalid/ })
 })
 
 t.test('each secret in a list must be long enough', async t => {
   const [url, long] = ['postgres://nobody@localhost/none', 'x'.repeat(40)]
-  const env = testEnv(url, LEDGER, { INTERNAL_TOKEN: `${long},short`, JWT_SECRET: `short,${long}` })
+  const env = testEnv(url, NO_LEDGER, {
+    INTERNAL_TOKEN: `${long},short`,
+    JWT_SECRET: `short,${long}`,
+  })
   t.throws(() => readConfig(env), {
     message: /^INTERNAL_TOKEN is invalid.*\nJWT_SECRET is invalid/,
   })
@@ -94,7 +96,7 @@ function createAdmin(url: string, flags: string[], input: string) {
 }
 
 async function start(t: Test, url: string, changes: NodeJS.ProcessEnv = {}) {
-  const config = readConfig(testEnv(url, LEDGER, { ROLE: 'api', ...changes }))
+  const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api', ...changes }))
   const service = await startRole(config, logger('silent'))
   t.teardown(() => service.close())
   return { call: caller(service.url) }

@@ -5,7 +5,7 @@ import t from 'tap'
 import { readRepayments } from '../../src/books/readback/read-repayments.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openLedger } from '../../src/ledger/calls/client.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_DATABASE, testEnv } from '../support/service.ts'
 
 const PAYMENT = {
   id: '1',
@@ -25,7 +25,7 @@ t.test('a ledger that ignores case in external ids has its repayments read back'
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
-  const ledger = openLedger(readConfig(testEnv('postgres://nobody@127.0.0.1:9/none', url)))
+  const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url)))
   t.teardown(() => ledger.cutOff())
   t.match(await readRepayments(ledger, 'l-1', [PAYMENT]), [{ reason: null, amount: null }])
   await t.rejects(readRepayments(ledger, 'l-2', [PAYMENT]), 'another loan')

@@ -14,11 +14,10 @@ import { answerOn, connected, startLimited as start } from '../support/http/limi
 import { problemIn, rawHttp } from '../support/http/raw-http.ts'
 import { clientData, newName } from '../support/ledger/loans.ts'
 import { startProcessFor } from '../support/process.ts'
-import { type Call, caller, TOKEN, testEnv } from '../support/service.ts'
+import { type Call, caller, NO_LEDGER, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const HEAD = `POST /api/ledger/operate HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n`
-const NO_LEDGER = 'http://127.0.0.1:9/api/v1'
 const UNFINISHED = `${HEAD}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"status":`
 /** On a busy machine, an upload's first bytes are read later than those of `soon` would have to be. */
 const UPLOAD_TIMEOUT_MS = 1_000

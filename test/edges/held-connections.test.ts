@@ -9,7 +9,7 @@ import { logger } from '../../src/log/log.ts'
 import { startRole } from '../../src/role.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { answerOn, connected, startLimited } from '../support/http/limited-api.ts'
-import { caller, TOKEN, testEnv } from '../support/service.ts'
+import { caller, NO_LEDGER, TOKEN, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 t.test('an address may hold only so many connections, and others keep theirs', async t => {
@@ -60,7 +60,7 @@ t.test('health answers on OPS_PORT although every connection of PORT is taken', 
 
 t.test('a stop does not wait for connections that never sent anything', async t => {
   const { url: databaseUrl } = await freshDatabase(t)
-  const config = readConfig(testEnv(databaseUrl, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+  const config = readConfig(testEnv(databaseUrl, NO_LEDGER, { ROLE: 'api' }))
   const service = await startRole(config, logger('silent'))
   const silent = await connected(Number(new URL(service.url).port))
   const ended = once(silent.resume(), 'close')

@@ -11,7 +11,7 @@ import { freshDatabase } from '../support/database/fresh-database.ts'
 import { matchEach } from '../support/match-each.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
 import { webhooks } from '../support/payments/payments.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_LEDGER, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const queue: Queue<object> = {
@@ -82,7 +82,7 @@ async function startLogged(t: Test) {
     { write: line => errors.push(JSON.parse(line)) },
   )
   const changes = { ROLE: 'api', CONSOLE_ENABLED: 'true' }
-  const config = readConfig(testEnv(databaseUrl, 'http://127.0.0.1:9/api/v1', changes))
+  const config = readConfig(testEnv(databaseUrl, NO_LEDGER, changes))
   const service = await startRole(config, log)
   t.teardown(() => service.close())
   return { url: service.url, db, errors }

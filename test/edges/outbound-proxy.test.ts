@@ -13,12 +13,10 @@ import type { CallbackSettings } from '../../src/config/settings/callback-settin
 import type { SignOnSettings } from '../../src/config/settings/sign-on-settings.ts'
 import { logger } from '../../src/log/log.ts'
 import { callbackSecret } from '../support/callbacks/callback-secret.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_DATABASE, NO_LEDGER, testEnv } from '../support/service.ts'
 
 /** A key for the tests alone, and its certificate for 127.0.0.1. */
 const PEM = readFileSync(new URL('../support/loopback.pem', import.meta.url), 'utf8')
-const LEDGER = 'http://127.0.0.1:9/api/v1'
-const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 
 async function listening(t: Test, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
@@ -58,7 +56,7 @@ async function proxy(t: Test, status?: number) {
 
 function configFor(place: string, settings: NodeJS.ProcessEnv) {
   return readConfig({
-    ...testEnv(NO_DATABASE, LEDGER),
+    ...testEnv(NO_DATABASE, NO_LEDGER),
     CALLBACK_URL: `https://${place}/`,
     CALLBACK_SECRET: callbackSecret(),
     OIDC_ISSUER: `https://${place}/`,

@@ -9,7 +9,7 @@ import { atLedger, control, writesOn } from '../support/ledger/loans.ts'
 import { ledgerBody, startProxy } from '../support/ledger/proxy.ts'
 import { MAIN } from '../support/main.ts'
 import { outputOf } from '../support/process.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_LEDGER, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const NAME = 'loanops-check-test'
@@ -150,7 +150,7 @@ t.test('the command writes only with the tenant repeated, and once somebody says
 
 t.test('nothing is written while the read-only check finds what breaks every write', async t => {
   const { printed, said, code } = await command(
-    'http://127.0.0.1:9/api/v1',
+    NO_LEDGER,
     ['--write', '--tenant', 'default'],
     'yes\n',
   )

@@ -6,17 +6,15 @@ import { freePort } from '../../src/embedded/free-port.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { MAIN } from '../support/main.ts'
 import { processEnv } from '../support/process.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_LEDGER, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
-
-const LEDGER = 'http://127.0.0.1:9/api/v1'
 
 t.test('a process whose log cannot be written answers, and ends at SIGTERM', async t => {
   const { url } = await freshDatabase(t)
   const PORT = String(await freePort(0))
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, [MAIN, '--role', 'api'], {
-    env: { ...testEnv(url, LEDGER, { PORT, LOG_LEVEL: 'info' }), ...processEnv },
+    env: { ...testEnv(url, NO_LEDGER, { PORT, LOG_LEVEL: 'info' }), ...processEnv },
     stdio: ['ignore', full, 'inherit'],
     timeout: 120_000,
     killSignal: 'SIGKILL',

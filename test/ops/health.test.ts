@@ -15,7 +15,7 @@ import { openTraces } from '../../src/ops/traces/open-traces.ts'
 import { openQueue } from '../../src/queue/queue.ts'
 import { allReports } from '../../src/worker.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
-import { caller, startTestService, testEnv } from '../support/service.ts'
+import { caller, NO_LEDGER, startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const STUCK_AFTER_MS = 100
@@ -65,7 +65,7 @@ t.test('readyz is 503 and names a group commit that makes no progress, until it 
   const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
   const ours = openDatabase(url, { max: 4, name: 'test', onError() {} })
   const watch = openWatch(STUCK_AFTER_MS)
-  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+  const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
   const services = {
     db: ours,
     boss,

@@ -5,10 +5,9 @@ import t from 'tap'
 import { callbackSecret } from '../support/callbacks/callback-secret.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { MAIN } from '../support/main.ts'
-import { caller, testEnv } from '../support/service.ts'
+import { caller, NO_LEDGER, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-const LEDGER = 'http://127.0.0.1:9/api/v1'
 const SECRET = 'marked-secret'
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
@@ -23,7 +22,7 @@ t.test(
   async t => {
     const { url } = await freshDatabase(t)
     const password = new URL(url).password
-    const env = testEnv(url, LEDGER, {
+    const env = testEnv(url, NO_LEDGER, {
       ROLE: 'api',
       LOG_LEVEL: 'info',
       LEDGER_TIMEZONE: 'UTC',
@@ -58,7 +57,7 @@ t.test(
     t.match(first, { msg: 'LoanOps starts', role: 'api', version, node: process.versions.node })
     t.match(first.settings, {
       DATABASE_URL: /^loanops_service@127\.0\.0\.1:\d+\/\w+$/,
-      LEDGER_URL: LEDGER,
+      LEDGER_URL: NO_LEDGER,
       LEDGER_TIMEZONE: 'UTC',
       LEDGER_PASSWORD: 'set',
       CALLBACK_URL: 'https://los.example',

@@ -14,11 +14,10 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from '../../src/embedded/free-port.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
-import { testEnv } from '../support/service.ts'
+import { NO_LEDGER, testEnv } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PEM = resolve(ROOT, 'test/support/loopback.pem')
-const LEDGER = 'http://127.0.0.1:9/api/v1'
 const PASSWORD = 'test'
 const ENDS_WITHIN_MS = 60_000
 const STARTS_WITHIN_MS = 10_000
@@ -207,7 +206,7 @@ async function migrated(url: string): Promise<void> {
 async function ran(args: string[], url: string): Promise<{ code: number; said: string }> {
   const options = {
     cwd: ROOT,
-    env: { ...testEnv(url, LEDGER), PATH: process.env.PATH },
+    env: { ...testEnv(url, NO_LEDGER), PATH: process.env.PATH },
     timeout: ENDS_WITHIN_MS,
   }
   return promisify(execFile)(process.execPath, ['src/main.ts', ...args], options).then(

@@ -8,6 +8,9 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from './database/fresh-database.ts'
 
 export const TOKEN = 'token-for-tests-only'
+/** An address at which nothing answers. */
+export const NO_LEDGER = 'http://127.0.0.1:9/api/v1'
+export const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 
 /** Settings for a test with this database and ledger; `changes` takes precedence. */
 export function testEnv(

@@ -7,7 +7,7 @@ import { ADMIN, bearer, OPERATOR } from '../../support/accounts/admin.ts'
 import { browser } from '../../support/console/console.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { matchEach } from '../../support/match-each.ts'
-import { type Call, caller, testEnv } from '../../support/service.ts'
+import { type Call, caller, NO_LEDGER, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
@@ -124,7 +124,7 @@ async function startLogged(t: Test) {
     ADMIN_PASSWORD: ADMIN.password,
     CONSOLE_ENABLED: 'true',
   }
-  const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', settings))
+  const config = readConfig(testEnv(url, NO_LEDGER, settings))
   const service = await startRole(config, pino({ level: 'warn' }, { write }))
   t.teardown(() => service.close())
   const metrics = async () => (await fetch(`${service.url}/metrics`)).text()

@@ -16,7 +16,7 @@ import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { startPostgresProxy } from '../../support/database/postgres-proxy.ts'
 import { MAIN } from '../../support/main.ts'
 import { processEnv } from '../../support/process.ts'
-import { startTestService, testEnv } from '../../support/service.ts'
+import { NO_LEDGER, startTestService, testEnv } from '../../support/service.ts'
 
 /** Longer than any statement takes in a migrate with nothing to do. */
 const LIMIT_MS = 1_000
@@ -56,7 +56,7 @@ t.test(
   'a process starts on the views of a newer version, not on those of an older one',
   async t => {
     const { db, url, ownerUrl } = await freshDatabase(t)
-    const config = readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: 'api' }))
+    const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
     const starts = async () => {
       const service = await startRole(config, logger('silent'))
       await service.close()

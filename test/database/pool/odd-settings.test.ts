@@ -12,7 +12,7 @@ import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { databaseUrl } from '../../support/database/template.ts'
 import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
 import { clientData, control } from '../../support/ledger/loans.ts'
-import { startTestService, testEnv } from '../../support/service.ts'
+import { NO_LEDGER, startTestService, testEnv } from '../../support/service.ts'
 
 const ODD = {
   datestyle: 'German, DMY',
@@ -55,7 +55,7 @@ for (const role of ['api', 'worker', 'migrate'] as const)
     const url = await newDatabase(t)
     const start = async (): Promise<unknown> => {
       if (role === 'migrate') return migrate(url, allQueues)
-      const env = testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: role })
+      const env = testEnv(url, NO_LEDGER, { ROLE: role })
       return startRole(readConfig(env), logger('silent'))
     }
     await t.rejects(start(), {

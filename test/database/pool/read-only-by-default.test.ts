@@ -9,7 +9,7 @@ import { startRole } from '../../../src/role.ts'
 import { allQueues } from '../../../src/worker.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { clientData } from '../../support/ledger/loans.ts'
-import { startTestService, testEnv } from '../../support/service.ts'
+import { NO_LEDGER, startTestService, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const SETTING = 'default_transaction_read_only'
@@ -48,7 +48,7 @@ for (const start of ['api', 'worker', 'migrate'] as const)
     const login = new URL(start === 'migrate' ? ownerUrl : url).username
     const starts = async (): Promise<unknown> => {
       if (start === 'migrate') return migrate(ownerUrl, allQueues)
-      const env = testEnv(url, 'http://127.0.0.1:9/api/v1', { ROLE: start })
+      const env = testEnv(url, NO_LEDGER, { ROLE: start })
       return startRole(readConfig(env), logger('silent'), AbortSignal.abort())
     }
     for (const owner of [`database ${database}`, `role ${login} in database ${database}`]) {

@@ -8,7 +8,7 @@ import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { openSlots } from '../../../src/ledger/slots/slots.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { startPostgresProxy } from '../../support/database/postgres-proxy.ts'
-import { startTestService, testEnv } from '../../support/service.ts'
+import { NO_LEDGER, startTestService, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 /** A failed try, the pauses around it, and a margin for a busy machine; not ten times the try. */
@@ -40,7 +40,7 @@ t.test('a sweep whose connection died does not delay the next one', async t => {
   const { db, url } = await freshDatabase(t)
   const proxy = await startPostgresProxy(t, url)
   const ours = openDatabase(proxy.url, { max: 1, name: 'test', onError() {}, statementMs: 500 })
-  const ledger = openLedger(readConfig(testEnv(url, 'http://127.0.0.1:9/api/v1')))
+  const ledger = openLedger(readConfig(testEnv(url, NO_LEDGER)))
   const taken: string[] = []
   const sweep = startSweep(
     ours,

@@ -10,9 +10,8 @@ import { ledgerPath } from '../../../src/ledger/calls/path.ts'
 import { unanswered } from '../../../src/ledger/calls/send.ts'
 import { warnOfRefusals } from '../../../src/ledger/calls/warn-of-refusals.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_DATABASE, testEnv } from '../../support/service.ts'
 
-const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 const PEM = readFileSync(fileURLToPath(new URL('../../support/loopback.pem', import.meta.url)))
 /** More than the circuit takes to open. */
 const READS = 6

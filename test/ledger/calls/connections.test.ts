@@ -8,10 +8,9 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../../src/config/config.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { ledgerPath } from '../../../src/ledger/calls/path.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_DATABASE, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
-const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 /** A key for the tests alone, and its certificate for 127.0.0.1. */
 const PEM = fileURLToPath(new URL('../../support/loopback.pem', import.meta.url))
 /** More than the circuit takes to open. */

@@ -5,7 +5,7 @@ import { readConfig } from '../../../src/config/config.ts'
 import { openLedger, type Writer } from '../../../src/ledger/calls/client.ts'
 import * as clientCalls from '../../../src/ledger/client-record.ts'
 import * as loanCalls from '../../../src/ledger/loans/loan-calls.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_DATABASE, testEnv } from '../../support/service.ts'
 
 /** What a call takes: a reader or a writer, then one or two ids. */
 type Call = (of: object, id: string, other: string) => Promise<unknown>
@@ -108,7 +108,7 @@ async function startLedger(t: Test, answerTo: (url: string) => object = () => []
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
-  const ledger = openLedger(readConfig(testEnv('postgres://nobody@127.0.0.1:9/none', url)))
+  const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url)))
   t.teardown(async () => {
     await ledger.close()
     server.close()

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config/config.ts'
 import { openLedger } from '../../../src/ledger/calls/client.ts'
 import { watchCase } from '../../../src/ledger/calls/watch-case.ts'
 import { findLoan } from '../../../src/ledger/loans/loan-calls.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_DATABASE, testEnv } from '../../support/service.ts'
 
 t.test('a ledger that ignores case in external ids is reported, once', async t => {
   const server = createServer((_, response) =>
@@ -16,7 +16,7 @@ t.test('a ledger that ignores case in external ids is reported, once', async t =
   await once(server, 'listening')
   t.teardown(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
-  const ledger = openLedger(readConfig(testEnv('postgres://nobody@127.0.0.1:9/none', url)))
+  const ledger = openLedger(readConfig(testEnv(NO_DATABASE, url)))
   t.teardown(() => ledger.cutOff())
   const registry = new Registry()
   const warnings: string[] = []

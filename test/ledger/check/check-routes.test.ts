@@ -10,7 +10,7 @@ import {
   newName,
 } from '../../support/ledger/loans.ts'
 import { givenProduct } from '../../support/ledger/products.ts'
-import { operate, startTestService } from '../../support/service.ts'
+import { NO_LEDGER, operate, startTestService } from '../../support/service.ts'
 
 t.test('POST checks the ledger’s set-up now, and GET shows the last check', async t => {
   const flags = ['no-product=LENDER_03', 'block-closed']
@@ -65,7 +65,7 @@ t.test('a product whose loans are disbursed on the expected day alone differs', 
 t.test('a ledger that is away is a finding, not an error', async t => {
   const { call } = await startTestService(t, {
     ROLE: 'api',
-    LEDGER_URL: 'http://127.0.0.1:9/api/v1',
+    LEDGER_URL: NO_LEDGER,
     ADMIN_USERNAME: ADMIN.username,
     ADMIN_PASSWORD: ADMIN.password,
   })

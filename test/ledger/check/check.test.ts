@@ -13,7 +13,7 @@ import { operationCatalogue } from '../../../src/operations/catalogue.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { MAIN } from '../../support/main.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_LEDGER, testEnv } from '../../support/service.ts'
 
 /** Days never agree between these two. */
 const FAR_EAST = 'Pacific/Kiritimati'
@@ -90,7 +90,7 @@ t.test('the permission that the flag of maker-checker names is in the finding', 
 t.test('a call that does not get through is named by its setting; the rest is unknown', async t => {
   const url = await sandbox(t)
   const wrong: [check: string, setting: RegExp, changes: NodeJS.ProcessEnv][] = [
-    ['reachable', /LEDGER_URL/, { LEDGER_URL: 'http://127.0.0.1:9/api/v1' }],
+    ['reachable', /LEDGER_URL/, { LEDGER_URL: NO_LEDGER }],
     ['api_path', /LEDGER_URL/, { LEDGER_URL: url.replace('fineract-provider', 'fineract') }],
     ['tenant', /LEDGER_TENANT/, { LEDGER_TENANT: 'nobody' }],
     ['credentials', /LEDGER_PASSWORD/, { LEDGER_PASSWORD: 'wrong' }],
@@ -168,7 +168,7 @@ t.test('the command needs no database, and ends with 0, 1 or 2', async t => {
   const [good, broken, away] = await Promise.all([
     command(await sandbox(t, 'office=branch'), ['--json']),
     command(await sandbox(t, 'no-payment-type')),
-    command('http://127.0.0.1:9/api/v1'),
+    command(NO_LEDGER),
   ])
   t.equal(good.code, 0, 'what only differs is no failure')
   t.match(JSON.parse(good.printed), { checked_at: /Z$/, version: null, findings: [] })

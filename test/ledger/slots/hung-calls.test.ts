@@ -7,12 +7,11 @@ import { openSlots } from '../../../src/ledger/slots/slots.ts'
 import { openMetrics } from '../../../src/ops/metrics.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { openPath } from '../../support/path.ts'
-import { testEnv } from '../../support/service.ts'
+import { NO_DATABASE, testEnv } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const SLOTS = 2
 const HUNG_AFTER_MS = 200
-const NO_DATABASE = 'postgres://nobody@127.0.0.1:9/none'
 
 t.test('calls whose connections died show in the metrics long before they end', async t => {
   const { slots, unansweredSeconds } = await withHungCalls(t)

@@ -12,9 +12,7 @@ import { listenForOps } from '../../../src/ops/ops-port.ts'
 import { openTraces } from '../../../src/ops/traces/open-traces.ts'
 import { openQueue } from '../../../src/queue/queue.ts'
 import { freshDatabase } from '../database/fresh-database.ts'
-import { TOKEN, testEnv } from '../service.ts'
-
-const NO_LEDGER = 'http://127.0.0.1:9/api/v1'
+import { NO_LEDGER, TOKEN, testEnv } from '../service.ts'
 
 /** Role api with other limits than the service's. */
 export async function startLimited(
