@@ -4,7 +4,7 @@ import { itemOfA, oddGateway } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { capturedA } from '../support/payments/gateway-events.ts'
-import { paymentService, sendSigned } from '../support/payments/payments.ts'
+import { paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 
 /** Gateway A's API has one transfer into the account va_1, which a reference gives to L-1. */
 async function withTransfer(test: Test, changes: NodeJS.ProcessEnv = {}) {
@@ -88,9 +88,9 @@ t.test('a payment whose webhook names no loan is asked for once by a fetch', asy
     if (path === '/v1/orders/order_2') asked++
     return path === '/v1/orders/order_1' ? { id: 'order_1', notes: { loan_id: 'L-1' } } : undefined
   })
-  const service = await paymentService(t, { ...settings, GATEWAY_A_WEBHOOK_SECRET: 'secret' })
+  const service = await paymentService(t, { ...settings, GATEWAY_A_WEBHOOK_SECRET: SECRET })
   await service.loan('L-1')
-  for (const id of ['pay_1', 'pay_2']) await sendSigned(service, 'secret', capturedA({ id }))
+  for (const id of ['pay_1', 'pay_2']) await sendSigned(service, capturedA({ id }))
   await service.batch()
   for (const n of ['first', 'second']) {
     t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { missed: 0 }, n)
