@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { fetchAll } from '../support/books/gateways.ts'
 import { oddGateway, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
-import { uploadStatement } from '../support/books/statements.ts'
+import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const settlementAt = async ({ call }: TestService, utr = 'PGI45345') =>
@@ -266,6 +266,12 @@ t.test(
       uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', lines.join('\n'))
     const payment = (REPORT[3] ?? '').replace(/^1,|(?<=PGI45345,)1,/g, '2,')
     t.match((await upload([...REPORT, EVENTS, payment])).body, { rows: 3, valid_rows: 3 })
+    t.match((await upload([EVENTS, payment, ...REPORT])).body, { rows: 3, valid_rows: 3 })
+    t.match(await settlementAt(service), [{ settlement_id: '45345', payments: 2 }])
+    const inTemplate = `2,1,INR,captured,2026-02-05T10:00:00Z,,,,,`
+    t.match((await upload([STATEMENT_HEADER, inTemplate, ...REPORT])).body, {
+      detail: /^Line 5: the header of another file, .* one by one/,
+    })
     const others = EVENTS.replace(/(Transaction Amount),(.*Service Charge)/, '$2,$1')
     for (const header of [others, others.replaceAll(' ', '_').toLowerCase()])
       t.match((await upload([...REPORT, header, payment.replace('1000,20,', '20,1000,')])).body, {

@@ -42,11 +42,19 @@ export type ReportLayout = {
   ignored: string[]
 }
 
-/** @returns undefined for cells that are no header */
-export function recognise(cells: string[], { gateway, gateways }: Place): ReportLayout | undefined {
-  const header = withoutEmptyEnd(cells).map(plainName)
+function formatsOf({ gateway, gateways }: Place): Format[] {
   const { reports = [] } = gateways.find(({ name }) => name === gateway) ?? {}
-  const format = [ofTemplate, ...reports].find(({ signature }) =>
+  return [ofTemplate, ...reports]
+}
+
+/** The names of the columns that a report may have and that are read. */
+export const knownColumns = (place: Place): ReadonlySet<string> =>
+  new Set(formatsOf(place).flatMap(({ columns }) => Object.values(columns).flat()))
+
+/** @returns undefined for cells that are no header */
+export function recognise(cells: string[], place: Place): ReportLayout | undefined {
+  const header = withoutEmptyEnd(cells).map(plainName)
+  const format = formatsOf(place).find(({ signature }) =>
     signature.every(name => header.includes(name)),
   )
   if (format === undefined) return undefined

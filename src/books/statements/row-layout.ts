@@ -9,7 +9,13 @@ import { noRows, otherHeader, UnreadableFile } from '../../csv/reading/unreadabl
 import type { PaymentStatus } from '../../payments/gateways/gateway-api.ts'
 import { partNumbers } from '../../payments/gateways/items/part-numbers.ts'
 import { type Format, inIndia, type ReadRow } from '../../payments/gateways/report-format.ts'
-import { type Place, type ReportLayout, recognise, recogniseHeader } from './recognise.ts'
+import {
+  knownColumns,
+  type Place,
+  type ReportLayout,
+  recognise,
+  recogniseHeader,
+} from './recognise.ts'
 import { plainTime } from './time-cell.ts'
 
 const TIMES = ['captured_at', 'event_time', 'settled_at']
@@ -30,7 +36,7 @@ const ONLY_BEFORE =
 export function rowLayout(place: Place) {
   let layout: ReportLayout
   let delimiter = ''
-  const sections = sectionReader()
+  const sections = sectionReader(knownColumns(place))
   const summary = summaryReader()
   const ignored: string[] = []
   const numbered = partNumbers()
@@ -78,16 +84,18 @@ export function rowLayout(place: Place) {
   }
 }
 
-/** Each of several reports that were joined begins with its section before the payments. */
-function sectionReader() {
+/** Each report with the header of the first one begins as that one does. @param known columns with which others may begin */
+function sectionReader(known: ReadonlySet<string>) {
   let before: ReportLayout | undefined
   let isBefore = false
+  let isFirstBefore: boolean | undefined
   let columns: string | undefined
   let names = new Set<string>()
   let fileOfLast = 0
   return {
     enter(found: ReportLayout, { line, cells }: CsvRow) {
       isBefore = found.format.isSummary === true
+      isFirstBefore ??= isBefore
       names = new Set(cells.map(plainName))
       if (isBefore) before = found
       else if (columns !== undefined && columns !== found.fields.join()) throw otherHeader(line)
@@ -95,12 +103,13 @@ function sectionReader() {
     },
     /** The section of the row, if it comes before the payments. */
     beforePayments({ file = 0 }: CsvRow): ReportLayout | undefined {
-      if (file !== fileOfLast) isBefore = before !== undefined
+      if (file !== fileOfLast) isBefore = isFirstBefore === true
       fileOfLast = file
       return isBefore ? before : undefined
     },
-    /** A report of payments may be joined to one with two sections. */
-    mayBeHeader: ({ cells: [first = ''] }: CsvRow) => names.has(plainName(first)),
+    /** A report with other columns may be joined to the first one. */
+    mayBeHeader: ({ cells: [first = ''] }: CsvRow) =>
+      [names, known].some(some => some.has(plainName(first))),
     noRows: () => (isBefore ? new UnreadableFile(ONLY_BEFORE) : noRows()),
   }
 }
