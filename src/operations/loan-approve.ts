@@ -1,23 +1,21 @@
 import { Type } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
-import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
+import { loanSubject, operation } from '../engine/operation.ts'
 import { refuseRemoved } from '../engine/refuse-lagging.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
+import { contradicted } from '../ledger/answers/answer.ts'
 import { dayFormat, laterDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../ledger/effect.ts'
 import { APPROVED, foundIn, type LedgerLoan, loanAnswer, SUBMITTED } from '../ledger/loans/loan.ts'
-import { approveLoan, findLoan, findLoanAnswer, readLoan } from '../ledger/loans/loan-calls.ts'
+import { approveLoan, findLoan, readLoan } from '../ledger/loans/loan-calls.ts'
 
-/**
- * Some versions of Fineract run a command twice and return the result of the second run; so does a proxy that repeats a call
- * and drops its key.
- */
+const NAME = 'LOAN_APPROVE'
 const NOT_SUBMITTED = 'error.msg.loan.approve.account.is.not.submitted.and.pending.state'
 
 export const loanApprove = operation({
-  name: 'LOAN_APPROVE',
+  name: NAME,
   summary: 'Approves a submitted loan',
   permissions: ['APPROVE_LOAN'],
   loanState: 'approved',
@@ -39,7 +37,10 @@ export const loanApprove = operation({
       ...dayFormat,
     })
     const wasSubmitted = answer.code === NOT_SUBMITTED && found.body.status.id === SUBMITTED
-    return (wasSubmitted && (await approvedNow(attempt, found.body, approvedOnDate))) || answer
+    if (!wasSubmitted) return answer
+    // A read that lags may show the loan as it was before an earlier approval of ours.
+    const { done } = await attempt.recentlyDone()
+    return done.at(-1)?.operationType === NAME ? answer : contradicted(answer)
   },
 
   async find({ ledger }, { external_loan_id, approvedOnDate }) {
@@ -54,15 +55,6 @@ export const loanApprove = operation({
     return loan === undefined ? absent : approvalEffect(loan, approvedOnDate)
   },
 })
-
-async function approvedNow(attempt: Attempt, { externalId }: LedgerLoan, approvedOnDate: string) {
-  // A read that lags may show the loan as it was before an earlier approval of ours.
-  const { done } = await attempt.recentlyDone()
-  if (done.at(-1)?.operationType === loanApprove.name) return undefined
-  const now = await findLoanAnswer(attempt.ledger, externalId)
-  const effect = now === undefined ? absent : approvalEffect(now.body, approvedOnDate)
-  return effect.state === 'there' && now ? { ...now, body: effect.body } : undefined
-}
 
 function approvalEffect(loan: LedgerLoan, approvedOnDate: string): Effect {
   const { status, timeline } = loan

@@ -5,12 +5,12 @@ import { Day } from '../http/fields/day-fields.ts'
 import { Amount } from '../http/fields/number-fields.ts'
 import { closed, optional, optionalText } from '../http/fields/schemas.ts'
 import { ExternalId, Note, Text } from '../http/fields/text-fields.ts'
-import type { Answer } from '../ledger/answers/answer.ts'
+import { type Answer, contradicted } from '../ledger/answers/answer.ts'
 import { outcomeUnderKey } from '../ledger/answers/outcome-under-key.ts'
 import type { Reader } from '../ledger/calls/client.ts'
 import { dayFormat, isSameDay } from '../ledger/day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect, there } from '../ledger/effect.ts'
-import { loanAnswer } from '../ledger/loans/loan.ts'
+import { APPROVED, loanAnswer } from '../ledger/loans/loan.ts'
 import {
   disburseLoan,
   findLoan,
@@ -21,6 +21,8 @@ import {
 } from '../ledger/loans/loan-calls.ts'
 import { type LedgerTransaction, stands } from '../ledger/loans/transaction.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
+
+const NOT_APPROVED = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
 
 const schema = Type.Object(
   {
@@ -52,7 +54,7 @@ export const loanDisburse = operation({
     if (before !== undefined) return before
     const receipt =
       utr_payment_id === undefined ? {} : await receiptWithType(attempt, utr_payment_id)
-    return disburseLoan(attempt, external_loan_id, attempt.id, {
+    const answer = await disburseLoan(attempt, external_loan_id, attempt.id, {
       actualDisbursementDate,
       // Without the amount, Fineract disburses the whole approved principal.
       transactionAmount,
@@ -62,6 +64,9 @@ export const loanDisburse = operation({
       note,
       ...dayFormat,
     })
+    if (answer.code !== NOT_APPROVED) return answer
+    const loan = await findLoan(attempt.ledger, external_loan_id)
+    return loan?.status.id === APPROVED ? contradicted(answer) : answer
   },
 
   find,

@@ -41,7 +41,7 @@ export type RunningAttempt = Pick<WatchedLedger, 'lastRead' | 'written' | 'mayHa
   claim: Claim
   /** Reads whether this attempt or an earlier one arrived. */
   look(): Promise<Effect>
-  /** Also true after a look that threw: the attempt's error then came from it. */
+  /** Also true after a look, or any read behind the write, that threw: the attempt's error then came from it. */
   isLooking(): boolean
   /** Whether the last look found `moved_on`: then only the key can show whether our write came first. */
   hasMovedOn(): boolean
@@ -93,7 +93,7 @@ export function beginAttempt(
     },
     findOwn: async () =>
       operation.carriesOwnId ? find({ ...attempt, mayStillRun: true }) : absent,
-    isLooking: () => isLooking,
+    isLooking: () => isLooking || calls.written() !== null,
     hasMovedOn: () => hasMovedOn,
     findEqual: () => (operation.findEqual ?? operation.find)(attempt, claim.data),
     lacksOwn: refused => lacksOwn(context, operation, claim, refused),

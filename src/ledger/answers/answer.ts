@@ -73,6 +73,12 @@ export type Received = {
   retryAfterMs: number
 }
 
+/**
+ * A refusal for a state that no read shows. Some versions of Fineract run a command twice and return the result of the
+ * second run; so does a proxy that repeats a call and drops its key. Only a read that no longer lags shows the first one.
+ */
+export const contradicted = (refused: Answer): Answer => ({ ...refused, outcome: 'unknown' })
+
 export const NOT_FOUND = 404
 /** The ledger's answer while a call under the same key still runs. */
 export const TOO_EARLY = 425

@@ -124,6 +124,12 @@ export async function isTransactionOfAnotherLoan(
   return code === TRANSACTION_OF_ANOTHER_LOAN || (loan === undefined && outcome === 'done')
 }
 
+/** Whether no loan has a transaction of this external id, as far as the ledger's reads show. */
+export async function lacksTransaction(ledger: Reader, loan: string, externalId: string) {
+  const { code } = await read(ledger, loan, {}, ['transactions', 'external-id', externalId])
+  return code === 'error.msg.loan.transaction.external.id.invalid'
+}
+
 async function anyLoan(ledger: Reader): Promise<Option | undefined> {
   const listed = await ledger.read<{ pageItems?: Option[] }>(ledgerPath(['loans'], { limit: '1' }))
   return listed.outcome === 'done' ? listed.body.pageItems?.[0] : undefined

@@ -1,13 +1,19 @@
 import { Decimal } from 'decimal.js'
 import { dayText } from '../../day.ts'
 import { inAscii } from '../../text/in-ascii.ts'
-import type { Answer } from '../answers/answer.ts'
+import { type Answer, contradicted } from '../answers/answer.ts'
 import { outcomeUnderKey } from '../answers/outcome-under-key.ts'
 import type { Ledger, Reader, Writer } from '../calls/client.ts'
 import { dayFormat, isSameDay } from '../day-format.ts'
 import { absent, compared, dayThere, differencesIn, type Effect } from '../effect.ts'
 import type { LedgerLoan } from './loan.ts'
-import { findLoan, findTransaction, repayLoan, undoTransaction } from './loan-calls.ts'
+import {
+  findLoan,
+  findTransaction,
+  lacksTransaction,
+  repayLoan,
+  undoTransaction,
+} from './loan-calls.ts'
 import { isOverpayment, type LedgerTransaction, stands } from './transaction.ts'
 
 export type LedgerRepayment = {
@@ -41,12 +47,15 @@ export const spellingOf = (receipt: string) =>
 export const isRespelled = (receipt: string | undefined, paymentId: string) =>
   receipt !== undefined && spellingOf(receipt) === spellingOf(receiptOf(paymentId))
 
+/** Which of these codes the ledger uses for a transaction's external id that is taken depends on its database. */
+const TAKEN = /value\.must\.be\.unique|duplicate\.externalId/
+
 export async function postRepayment(
   writer: Writer,
   paymentTypeId: number,
   { loanExternalId, externalId, day, amount, receiptNumber, note }: LedgerRepayment,
 ): Promise<Answer> {
-  return repayLoan(writer, loanExternalId, externalId, {
+  const answer = await repayLoan(writer, loanExternalId, externalId, {
     transactionDate: day,
     transactionAmount: amount,
     externalId,
@@ -55,6 +64,10 @@ export async function postRepayment(
     ...(note === undefined ? {} : { note }),
     ...dayFormat,
   })
+  const isTaken = answer.outcome === 'refused' && TAKEN.test(answer.code ?? '')
+  return isTaken && (await lacksTransaction(writer.ledger, loanExternalId, externalId))
+    ? contradicted(answer)
+    : answer
 }
 
 /**

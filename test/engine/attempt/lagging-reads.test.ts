@@ -5,6 +5,8 @@ import {
   approval,
   atLedger,
   clientData,
+  disbursal,
+  ledgerLoan,
   loanData,
   newName,
   writesOn,
@@ -210,4 +212,37 @@ t.test('LOAN_CREATE takes no deleted loan of its id for the one that it made', a
   await hurry(service, id)
   t.match(await ending(call, id), { status: 'success' })
   t.match(await atLedger(service, 'GET', `/loans/external-id/${loan}`), { externalId: loan })
+})
+
+const noTransaction = {
+  status: 404,
+  body: ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid'),
+}
+
+t.test('a command that came twice succeeds, though reads do not show its effect yet', async t => {
+  const commands = [
+    ['LOAN_DISBURSE', 'approved', disbursal],
+    ['LOAN_APPROVE', 'created', approval],
+  ] as const
+  for (const [name, state, data] of commands) {
+    const loan = await ledgerLoan(service, state)
+    const old = await seenNow(`loans/external-id/${loan}`)
+    proxy.interferences = [
+      { of: loan, on: 'writes', isTwice: true, dropsKey: true, times: 1 },
+      { ...lagging, of: `${loan}/transactions/external-id`, ...noTransaction, times: 1 },
+      { ...old, times: 2 },
+    ]
+    const id = await submit(call, name, data(loan))
+    t.match(await ending(call, id), { status: 'success' }, name)
+    const [command] = name.split('_').reverse()
+    const writes = (await writesOn(service, loan)).filter(one => one === `${command}/LOAN`)
+    t.equal(writes.length, 1)
+  }
+})
+
+t.test('a second disbursement fails at once where reads show the first one', async t => {
+  const loan = await ledgerLoan(service, 'disbursed')
+  const id = await submit(call, 'LOAN_DISBURSE', disbursal(loan))
+  t.match(await ending(call, id), { status: 'failed' })
+  t.equal((await attemptsOf(service, id)).length, 1)
 })

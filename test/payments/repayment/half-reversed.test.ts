@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { attemptsOf, delay, hurry, isPauseNoticed } from '../../support/engine/operations.ts'
 import { atLedger, control, writesOn } from '../../support/ledger/loans.ts'
-import { startProxy } from '../../support/ledger/proxy.ts'
+import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { capturedA } from '../../support/payments/gateway-events.ts'
 import { REPAY, remainder, repaidLoan } from '../../support/payments/repaid-loan.ts'
 import type { Preparation } from '../../support/service.ts'
@@ -140,17 +140,40 @@ t.test('each write of a reversal may wait for a second person at the ledger', as
   t.equal((await writesOn(service, 'L-1')).filter(one => one.startsWith('ADJUST')).length, 1)
 })
 
-t.test('a repayment that a lagging read shows as standing is not undone twice', async t => {
+/** A repaid loan behind a proxy. */
+async function repaidThroughProxy(t: Test) {
   const proxy = await startProxy(t)
   const atLedger: Preparation['atLedger'] = async ({ ledger }) => {
     proxy.target = ledger.url
   }
-  const service = await repaidLoan(t, { LEDGER_URL: proxy.url }, { atLedger })
+  return { proxy, ...(await repaidLoan(t, { LEDGER_URL: proxy.url }, { atLedger })) }
+}
+
+t.test('a repayment that a lagging read shows as standing is not undone twice', async t => {
+  const { proxy, ...service } = await repaidThroughProxy(t)
   const alters = ({ body }: { body: Record<string, unknown> }) => {
     delete body.reversedOnDate
     delete body.reversalExternalId
   }
   proxy.interferences = [{ of: 'external-id/gateway_a-pay_1', on: 'reads', alters }]
+  const id = await service.reverse({ remainder: remainder('700') })
+  t.match(await service.ended(id), { status: 'success' })
+  t.same(await service.standing(), [LEFT])
+})
+
+t.test('writes of a reversal that came twice end none, though reads lag behind them', async t => {
+  const { proxy, ...service } = await repaidThroughProxy(t)
+  const transaction = (externalId: string) =>
+    `/loans/external-id/L-1/transactions/external-id/${externalId}`
+  const standing = await atLedger(service, 'GET', transaction('gateway_a-pay_1'))
+  const none = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
+  const twice = { on: 'writes', isTwice: true, dropsKey: true, times: 1 } as const
+  proxy.interferences = [
+    { of: 'command=undo', ...twice },
+    { of: 'command=repayment', ...twice },
+    { of: 'gateway_a-pay_1 ', on: 'reads', status: 200, body: standing, times: 3 },
+    { of: 'gateway_a-pay_1-r2', on: 'reads', status: 404, body: none, times: 6 },
+  ]
   const id = await service.reverse({ remainder: remainder('700') })
   t.match(await service.ended(id), { status: 'success' })
   t.same(await service.standing(), [LEFT])
