@@ -6,8 +6,12 @@ type Found = Pick<Done<{ id: number }>, 'path' | 'body'>
 
 /** A loan may have been created anew under the external id of one that was deleted. @throws LedgerTrouble */
 export async function refuseRemoved(attempt: Attempt, { path, body }: Found): Promise<void> {
+  if (await isRemoved(attempt, body)) throw lagging(path)
+}
+
+export async function isRemoved(attempt: Attempt, { id }: { id: number }): Promise<boolean> {
   const { removed } = await attempt.recentlyDone()
-  if (removed.includes(body.id)) throw lagging(path)
+  return removed.includes(id)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
+import { isRemoved } from '../engine/refuse-lagging.ts'
 import { Day } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
 import { closed, oneOf, optionalText } from '../http/fields/schemas.ts'
@@ -64,9 +65,7 @@ export function loanCreate(lenders: ReadonlyMap<string, Lender>) {
     async find(attempt, data) {
       const loan = await findLoan(attempt.ledger, data.externalId)
       const isOurs = loan && differences(loan, data, wanted(attempt, data)).length === 0
-      if (!isOurs) return absent
-      const { removed } = await attempt.recentlyDone()
-      return removed.includes(loan.id) ? absent : foundIn(SUBMITTED, loan)
+      return isOurs && !(await isRemoved(attempt, loan)) ? foundIn(SUBMITTED, loan) : absent
     },
 
     async findEqual(attempt, data) {

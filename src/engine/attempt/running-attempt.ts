@@ -71,6 +71,7 @@ export function beginAttempt(
   const allKept = () => (Object.keys(kept).length === 0 ? null : kept)
   const calls = watchLedger(context.ledger, () => context.mayWrite(allKept()), trace)
   const attempt = attemptFor(context, claim, { key, kept, calls, passedOn })
+  const left = () => ({ kept: allKept(), mayStillRun: attempt.mayStillRun })
   let isLooking = false
   let hasMovedOn = false
 
@@ -104,14 +105,7 @@ export function beginAttempt(
     write: () => operation.run(attempt, claim.data),
     mayHaveComeTwice: () => attempt.seen !== null && calls.written() !== null,
     decide: answer => decide(claim, key, answer),
-    end: (decision, answer) => ({
-      claim,
-      key,
-      answer,
-      kept: allKept(),
-      mayStillRun: attempt.mayStillRun,
-      decision,
-    }),
+    end: (decision, answer) => ({ claim, key, answer, decision, ...left() }),
   }
 }
 
