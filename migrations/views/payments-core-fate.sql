@@ -276,7 +276,7 @@ begin
   select f.fact, p.state = 'posting'
     from core.transaction p
    cross join lateral core.fact_of_refund(t, p) f
-   where t.kind <> 'payment' and p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment';
+   where t.kind <> 'payment' and core.is_payment_of(p, t);
 end
 $$;
 

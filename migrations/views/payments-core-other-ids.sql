@@ -39,7 +39,7 @@ begin
                    order by o.is_verified desc, o.id limit 1)
                 when p.state in ('waiting', 'suspense', 'dismissed') then core.twin_of(p) end
       from (select) here
-      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment');
+      left join core.transaction p on core.is_payment_of(p, r));
 end
 $$;
 

@@ -1,3 +1,9 @@
+-- Whether `p` is the payment that the refund or chargeback `r` is of. PostgreSQL inlines this.
+create or replace function core.is_payment_of(p core.transaction, r core.transaction) returns boolean
+  language sql immutable parallel safe as $$
+  select p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+$$;
+
 -- Whether the amount of this refund or chargeback is in the currency in which its payment is posted: an operator may have posted
 -- the payment in another one.
 create or replace function core.is_in_currency_of(r core.transaction, p core.transaction) returns boolean
@@ -91,7 +97,7 @@ create or replace function core.decide_refunds(wanted_gateway text, ids text[]) 
   with found as materialized (
     select r.id, f.state, f.reason, f.objection, n.loan
       from core.transaction r
-      left join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      left join core.transaction p on core.is_payment_of(p, r)
      cross join lateral (select core.was_captured(p)) c (is_payment_captured)
      cross join lateral core.refund_outcome(r, c.is_payment_captured) e
      cross join lateral (
@@ -125,7 +131,7 @@ begin
   for due in
     select r.id, r.amount, p.id as payment
       from core.transaction r
-      join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      join core.transaction p on core.is_payment_of(p, r)
      where r.gateway_payment_id = any(ids) and r.gateway = wanted_gateway and r.kind <> 'payment'
        and r.state = 'waiting' and r.unconfirmed is null and p.state in ('waiting', 'suspense', 'failed')
      order by r.received_at, r.id
@@ -152,7 +158,7 @@ create or replace function core.refuse_reversal(row_id uuid, operation uuid, rea
   with r as materialized (
     select r.id, r.decision, r.ledger_transaction_id, r.read_back_at, p.id as payment
       from core.transaction r
-      join core.transaction p on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      join core.transaction p on core.is_payment_of(p, r)
      where r.id = row_id and r.operation_id = operation and r.state = 'posting' for update
   ), refused as (
     update core.transaction t
@@ -180,7 +186,7 @@ declare
 begin
   select * into r from core.transaction t where t.id = row_id and t.operation_id = operation and t.state = 'posting' for update;
   select * into p from core.transaction t
-   where t.gateway_payment_id = r.of_payment_id and t.gateway = r.gateway and t.kind = 'payment' for update;
+   where core.is_payment_of(t, r) for update;
   if p.id is null then
     return null;
   end if;

@@ -43,8 +43,7 @@ create or replace function core.exceeds(t core.transaction) returns text languag
               else 'It is not an amount in the currency in which its payment was posted' end
     from core.transaction p
    cross join lateral core.is_in_currency_of(t, p) c (is_comparable)
-   where p.gateway_payment_id = t.of_payment_id and p.gateway = t.gateway and p.kind = 'payment'
-     and p.state in ('posted', 'returned')
+   where core.is_payment_of(p, t) and p.state in ('posted', 'returned')
      and (not is_comparable or t.amount > case p.state when 'posted' then core.returnable_amount(p) else core.posted_amount(p) end)
 $$;
 

@@ -89,8 +89,7 @@ create or replace function core.loans_to_learn_again(most integer) returns setof
   select p.external_loan_id
     from core.question q
     join core.transaction t on t.gateway_payment_id = q.gateway_payment_id and t.gateway = q.gateway and t.kind = q.kind
-    left join core.transaction paid
-      on paid.gateway_payment_id = t.of_payment_id and paid.gateway = t.gateway and paid.kind = 'payment'
+    left join core.transaction paid on core.is_payment_of(paid, t)
     join core.loan_product p on p.external_loan_id = coalesce(paid.external_loan_id, t.external_loan_id)
    where q.next_ask_at <= now() and p.learned_at < now() - interval '10 minutes'
    group by p.external_loan_id

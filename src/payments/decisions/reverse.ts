@@ -69,8 +69,7 @@ async function paymentOf(trx: Trx, id: string): Promise<ReversedPayment> {
                            where o.of_payment_id = r.of_payment_id and o.gateway = r.gateway and o.kind <> 'payment' and o.id <> r.id
                              and o.decision = 'handled' and core.has_cleared(p, o)) <= p.amount, false) as "isLeftOut"
       from core.transaction r
-      join core.transaction p
-        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      join core.transaction p on core.is_payment_of(p, r)
      where r.id = ${id} for update of p`.execute(trx)
   const [payment] = rows
   if (payment === undefined)

@@ -24,8 +24,7 @@ export async function dueReversals(trx: Trx, batch: string, most: number): Promi
   const { rows } = await sql<{ id: string; payment: string }>`
     select r.id, p.id as payment
       from core.transaction r
-      join core.transaction p
-        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      join core.transaction p on core.is_payment_of(p, r)
      where r.state = 'waiting' and r.unconfirmed is null and r.kind <> 'payment' and r.batch_id is distinct from ${batch}
        and p.state = 'posted' and core.can_reverse(r, p) and not core.is_being_reversed(p)
      order by r.paid_at, r.received_at, r.id
@@ -49,8 +48,7 @@ export async function startReversals(
            p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.posted_amount(p))::text as stands,
            trim_scale(nullif(greatest(core.posted_amount(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0), 0))::text as left
       from core.transaction r
-      join core.transaction p
-        on p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+      join core.transaction p on core.is_payment_of(p, r)
      where r.id = any(${ids}::uuid[])
      order by r.paid_at, r.received_at, r.id`.execute(trx)
   const operations = rows.map(row =>
@@ -63,8 +61,7 @@ export async function startReversals(
     with kept as (
       update core.transaction r set read_back_at = p.read_back_at
         from core.transaction p
-       where r.id = any(${ids}::uuid[])
-         and p.gateway_payment_id = r.of_payment_id and p.gateway = r.gateway and p.kind = 'payment'
+       where r.id = any(${ids}::uuid[]) and core.is_payment_of(p, r)
       returning p.id)
     update core.transaction p set read_back_at = null from kept where p.id = kept.id`.execute(trx)
   return rows.length
