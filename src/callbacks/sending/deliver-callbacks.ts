@@ -23,6 +23,8 @@ const QUIET_AFTER_MS = 1_000
 /** This is part of the 25 s that a stop may take. */
 const ATTEMPTS_MAY_FINISH_MS = 15_000
 
+type Sender = ReturnType<typeof openCallbackSender>
+
 type Hooks = {
   traces: Traces
   log: Pick<Log, 'error'>
@@ -65,11 +67,7 @@ export function deliverCallbacks(
   }
 
   async function attempt(callback: ClaimedCallback): Promise<void> {
-    const { id, type, body, claimedAt } = callback
-    const part = { name: `callback ${type}`, attributes: { 'loanops.callback_id': id } }
-    const sent = await tracedCall(traces.at(callback.traceparent), part, traceparent =>
-      sender.send(id, body, traceparent, claimedAt),
-    )
+    const sent = await sendTraced(traces, sender, callback)
     crashPoint('callback.answered')
     try {
       await recorder.submit({ callback, sent })
@@ -83,10 +81,15 @@ export function deliverCallbacks(
   }
 }
 
-async function finishDeliveries(
-  underWay: Iterable<Promise<void>>,
-  sender: Pick<ReturnType<typeof openCallbackSender>, 'close'>,
-): Promise<void> {
+function sendTraced(traces: Traces, sender: Sender, callback: ClaimedCallback) {
+  const { id, type, body, claimedAt } = callback
+  const part = { name: `callback ${type}`, attributes: { 'loanops.callback_id': id } }
+  return tracedCall(traces.at(callback.traceparent), part, traceparent =>
+    sender.send(id, body, traceparent, claimedAt),
+  )
+}
+
+async function finishDeliveries(underWay: Iterable<Promise<void>>, sender: Sender): Promise<void> {
   const cutOff = setTimeout(() => void sender.close(), ATTEMPTS_MAY_FINISH_MS)
   await Promise.all(underWay)
   clearTimeout(cutOff)

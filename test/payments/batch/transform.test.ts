@@ -91,7 +91,7 @@ t.test(
   },
 )
 
-t.test('what is asked about one payment at a time is planned once per connection', async t => {
+t.test('a question about one payment at a time is planned once per connection', async t => {
   const { db } = await freshDatabase(t)
   // Their plans name indexes, not values: with values, PostgreSQL would plan them anew for each payment.
   const { rows } = await sql<{ asked: string }>`
