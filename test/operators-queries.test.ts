@@ -79,7 +79,7 @@ t.test(
   },
 )
 
-t.test('the query of what was paid each day counts whole days, however late a payment came', async t => {
+t.test('the query of what was paid each day counts whole days, also of late payments', async t => {
   const { db } = await freshDatabase(t)
   await sql`
     insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, source, raw_id,
