@@ -69,7 +69,8 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
            ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated",
-           case when amount > 0 then trim_scale(amount - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
+           case when amount > 0 then trim_scale(amount
+             - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",
            exists (select from loanops.operation o
                     where o.id = t.operation_id and o.status = 'processing' and o.unknown_since is not null) as "isUnknown",

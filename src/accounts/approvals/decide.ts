@@ -167,7 +167,8 @@ async function end(
 ): Promise<void> {
   // The time may have run out while this waited for locks.
   const { numAffectedRows } = await sql`
-    update loanops.approval set state = ${state}, request = request - 'password_hash', decided_by = ${asker.actor}, decided_at = now(), decision_note = ${note}
+    update loanops.approval set state = ${state}, request = request - 'password_hash',
+           decided_by = ${asker.actor}, decided_at = now(), decision_note = ${note}
      where id = ${approval_id} and expires_at > clock_timestamp()`.execute(trx)
   if (numAffectedRows === 0n) throw new Expired()
   const detail = { approval_id, act, proposed_by, note }

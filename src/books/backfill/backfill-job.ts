@@ -86,7 +86,8 @@ async function copyAccounts(db: Database, accounts: GatewayAccount[]): Promise<v
       on conflict do nothing`.execute(trx)
     await sql`
       update core.backfill
-         set status = 'failed', ended_at = clock_timestamp(), claimed_until = null, last_error = 'the API credentials of this account are no longer in the settings'
+         set status = 'failed', ended_at = clock_timestamp(), claimed_until = null,
+             last_error = 'the API credentials of this account are no longer in the settings'
        where status = 'running' and (claimed_until is null or claimed_until < now())
          and (gateway, account) not in (select gateway, account from core.gateway_account)`.execute(
       trx,

@@ -90,10 +90,12 @@ function locked(findings: ReadbackFinding[]) {
     operation_id,
   }))
   return sql`
-    select t.id, t.gateway, t.gateway_payment_id, t.difference as recorded, t.cleared_facts, finding.chargebacks, finding.difference, finding.amount, finding.reason, finding.detail
+    select t.id, t.gateway, t.gateway_payment_id, t.difference as recorded, t.cleared_facts,
+           finding.chargebacks, finding.difference, finding.amount, finding.reason, finding.detail
       from core.transaction t
       join json_to_recordset(${JSON.stringify(rows)}) as finding (
-             id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text, chargebacks bigint[]) using (id, operation_id)
+             id uuid, operation_id uuid, difference text, amount numeric, reason text, detail text, chargebacks bigint[])
+           using (id, operation_id)
      -- What is being reversed is void or missing meanwhile.
      where t.state in ('posted', 'returned') and not core.is_being_reversed(t)
      order by t.gateway, t.gateway_payment_id for update of t`

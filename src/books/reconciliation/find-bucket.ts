@@ -34,7 +34,8 @@ export async function findBucket(db: Database, query: BucketQuery) {
        limit ${limit + 1}
     )
     -- An event at the wrong URL is in the books of the gateway whose it is.
-    select coalesce(p.gateway, page.gateway) as gateway, page.gateway as in_books_of, page.gateway_payment_id, 'payment' as kind, coalesce(p.lender, page.lender) as lender,
+    select coalesce(p.gateway, page.gateway) as gateway, page.gateway as in_books_of, page.gateway_payment_id,
+           'payment' as kind, coalesce(p.lender, page.lender) as lender,
            coalesce(p.amount, case when p.id is null then s.amount end)::text as amount,
            coalesce(p.currency, case when p.id is null then s.currency end) as currency,
            case when p.id is null then s.captured_at else p.paid_at end as paid_at, s.fee::text as fee, s.tax::text as tax,

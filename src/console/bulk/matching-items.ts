@@ -24,7 +24,8 @@ export function matchingItems(
        order by o.seq`
   return sql`
     select jsonb_build_object('gateway', p.gateway, 'id', p.gateway_payment_id, 'kind', p.kind, 'loan', p.external_loan_id,
-             'version', core.version_of(p), 'amount', case when p.amount > 0 then trim_scale(greatest(p.amount, p.decided_amount))::text end, 'currency', p.currency) as item
+             'version', core.version_of(p), 'currency', p.currency,
+             'amount', case when p.amount > 0 then trim_scale(greatest(p.amount, p.decided_amount))::text end) as item
       from core.transaction p
      where ${matchingPayments(filter, timeZone)} and ${CAN_BE[decision] ?? sql`true`}
      order by p.id`

@@ -90,7 +90,8 @@ export async function recordEnds(db: Database, ended: Ended[]): Promise<Map<stri
       select * from json_to_recordset(${storableJson(ended.map(row))}) as (
         id uuid, number integer, status text, response json, error_message text, waiting_for text, last_error text,
         next_try_ms double precision, look_first boolean, may_still_run boolean, kept json, is_unknown boolean, wants_new_key boolean,
-        counts_as_attempt boolean, resolution text, keeps_resolution boolean, method text, path text, http_status integer, outcome text, idempotency_key text)
+        counts_as_attempt boolean, resolution text, keeps_resolution boolean,
+        method text, path text, http_status integer, outcome text, idempotency_key text)
     ), locked as (
       select o.id, o.claimed_at
         -- The order is that of recordSendings.

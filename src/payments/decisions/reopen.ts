@@ -10,7 +10,8 @@ import { settle } from '../settle.ts'
 export async function reopen(trx: Trx, payment: PaymentStanding): Promise<void> {
   await sql`
     update core.transaction
-       set decision = null, decided_amount = null, decided_day = null, ledger_transaction_id = null, decided_over = coalesce(decided_over, '{}'),
+       set decision = null, decided_amount = null, decided_day = null, ledger_transaction_id = null,
+           decided_over = coalesce(decided_over, '{}'),
            assigned_loan_id = case when decided_over is null then assigned_loan_id else decided_over ->> 'assigned_loan_id' end,
            assigned_over = case when decided_over is null then assigned_over else nullif(decided_over -> 'assigned_over', 'null') end,
            refused_reason = coalesce(decided_over ->> 'refused_reason', case when kind = 'payment'

@@ -83,10 +83,12 @@ export async function duePayment(
            trim_scale(core.posted_amount(t))::text as amount, t.currency,
            case when t.decision is null and base.number_of(t.hints -> 'payer_fee') between 0 and t.amount then json_build_object(
              'fee', trim_scale(base.number_of(t.hints -> 'payer_fee'))::text, 'kept', trim_scale(t.payer_fee)::text,
-             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text, 'addsUp', not t.hints ? 'payer_fee_differs' and base.number_of(t.hints -> 'payer_fee') < t.amount,
+             'captured', trim_scale(t.amount - coalesce(t.returned_amount, 0))::text,
+             'addsUp', not t.hints ? 'payer_fee_differs' and base.number_of(t.hints -> 'payer_fee') < t.amount,
              'isUnverified', u.is_fee) end as "payerFee",
            case when t.decision = 'post' then json_build_object(
-             'day', to_char(t.decided_day, 'DD FMMonth YYYY'), 'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
+             'day', to_char(t.decided_day, 'DD FMMonth YYYY'),
+             'capturedAmount', case when t.amount > 0 then trim_scale(t.amount)::text end) end as decided,
            t.posting_number as "postingNumber", t.overruled, e.events, t.is_verified as "isVerified",
            case when o.unknown_since is null and t.decision is null then t.objection end as objection,
            case when o.unknown_since is null and not core.is_of_own_money(t) then core.twin_of(t) end as twin,
@@ -111,7 +113,8 @@ export async function duePayment(
 export const senderFor = ({ product, proofs }: Judges) => sql`
                 'lender', lender, 'verifiedBy', case when not is_foreign then verified_by end,
                 -- Without a lender, only the gateway's own response proves an event.
-                'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)), verified_by = 'gateway_api', false)
+                'isProved', (select coalesce(bool_or(core.is_proved(p.account, p.proved_by, lender, verified_by)),
+                                      verified_by = 'gateway_api', false)
                                from jsonb_to_recordset(${JSON.stringify(proofs)}) p (gateway text, account text, proved_by text[])
                               where p.gateway = event.gateway),
                 'isOutside', core.is_outside(${product}::text, gateway, address, verified_by)`
@@ -127,7 +130,8 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                 'namesLoan', case when status = 'named' then external_loan_id = t.named_loan_id
                                   when t.is_verified and t.assigned_loan_id is null and u.is_loan <> (own_proof is null) then false
                                   else coalesce(t.assigned_loan_id, t.matched_by, external_loan_id) is not null end,
-                'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and own_proof is null and o.unknown_since is null
+                'namesOther', case when t.is_verified and t.assigned_over is not null and u.is_loan and own_proof is null
+                                   and o.unknown_since is null
                   -- The loan of a link counts where the payment itself names none.
                   then core.is_another_loan(t, case when status = 'captured' or not names_own_loan then external_loan_id end) is true
                        or core.refer_elsewhere(t, core.references_of(t.gateway, array[hints]), t.paid_at) else false end,
@@ -135,7 +139,8 @@ const judgedEvents = (timeZone: string, judges: Judges) => sql`
                 'day', to_char(paid_at at time zone ${timeZone}, 'DD FMMonth YYYY'))
                   order by t.is_verified and own_proof is null, paid_at, received_at, raw_id), '[]') as events
          from (
-       select e.*, core.own_proof(e) as own_proof, bool_or(status = 'captured' and external_loan_id is not null and not is_outside and not is_unproved) over () as names_own_loan
+       select e.*, core.own_proof(e) as own_proof,
+              bool_or(status = 'captured' and external_loan_id is not null and not is_outside and not is_unproved) over () as names_own_loan
          from core.event e
         where gateway_payment_id = t.gateway_payment_id and gateway = t.gateway and kind = t.kind and status in ('captured', 'named')
           and set_aside is null

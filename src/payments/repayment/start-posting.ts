@@ -19,6 +19,7 @@ export async function startPosting(
       insert into core.posting (transaction_id, operation_id) select transaction_id, id from sent
     )
     update core.transaction t
-       set state = 'posting', reason = null, posted_at = null, operation_id = sent.id, batch_id = ${batch}, refused_reason = null, is_stale = false
+       set state = 'posting', reason = null, posted_at = null, operation_id = sent.id, batch_id = ${batch},
+           refused_reason = null, is_stale = false
       from sent where t.id = sent.transaction_id`.execute(trx)
 }

@@ -45,8 +45,10 @@ export async function startReversals(
   if (ids.length === 0) return 0
   const { rows } = await sql<Standing>`
     select r.id, p.external_loan_id as loan, p.gateway, coalesce(p.booked_as, p.gateway_payment_id) as "paymentId",
-           p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId", trim_scale(core.posted_amount(p))::text as stands,
-           trim_scale(nullif(greatest(core.posted_amount(p) + case r.decision when 'restore' then r.amount else -r.amount end, 0), 0))::text as left
+           p.posting_number as "postingNumber", p.ledger_transaction_id::float8 as "ledgerTransactionId",
+           trim_scale(core.posted_amount(p))::text as stands,
+           trim_scale(nullif(greatest(core.posted_amount(p)
+             + case r.decision when 'restore' then r.amount else -r.amount end, 0), 0))::text as left
       from core.transaction r
       join core.transaction p on core.is_payment_of(p, r)
      where r.id = any(${ids}::uuid[])

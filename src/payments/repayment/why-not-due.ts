@@ -56,22 +56,28 @@ export async function whyNotDue(
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
            case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as because,
            coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as evidence
-      from (select p.*, coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (), false) as is_other_open, d.is_decided,
+      from (select p.*, d.is_decided,
+                   coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (),
+                     false) as is_other_open,
                    -- What keeps its twin from being posted keeps it from being booked.
-                   case when not d.is_decided and not core.is_of_own_money(p.payment) then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
+                   case when not d.is_decided and not core.is_of_own_money(p.payment)
+                        then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
               from (select p.*, p as payment, false as is_by_reference, null as dismissed from core.transaction p
                      where ${spelt(sql`p.gateway_payment_id`)} = ${spelt(sql`${receiptNumber}::text`)}
                      union all
-                    select p.*, p, true, null from core.transaction p where base.bank_reference(p.hints) = any((select ${references}::text[])::text[])
+                    select p.*, p, true, null from core.transaction p
+                     where base.bank_reference(p.hints) = any((select ${references}::text[])::text[])
                      union all
                     -- The payment that only its debit names.
                     select p.*, p, false, case d.state when 'dismissed' then d.gateway_payment_id end
                       from core.transaction d
-                     cross join lateral jsonb_populate_record(d, ${UNSEEN}::jsonb || jsonb_build_object('gateway_payment_id', core.unseen_id_of(d))) p
+                     cross join lateral jsonb_populate_record(d,
+                       ${UNSEEN}::jsonb || jsonb_build_object('gateway_payment_id', core.unseen_id_of(d))) p
                      where d.hints ->> 'cf_txn_id' = any((select ${[receiptNumber, receiptNumber.replace(/^\+?0*/, '')]}::text[])::text[])
                        and core.unseen_id_of(d) is not null and ${amount}::numeric in (d.amount, core.posted_amount(d))) p
              cross join lateral (
-               select p.state in ('handled', 'dismissed', 'returned') or p.state = 'suspense' and p.reason in ('refund', 'chargeback')) d (is_decided)
+               select p.state in ('handled', 'dismissed', 'returned')
+                      or p.state = 'suspense' and p.reason in ('refund', 'chargeback')) d (is_decided)
              where p.kind = 'payment' and (p.gateway = ${gateway}::text or ${gateway}::text is null)
                and (${isSure}::boolean and not p.is_by_reference
                     or ${amount}::numeric in (p.amount, core.posted_amount(p.payment)) and core.day_of(p.paid_at) = ${sortable(day)}::date

@@ -40,7 +40,8 @@ export const lostZeros =
     const withZeros = sql`ltrim(o.external_id, '0') = number and o.external_id ~ '^0[0-9]*$' and o.external_id <> mine.id`
     const withoutZeros = sql`o.external_id = number and number <> mine.id`
     return sql`
-  select r.line, ${name}::text || ': ' || coalesce('line ' || other.line || ' has ', ${`the ${kind} exists as `}) || other.id || ${`: ${REMEDY}`}
+  select r.line, ${name}::text || ': ' || coalesce('line ' || other.line || ' has ', ${`the ${kind} exists as `})
+           || other.id || ${`: ${REMEDY}`}
     from (with mine as materialized (
             select ${ourId} as id, ltrim(${ourId}, '0') as number, min(line) as line
               from loanops.migration_row where migration_id = ${id} and ${column} ~ '^0*[1-9][0-9]*$' group by 1
@@ -49,7 +50,9 @@ export const lostZeros =
           )
           select distinct on (wanted_id) * from (
             select mine.id as wanted_id, found.id, null::integer as line
-              from mine cross join lateral (${existing(sql`o.external_id`, withZeros)} union all ${existing(sql`o.external_id`, withoutZeros)}) found
+              from mine
+             cross join lateral (${existing(sql`o.external_id`, withZeros)}
+                                 union all ${existing(sql`o.external_id`, withoutZeros)}) found
             union all
             select m.id, o.id, o.line from several m join several o on o.number = m.number and o.id <> m.id) others
            where ${existing(sql`true`, sql`o.external_id = wanted_id`)} is null
@@ -63,7 +66,8 @@ export async function loanWithOtherZeros(db: Database, id: string): Promise<stri
   const number = id.replace(/^0+/, '')
   const known = (which: RawBuilder<unknown>) => sql`
     (select o.external_id as id from loanops.operation o
-      where ${which} and o.external_id <> ${id} and o.subject = ${loanSubject('')}::text || o.external_id and o.status = 'success' and ${leavesIt} limit 1)`
+      where ${which} and o.external_id <> ${id} and o.subject = ${loanSubject('')}::text || o.external_id
+        and o.status = 'success' and ${leavesIt} limit 1)`
   const withZeros = sql`ltrim(o.external_id, '0') = ${number} and o.external_id ~ '^0[0-9]*$'`
   const { rows } = await sql<{ id: string }>`
     ${known(withZeros)} union all ${known(sql`o.external_id = ${number}`)}`.execute(db)
