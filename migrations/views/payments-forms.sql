@@ -193,7 +193,7 @@ declare
   texts constant jsonb[] := base.texts_in(event);
   layers jsonb[];
   unread integer;
-  known constant text[] := base.gateway_a_types() || base.gateway_b_types();
+  known constant text[] := array(select unnest(known_types) from core.gateway);
   left_out jsonb;
   is_known boolean;
   is_own boolean;
