@@ -27,7 +27,7 @@ import { LoanTermFrequencyType } from './loan-create.ts'
 import { RATE_PERIOD } from './rate-period.ts'
 import { refuseUntypedTerm } from './refuse-untyped-term.ts'
 import { roundingRefusal } from './rounding-refusal.ts'
-import { wholeTerm } from './whole-term.ts'
+import { inFinerPeriods, wholeTerm } from './whole-term.ts'
 
 const schema = updateOf(ExternalId, {
   principal: change(Amount),
@@ -60,8 +60,9 @@ export const loanUpdate = operation({
       const message = `LoanOps cannot keep the loan’s ${unkept}: change the loan at the ledger instead`
       return refusal('409', 'loanops.term.not.kept', message)
     }
-    await refuseLagging<Changes>(attempt, UPDATE, found, last =>
-      alreadyHas(found.body, takenChanges(found.body, last)),
+    // A term that an update converted stays converted with fewer repayments.
+    await refuseLagging<Changes>(attempt, UPDATE, found, left =>
+      [left, inFinerPeriods(left)].some(terms => alreadyHas(found.body, terms)),
     )
     const taken = takenChanges(found.body, changes)
     const body = mergeChanges(found.body, taken)

@@ -11,19 +11,26 @@ const FINER: Partial<Record<Frequency, [type: Frequency, times: number]>> = {
   weeks: ['days', 7],
 }
 
-/**
- * The term in whole periods, the only ones that the ledger takes between repayments: 1 year in 12 repayments becomes
- * 12 months in 12.
- */
-export function wholeTerm<T extends Term>(term: T): T {
-  const { loanTermFrequency, loanTermFrequencyType, numberOfRepayments } = term
-  const finer = FINER[loanTermFrequencyType]
-  if (finer === undefined || loanTermFrequency % numberOfRepayments === 0) return term
+/** 1 year as 12 months, and 1 week as 7 days. */
+export function inFinerPeriods<T extends Partial<Term>>(term: T): T {
+  const { loanTermFrequency, loanTermFrequencyType } = term
+  const finer = loanTermFrequencyType && FINER[loanTermFrequencyType]
+  if (finer === undefined || loanTermFrequency === undefined) return term
   const [type, times] = finer
-  if ((loanTermFrequency * times) % numberOfRepayments !== 0) return term
   return {
     ...term,
     loanTermFrequency: loanTermFrequency * times,
     loanTermFrequencyType: type,
   }
+}
+
+/**
+ * The term in whole periods, the only ones that the ledger takes between repayments: 1 year in 12 repayments becomes
+ * 12 months in 12.
+ */
+export function wholeTerm<T extends Term>(term: T): T {
+  const isWhole = ({ loanTermFrequency, numberOfRepayments }: Term) =>
+    loanTermFrequency % numberOfRepayments === 0
+  const finer = inFinerPeriods(term)
+  return !isWhole(term) && isWhole(finer) ? finer : term
 }

@@ -142,6 +142,19 @@ t.test('LOAN_UPDATE sets back nothing that any of the updates before it changed'
   t.match(found, { proposedPrincipal: 50_000, interestRatePerPeriod: 12, numberOfRepayments: 6 })
 })
 
+t.test('LOAN_UPDATE does not wait for a term that an earlier update named otherwise', async t => {
+  const { loan } = await givenLoan()
+  const update = (changes: object) => operate(call, 'LOAN_UPDATE', { externalId: loan, ...changes })
+  await update({ loanTermFrequency: 1, loanTermFrequencyType: 'years', numberOfRepayments: 12 })
+  await update({ numberOfRepayments: 1 })
+  const id = await submit(call, 'LOAN_UPDATE', { externalId: loan, principal: 41_000 })
+  const item = await until(async () => {
+    const item = await listed(call, loan, id)
+    return (item.status !== 'processing' || item.waiting_for !== null) && item
+  })
+  t.match(item, { status: 'success' })
+})
+
 t.test('CLIENT_UPDATE keeps a new name if a change of something else came between', async t => {
   const client = newName('C')
   await operate(call, 'CLIENT_CREATE', clientData(client))
