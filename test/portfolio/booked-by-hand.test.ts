@@ -16,12 +16,8 @@ t.test('a row that a person books by hand while its call runs is not booked twic
   proxy.interferences = [{ of: 'p-1', on: 'writes', after: late.promise, times: 1 }]
   const migration_id = await startCsv(service, 'repayments', repaymentsCsv({}))
   await until(async () => proxy.held === 1, 'its call runs')
-  const path = '/loans/external-id/L-1/transactions?command=repayment'
-  await service.ledgerCall('POST', path, {
+  await service.bookAt('L-1', 100.5, {
     transactionDate: '2024-02-12',
-    dateFormat: 'yyyy-MM-dd',
-    locale: 'en',
-    transactionAmount: 100.5,
     receiptNumber: 'p-1',
     paymentTypeId: 1,
   })

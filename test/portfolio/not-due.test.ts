@@ -166,14 +166,7 @@ async function withFiles(t: Test) {
     t.equal(await repaid(loan), before)
   }
   const byHand = async (loan: string) => {
-    const path = `/loans/external-id/${loan}/transactions?command=repayment`
-    const { body } = await service.ledgerCall('POST', path, {
-      transactionDate: DAY,
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-      transactionAmount: 1000,
-      paymentTypeId: 1,
-    })
+    const { body } = await service.bookAt(loan, 1000, { paymentTypeId: 1 })
     return String((body as any).resourceId)
   }
   return {

@@ -51,7 +51,7 @@ t.test('one payment becomes one repayment, whatever the gateway column says', as
       await pay(service, 'W', 'pay_w')
       await byHand(service, 'H')
       await byHand(service, 'V')
-      await undo(service, 'V')
+      await service.undoAt('V', 'hand-V')
       const csv = repaymentsCsv(
         row('F', 'pay_f', { gateway: 'gateway_a' }),
         row('G', 'pay_g', { gateway: 'gateway_a', amount: '999.00' }),
@@ -111,21 +111,9 @@ async function verdicts(service: PaymentService, csv: string): Promise<Record<st
   return Object.fromEntries(await Promise.all(found))
 }
 
-const HAND_BOOKED = { transactionDate: DAY, dateFormat: 'yyyy-MM-dd', locale: 'en' }
-
-async function byHand(service: PaymentService, loan: string) {
-  await service.ledgerCall('POST', `/loans/external-id/${loan}/transactions?command=repayment`, {
-    ...HAND_BOOKED,
-    transactionAmount: 1000,
-    externalId: `hand-${loan}`,
-    paymentTypeId: 1,
-    receiptNumber: 'by-hand',
-  })
-}
-
-async function undo(service: PaymentService, loan: string) {
-  const path = `/loans/external-id/${loan}/transactions/external-id/hand-${loan}`
-  await service.ledgerCall('POST', path, { ...HAND_BOOKED, transactionAmount: 0 })
+function byHand(service: PaymentService, loan: string) {
+  const booking = { externalId: `hand-${loan}`, paymentTypeId: 1, receiptNumber: 'by-hand' }
+  return service.bookAt(loan, 1000, booking)
 }
 
 async function started(service: PaymentService, csv: string): Promise<string> {

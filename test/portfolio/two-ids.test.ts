@@ -78,14 +78,7 @@ t.test('a payment that gateway B reports under two ids is booked once', async t 
   await t.test('a row with the other id of what was booked by hand is refused', async t => {
     await service.loan('L-hand')
     await send(older('3', 'L-hand'), today('53', 'L-hand'))
-    const path = '/loans/external-id/L-hand/transactions?command=repayment'
-    const { body } = await service.ledgerCall('POST', path, {
-      transactionDate: DAY,
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-      transactionAmount: 1500,
-      paymentTypeId: 1,
-    })
+    const { body } = await service.bookAt('L-hand', 1500, { paymentTypeId: 1 })
     const ledger_transaction_id = String((body as any).resourceId)
     const handled = { outcome: 'handled', external_loan_id: 'L-hand', ledger_transaction_id }
     t.equal((await resolve('3', handled)).status, 200)

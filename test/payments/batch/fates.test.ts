@@ -509,13 +509,9 @@ t.test(
   'a payment whose repayment was undone at the ledger is suspended, and posted as -r2 once assigned',
   async t => {
     const one = await ownLoan(service)
-    const path = `/loans/external-id/${one.loan}/transactions`
-    const form = { transactionDate: '2026-02-05', dateFormat: 'yyyy-MM-dd', locale: 'en' }
     const externalId = `gateway_a-${one.id}`
-    const booking = { ...form, transactionAmount: 1000, externalId }
-    await service.ledgerCall('POST', `${path}?command=repayment`, booking)
-    const undoing = { ...form, transactionAmount: 0 }
-    await service.ledgerCall('POST', `${path}/external-id/${externalId}`, undoing)
+    await service.bookAt(one.loan, 1000, { externalId })
+    await service.undoAt(one.loan, externalId)
     t.match(await sent(service, [capturedA(one)], one.id), {
       state: 'suspense',
       reason: 'reversed_at_ledger',
@@ -540,13 +536,9 @@ for (const [what, transactionDate, transactionAmount] of [
     `a repayment undone at the ledger whose ${what} differs is posted again with -r2 by assigning it`,
     async t => {
       const one = await ownLoan(service)
-      const path = `/loans/external-id/${one.loan}/transactions`
       const externalId = `gateway_a-${one.id}`
-      const form = { transactionDate, dateFormat: 'yyyy-MM-dd', locale: 'en' }
-      const booking = { ...form, transactionAmount, externalId }
-      await service.ledgerCall('POST', `${path}?command=repayment`, booking)
-      const undoing = { ...form, transactionAmount: 0 }
-      await service.ledgerCall('POST', `${path}/external-id/${externalId}`, undoing)
+      await service.bookAt(one.loan, transactionAmount, { externalId, transactionDate })
+      await service.undoAt(one.loan, externalId, { transactionDate })
       const held = { state: 'suspense', reason: 'reversed_at_ledger', next_try_at: null }
       t.match(await sent(service, [capturedA(one)], one.id), held)
       await service.assign(one.id, one.loan)
@@ -563,17 +555,7 @@ t.test(
   'an equal repayment that the ledger has already, from a migration, is taken as done',
   async t => {
     const one = await ownLoan(service)
-    await service.ledgerCall(
-      'POST',
-      `/loans/external-id/${one.loan}/transactions?command=repayment`,
-      {
-        transactionDate: '2026-02-05',
-        transactionAmount: 1000,
-        externalId: `gateway_a-${one.id}`,
-        dateFormat: 'yyyy-MM-dd',
-        locale: 'en',
-      },
-    )
+    await service.bookAt(one.loan, 1000, { externalId: `gateway_a-${one.id}` })
     const [there] = await service.repayments(one.loan)
     t.match(await sent(service, [capturedA(one)], one.id), {
       state: 'posted',

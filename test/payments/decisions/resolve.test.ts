@@ -50,27 +50,9 @@ async function ownPayment() {
 
 /** A repayment that a person books. @returns its id */
 async function book(loan: string, { amount = 100, name = 'by-hand' } = {}) {
-  const { body } = await service.ledgerCall(
-    'POST',
-    `/loans/external-id/${loan}/transactions?command=repayment`,
-    {
-      transactionDate: '2026-02-05',
-      transactionAmount: amount,
-      externalId: `${name}-${loan}`,
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-    },
-  )
+  const { body } = await service.bookAt(loan, amount, { externalId: `${name}-${loan}` })
   return body.resourceId as number
 }
-
-const undo = (loan: string, externalId: string) =>
-  service.ledgerCall('POST', `/loans/external-id/${loan}/transactions/external-id/${externalId}`, {
-    transactionDate: '2026-02-05',
-    transactionAmount: 0,
-    dateFormat: 'yyyy-MM-dd',
-    locale: 'en',
-  })
 
 t.test('an unreadable event that was booked keeps its payment from being posted again', async t => {
   const service = await withLoan(t)
@@ -333,7 +315,7 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
   const standing = await book(loan)
   const own = await book(loan, { name: 'another' })
   const undone = await book(other)
-  await undo(other, `by-hand-${other}`)
+  await service.undoAt(other, `by-hand-${other}`)
   const handled = (ledger_transaction_id: unknown, external_loan_id?: string) =>
     service.resolve(id, {
       ...HANDLED,
@@ -515,13 +497,7 @@ t.test(
     const second = `${id}_2`
     await sent([capturedA({ id }), capturedA({ id: second })])
     const booked = (externalId: string, transactionDate: string) =>
-      service.ledgerCall('POST', `/loans/external-id/${loan}/transactions?command=repayment`, {
-        transactionDate,
-        transactionAmount: 990,
-        externalId,
-        dateFormat: 'yyyy-MM-dd',
-        locale: 'en',
-      })
+      service.bookAt(loan, 990, { externalId, transactionDate })
     await booked(`gateway_a-${id}`, '2026-02-06')
     // This is the event's day, but not the operator's.
     await booked(`gateway_a-${second}`, '2026-02-05')

@@ -203,18 +203,9 @@ function disputeOf(id: string): object {
 }
 
 async function bookAndUndo(service: PaymentService, id: string): Promise<void> {
-  const path = `/loans/external-id/${LOAN}/transactions`
-  const form = { transactionDate: '2026-02-05', dateFormat: 'yyyy-MM-dd', locale: 'en' }
   const externalId = `gateway_a-${id}`
-  await service.ledgerCall('POST', `${path}?command=repayment`, {
-    ...form,
-    transactionAmount: 1000,
-    externalId,
-  })
-  await service.ledgerCall('POST', `${path}/external-id/${externalId}`, {
-    ...form,
-    transactionAmount: 0,
-  })
+  await service.bookAt(LOAN, 1000, { externalId })
+  await service.undoAt(LOAN, externalId)
 }
 
 async function inTurn<T>(items: T[], then: (item: T) => Promise<void>): Promise<void> {

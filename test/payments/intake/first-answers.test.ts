@@ -6,7 +6,6 @@ import { capturedA } from '../../support/payments/gateway-events.ts'
 import { type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { until } from '../../support/until.ts'
 
-const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 /** The amount of `capturedA`. */
 const EVENTS_AMOUNT = 1_000
 
@@ -64,19 +63,13 @@ t.test(
 )
 
 async function hold(
-  { ledgerCall }: PaymentService,
+  { bookAt, undoAt }: PaymentService,
   loan: string,
   externalId: string,
   { amount, isUndone }: NonNullable<Row['held']>,
 ) {
-  const path = `/loans/external-id/${loan}/transactions`
-  const transaction = { transactionDate: '2026-02-05', transactionAmount: amount, ...DATES }
-  await ledgerCall('POST', `${path}?command=repayment`, { ...transaction, externalId })
-  if (isUndone)
-    await ledgerCall('POST', `${path}/external-id/${externalId}`, {
-      ...transaction,
-      transactionAmount: 0,
-    })
+  await bookAt(loan, amount, { externalId })
+  if (isUndone) await undoAt(loan, externalId)
 }
 
 /** Lets no payment wait for its next try. @returns the state of each, once all have ended */

@@ -141,13 +141,7 @@ t.test('a refused payment that the ledger has is not posted again by a reference
   await service.batch()
   t.same(await service.fate(), ['suspense', 'loan_unknown', 'L-late', 'virtual_account'])
   // The ledger is as an attempt leaves it whose answer nobody got, and that a person has declared failed.
-  await service.ledgerCall('POST', '/loans/external-id/L-1/transactions?command=repayment', {
-    transactionDate: '2026-02-05',
-    dateFormat: 'yyyy-MM-dd',
-    locale: 'en',
-    transactionAmount: 1_000,
-    externalId: 'gateway_a-pay_1',
-  })
+  await service.bookAt('L-1', 1_000, { externalId: 'gateway_a-pay_1' })
   await service.replace('L-2')
   for (let n = 0; n < 2; n++) await service.batch()
   t.same(await service.fate(), ['suspense', 'ledger_refused', 'L-2', 'virtual_account'])

@@ -15,27 +15,14 @@ const PAYMENT = { payment_reference: 'pay_1', amount: '1000.00', transaction_dat
 async function withLoan(t: Test) {
   const service = await paymentService(t)
   await service.loan('L-1')
-  const onLoan = '/loans/external-id/L-1/transactions'
-  const write = (path: string, body: object) =>
-    service.ledgerCall('POST', onLoan + path, {
-      transactionDate: DAY,
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-      ...body,
-    })
   return {
     ...service,
     /** A row that names no gateway. */
     migrate: (changes: Record<string, string> = {}) =>
       migrateCsv(service, 'repayments', repaymentsCsv({ ...PAYMENT, ...changes })),
     bookByHand: (externalId: string) =>
-      write('?command=repayment', {
-        transactionAmount: 1_000,
-        externalId,
-        receiptNumber: 'pay_1',
-        paymentTypeId: 1,
-      }),
-    undo: (externalId: string) => write(`/external-id/${externalId}`, { transactionAmount: 0 }),
+      service.bookAt('L-1', 1_000, { externalId, receiptNumber: 'pay_1', paymentTypeId: 1 }),
+    undo: (externalId: string) => service.undoAt('L-1', externalId),
     async pay(id = 'pay_1') {
       await service.webhook('gateway_a', capturedA({ id, loan: 'L-1' }), LENDER)
       await service.batch()

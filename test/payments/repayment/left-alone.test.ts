@@ -199,13 +199,7 @@ t.test('a refund of a payment whose id the ledger has on another loan waits', as
   await service.loan('L-2')
   await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
   await service.batch()
-  await service.ledgerCall('POST', '/loans/external-id/L-2/transactions?command=repayment', {
-    transactionDate: '2026-02-05',
-    dateFormat: 'yyyy-MM-dd',
-    locale: 'en',
-    transactionAmount: 1_000,
-    externalId: 'gateway_a-pay_1',
-  })
+  await service.bookAt('L-2', 1_000, { externalId: 'gateway_a-pay_1' })
   await service.signed(capturedA({ loan: 'L-1' }))
   await service.batch()
   t.same(await service.shown('pay_1'), ['suspense', 'ledger_refused', null, null])

@@ -14,7 +14,6 @@ import {
 } from '../../support/payments/payments.ts'
 import { testEnv } from '../../support/service.ts'
 
-const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
 const SEVEN_DAYS_OVER = "now() - interval '8 days'"
 
 /**
@@ -127,11 +126,7 @@ t.test(
     const { loan: right } = await ownLoan(service)
     await service.loseAnswer()
     await sent(id, [capturedA({ id, loan })])
-    await service.ledgerCall(
-      'POST',
-      `/loans/external-id/${loan}/transactions/external-id/gateway_a-${id}`,
-      { transactionDate: '2026-02-05', transactionAmount: 0, ...DATES },
-    )
+    await service.undoAt(loan, `gateway_a-${id}`)
     t.match(await resolveFailed(id), { reason: 'ledger_refused' })
     await service.faults([])
     await service.assign(id, right)

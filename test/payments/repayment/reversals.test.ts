@@ -296,11 +296,7 @@ t.test('a payment that was posted again is still not refunded in another currenc
     await service.batch()
   }
   await posted()
-  await service.ledgerCall(
-    'POST',
-    '/loans/external-id/L-1/transactions/external-id/gateway_a-pay_1',
-    { transactionDate: '2026-02-06', transactionAmount: 0, dateFormat: 'yyyy-MM-dd', locale: 'en' },
-  )
+  await service.undoAt('L-1', 'gateway_a-pay_1', { transactionDate: '2026-02-06' })
   await service.readBack()
   t.same(await service.shown('pay_1'), ['suspense', 'reversed_at_ledger', null, null])
   await posted()

@@ -7,7 +7,7 @@ import { lendersFile } from '../../support/config/lenders-file.ts'
 import { endClaims } from '../../support/engine/leases.ts'
 import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
-import { capturedA, PAID_AT_ISO } from '../../support/payments/gateway-events.ts'
+import { capturedA } from '../../support/payments/gateway-events.ts'
 import { LENDER, type PaymentService, paymentService } from '../../support/payments/payments.ts'
 import { startProcess } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
@@ -124,18 +124,10 @@ t.test('a payment that a killed worker had not sent is refused at once', async t
 
 /** Books the payment without an external id, as people do. @returns the repayment's number at the ledger */
 async function bookedByHand(service: PaymentService): Promise<string> {
-  const { body } = await service.ledgerCall(
-    'POST',
-    '/loans/external-id/L-1/transactions?command=repayment',
-    {
-      transactionDate: PAID_AT_ISO.slice(0, 10),
-      dateFormat: 'yyyy-MM-dd',
-      locale: 'en',
-      transactionAmount: 1_000,
-      receiptNumber: 'pay_1',
-      paymentTypeId: 1,
-    },
-  )
+  const { body } = await service.bookAt('L-1', 1_000, {
+    receiptNumber: 'pay_1',
+    paymentTypeId: 1,
+  })
   return String(body.resourceId)
 }
 

@@ -4,7 +4,7 @@ import { readbackQueue } from '../../../src/books/readback/queue.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { newId } from '../../../src/ids.ts'
 import { DATES } from '../ledger/ledger-driver.ts'
-import { capturedA, PAID_AT_ISO } from '../payments/gateway-events.ts'
+import { capturedA } from '../payments/gateway-events.ts'
 import { type PaymentService, paymentService } from '../payments/payments.ts'
 import { wake } from '../queue/wake.ts'
 import { until } from '../until.ts'
@@ -21,25 +21,14 @@ export async function serviceWithPosted(t: Test, ids: string[], changes: NodeJS.
 }
 
 export function withReadback(service: PaymentService) {
-  const write = (path: string, body: object) =>
-    service.ledgerCall('POST', `/loans/external-id/L-1${path}`, { ...body, ...DATES })
   return {
     ...service,
     send: (id: string, loan?: string) => sendPayment(service, id, loan),
-    undo: (externalId: string) =>
-      write(`/transactions/external-id/${externalId}`, {
-        transactionDate: PAID_AT_ISO.slice(0, 10),
-        transactionAmount: 0,
-      }),
+    undo: (externalId: string) => service.undoAt('L-1', externalId),
     bookByHand: (receiptNumber: string, transactionAmount = 1_000, more = {}) =>
-      write('/transactions?command=repayment', {
-        transactionDate: PAID_AT_ISO.slice(0, 10),
-        transactionAmount,
-        receiptNumber,
-        paymentTypeId: 1,
-        ...more,
-      }),
-    undoDisbursal: () => write('?command=undodisbursal', { dateFormat: undefined }),
+      service.bookAt('L-1', transactionAmount, { receiptNumber, paymentTypeId: 1, ...more }),
+    undoDisbursal: () =>
+      service.ledgerCall('POST', '/loans/external-id/L-1?command=undodisbursal', DATES),
     /** Leaves the ledger without any repayment, as one that was restored from a backup. */
     async restore() {
       await fetch(`${service.ledger.controlUrl}/reset`, { method: 'POST' })

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
 import type { Test } from 'tap'
 import type { Database } from '../../../src/database/database.ts'
-import { booksAt, driver } from '../ledger/ledger-driver.ts'
+import { booksAt, DATES, driver } from '../ledger/ledger-driver.ts'
 import { type Call, type Preparation, startTestService, type TestService } from '../service.ts'
 import { until } from '../until.ts'
-import { capturedA, signedA } from './gateway-events.ts'
-
-const DATES = { dateFormat: 'yyyy-MM-dd', locale: 'en' }
+import { capturedA, PAID_AT_ISO, signedA } from './gateway-events.ts'
 
 /** The whole service, with what payment tests need from it and from its ledger. */
 export async function paymentService(
@@ -67,9 +65,22 @@ export function withLedger<Service extends TestService>(service: Service) {
   const ledger = driver(service.ledger.url)
   const faults = (rules: object[]) =>
     fetch(`${service.ledger.controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(rules) })
+  /** Calls the ledger about a loan's transactions, on the day of `capturedA` unless the body has another. */
+  const transact = (loan: string, path: string, body: object) =>
+    ledger.call('POST', `/loans/external-id/${loan}/transactions${path}`, {
+      transactionDate: PAID_AT_ISO.slice(0, 10),
+      ...body,
+      ...DATES,
+    })
   return {
     ...service,
     ledgerCall: ledger.call,
+    /** Books a repayment as a person does. */
+    bookAt: (loan: string, transactionAmount: number, more: object = {}) =>
+      transact(loan, '?command=repayment', { transactionAmount, ...more }),
+    /** Undoes a repayment as a person does. */
+    undoAt: (loan: string, externalId: string, more: object = {}) =>
+      transact(loan, `/external-id/${externalId}`, { transactionAmount: 0, ...more }),
     loan: ledger.loan,
     webhook: webhooks(service.url),
     batch: () => runBatch(service.call),
