@@ -4,6 +4,8 @@ import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, rowOfB } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { serve } from '../support/http/serve.ts'
+import { capturedA } from '../support/payments/gateway-events.ts'
+import { paymentService, SECRET, sendSigned } from '../support/payments/payments.ts'
 import { startTestService } from '../support/service.ts'
 
 const row = (id: string, event_type: string, more: object = {}) => ({
@@ -66,6 +68,13 @@ for (const [status, code] of [
     })
   })
 
+const settingsOf = (url: string) => ({
+  GATEWAY_A_API_URL: `${url}/v1`,
+  GATEWAY_A_API_KEY: 'key',
+  GATEWAY_A_API_SECRET: 'secret',
+  BACKFILL_CRON: '0 0 1 1 *',
+})
+
 /** What a fetch of three days from gateway A ends with, which has a payment of each day and refuses these paths. */
 async function fetchRefused(t: Test, refused: RegExp, status: number, first: object = {}) {
   const days = ['2026-02-04T18:30:00Z', '2026-02-05T18:30:00Z', '2026-02-06T18:30:00Z']
@@ -81,12 +90,7 @@ async function fetchRefused(t: Test, refused: RegExp, status: number, first: obj
         : []
     response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
   })
-  const service = await startTestService(t, {
-    GATEWAY_A_API_URL: `${url}/v1`,
-    GATEWAY_A_API_KEY: 'key',
-    GATEWAY_A_API_SECRET: 'secret',
-    BACKFILL_CRON: '0 0 1 1 *',
-  })
+  const service = await startTestService(t, settingsOf(url))
   const threeDays = { ...ALL_DAY, to: '2026-02-07T18:30:00Z' }
   const ended = await fetchAll(service.call, 'gateway_a', threeDays)
   const { rows } = await sql<{ id: string }>`
@@ -124,3 +128,25 @@ t.test('a payment about which gateway A refuses to say more keeps back itself on
       stored: ['pay_1', 'pay_2'],
     })
 })
+
+t.test(
+  'an order that gateway A refuses keeps no day of a known payment from completing',
+  async t => {
+    const url = await serve(t, (request, response) => {
+      const { pathname } = new URL(request.url ?? '', 'http://gateway')
+      if (pathname === '/v1/orders/order_1') response.statusCode = 403
+      const items =
+        pathname === '/v1/payments' ? [itemOfA('pay_1', { notes: [], order_id: 'order_1' })] : []
+      response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
+    })
+    const service = await paymentService(t, {
+      ...settingsOf(url),
+      GATEWAY_A_WEBHOOK_SECRET: SECRET,
+    })
+    await sendSigned(service, capturedA({ id: 'pay_1' }))
+    await service.batch()
+    t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 0 })
+    await service.batch()
+    t.match((await service.payment('pay_1')).payment, { reason: 'no_loan_named' })
+  },
+)

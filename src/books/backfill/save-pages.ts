@@ -41,6 +41,12 @@ export async function savePages(
   const beyond = await refundsBeyond(fetch, captured, leftOut)
   const missed = await eventsOf(fetch, missing, leftOut)
   const others = await eventsOf(fetch, unverified, leftOut)
+  const nameless = await namelessOf(
+    fetch,
+    captured.filter(payment => !unverified.includes(payment)),
+  )
+  // Where the gateway refuses to name a loan, they stay as their webhooks have them.
+  others.push(...(await eventsOf(fetch, nameless, new Map(leftOut))))
   const listed = pages.flatMap(({ returns }) => returns)
   const returns = await withUncaptured(fetch, listed)
   const unreadable = pages.flatMap(({ unreadable }) => unreadable)
@@ -83,15 +89,23 @@ const withoutStatus = ({ id, item, paidAt, statusFields }: ApiPayment): Unreadab
 
 async function unknownOf({ db, claim, account }: Fetch, captured: ApiPayment[]) {
   const byId = new Map(captured.map(payment => [payment.id, payment]))
-  const ids = [...byId.keys()]
   const { rows } = await sql<{ id: string; known: boolean }>`
     select payment_id as id, known
-      from core.unverified_payments(${claim.id}, ${account.gateway}, ${ids}::text[])
-     union
-    select id, true from core.nameless_payments(${account.gateway}, ${ids}::text[]) id`.execute(db)
+      from core.unverified_payments(${claim.id}, ${account.gateway}, ${[...byId.keys()]}::text[])`.execute(
+    db,
+  )
   const those = (isKnown: boolean) =>
     rows.filter(({ known }) => known === isKnown).map(({ id }) => byId.get(id) as ApiPayment)
   return { missing: those(false), unverified: those(true) }
+}
+
+async function namelessOf({ db, account }: Fetch, payments: ApiPayment[]): Promise<ApiPayment[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from core.nameless_payments(${account.gateway}, ${payments.map(({ id }) => id)}::text[]) id`.execute(
+    db,
+  )
+  const nameless = new Set(rows.map(({ id }) => id))
+  return payments.filter(({ id }) => nameless.has(id))
 }
 
 async function eventsOf(
