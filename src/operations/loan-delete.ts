@@ -17,8 +17,8 @@ export const loanDelete = operation({
   subject: data => loanSubject(data.external_loan_id),
 
   async run(attempt, { external_loan_id }) {
-    // What an earlier attempt saw outranks a read, which may come from a replica that lags.
-    if (attempt.seen === null) {
+    // What was seen before a call that may have deleted the loan outranks a read, because replicas lag.
+    if (attempt.seen === null || !attempt.mayStillRun) {
       const found = await readLoan(attempt.ledger, external_loan_id)
       if (found.outcome === 'refused') return found
       await refuseRemoved(attempt, found)
