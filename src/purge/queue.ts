@@ -13,6 +13,7 @@ export const purgeQueue: Queue<object> = {
     policy: 'singleton',
     // What a worker that stops or dies leaves, another one continues. What fails each time is left to the next night.
     retryLimit: 5,
+    // A database that restarts is back within a minute.
     retryDelay: 60,
     // A first run over years of operations takes hours; the next night's continues from there.
     expireInSeconds: 6 * 3_600,

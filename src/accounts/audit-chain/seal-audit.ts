@@ -5,6 +5,7 @@ import type { Job } from '../../queue/job.ts'
 import { startLoop } from '../../queue/loop.ts'
 import { auditHead } from './audit-head.ts'
 
+/** A row that is not sealed yet could be changed without a trace. */
 const EVERY_MS = 60_000
 /** Few enough that sealing them ends before the statement timeout, even on a busy machine. */
 const ROWS_AT_ONCE = 500

@@ -11,6 +11,7 @@ import { startLoop } from '../../queue/loop.ts'
 import { markStopped } from './bulk-store.ts'
 import { DECISIONS, type DecisionName, type Item } from './decisions.ts'
 
+/** Somebody watches the progress of a bulk decision. */
 const LOOK_EVERY_MS = 2_000
 
 type Place = { id: string; number: number }

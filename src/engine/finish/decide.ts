@@ -24,10 +24,13 @@ export type Decision =
       keepsResolution?: true
     }
 
+/** Most refusals that pass, such as a lock, pass within a second. */
 const FIRST_RETRY_MS = 500
+/** After an outage of hours, every operation is tried again within half a minute. */
 const MAX_RETRY_MS = 30_000
 /** Someone has to correct our settings or give the approval. */
 const ASK_AGAIN_MS = 60_000
+/** Soon enough after the end of a pause, and rare enough during a long one to cost the database little. */
 const AFTER_PAUSE_MS = 5_000
 
 const inDoubt = { waitingFor: 'outcome_unknown', lookFirst: true, isUnknown: true } as const
