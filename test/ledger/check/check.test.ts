@@ -12,6 +12,7 @@ import { neededBy } from '../../../src/ledger/check/set-up/permissions.ts'
 import { operationCatalogue } from '../../../src/operations/catalogue.ts'
 import { startSandbox } from '../../../src/sandbox/server.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
+import { startProxy } from '../../support/ledger/proxy.ts'
 import { MAIN } from '../../support/main.ts'
 import { NO_LEDGER, testEnv } from '../../support/service.ts'
 
@@ -72,6 +73,21 @@ for (const [flag, expected] of Object.entries(FLAGS))
     t.same(named(findings, 'breaks', 'differs'), expected)
     t.ok(findings.every(({ state, remedy }) => (remedy === null) === (state === 'ok')))
   })
+
+t.test('a product in another currency than the rupee differs, and breaks nothing', async t => {
+  const proxy = await startProxy(t)
+  proxy.target = await sandbox(t)
+  const inDinars = (product: { currency: object }) =>
+    Object.assign(product.currency, { code: 'KWD', decimalPlaces: 3 })
+  proxy.interferences = [
+    { of: '/loanproducts', on: 'reads', alters: ({ body }) => [body].flat().forEach(inDinars) },
+  ]
+  const file = lendersFile(t, { LENDER_02: {} })
+  const { printed, code } = await command(proxy.url, [], { LENDERS_FILE: file })
+  t.equal(code, 0)
+  t.match(printed, /differs +currency \(LENDER_02\): LENDER_02: KWD with 3 decimals/)
+  t.match(printed, /remedy: Unless the lender’s payments are in KWD/)
+})
 
 t.test('another time zone breaks while it is another day there', async t => {
   const findings = await checked(await sandbox(t, `timezone=${FAR_WEST}`), {

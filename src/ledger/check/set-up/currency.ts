@@ -1,7 +1,7 @@
 import type { Check } from '../finding.ts'
 import { eachProduct } from './products.ts'
 
-/** Payments are in rupees and paise: a currency that rounds them books another amount than was paid. */
+/** Most payments are in rupees and paise: a product that rounds them cannot take what was paid. */
 const CODE = 'INR'
 const DECIMALS = 2
 
@@ -12,6 +12,13 @@ export const currency: Check = {
     eachProduct(checked, async ({ name, currency: { code, decimalPlaces } }) => {
       const found = `${name}: ${code} with ${decimalPlaces} decimals`
       if (code === CODE && decimalPlaces === DECIMALS) return { state: 'ok', found }
+      // No read shows in which currency a lender is paid.
+      if (code !== CODE)
+        return {
+          state: 'differs',
+          found,
+          remedy: `Unless the lender’s payments are in ${code}, with no more decimals, set a product in ${CODE} in LENDERS_FILE`,
+        }
       return {
         state: 'breaks',
         found,
