@@ -104,9 +104,13 @@ function isAbsenceOfAnother(call: Call, kind: string, body: unknown): boolean {
   // An application, and its change, name the client by number.
   if (kind === 'clients' && call.kind === 'loans') return !['POST', 'PUT'].includes(call.name)
   if (!(kind in call.named)) return call.kind === 'loans' || call.kind === 'clients'
+  if (call.named[kind] === NONE) return true
   const told = isOfLedgerShape(body) ? body.errors?.[0]?.args?.[0]?.value : undefined
   return isAnother(call.named[kind], told)
 }
+
+/** In place of an external id: the call is not about a record of this kind that exists. */
+const NONE = ''
 
 type Call = { kind: string; name: string; named: Record<string, string | undefined> }
 
@@ -117,7 +121,8 @@ function callOf(method: string, path: string): Call {
   const named: Call['named'] = {}
   for (const ids = [kind, ...below]; ids.length > 0; ) {
     const [under = ''] = ids.splice(0, 1)
-    named[under] = ids.shift() === 'external-id' ? ids.shift() : undefined
+    if (ids.length === 0) named[under] = NONE
+    else named[under] = ids.shift() === 'external-id' ? ids.shift() : undefined
   }
   if (kind === 'clients') return { kind, named, name: kind }
   const command = new URLSearchParams(query).get('command')

@@ -193,6 +193,9 @@ t.test('a refusal of another record or command is not that of the call', async t
     [disburse, noLoan('L-2')],
     [repay, notApproved],
     [repay, noClient],
+    [repay, noTransaction('R-2')],
+    ['POST /loans', noLoan('L-2')],
+    ['POST /clients', noClient],
     [`PUT ${LOAN}`, taken],
     [approve, taken],
   ]
