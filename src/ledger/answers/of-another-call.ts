@@ -74,7 +74,11 @@ const ABSENCE_CODES = {
 /** The codes with which the ledger refuses these calls, and no others. */
 const CODES_OF_CALLS: [calls: string[], codes: RegExp][] = [
   [['approve'], /^error\.msg\.loan\.approv(e|al)\.|^validation\.msg\.loanapplication\.approv/],
-  [['disburse'], /^error\.msg\.loan\.disburs(al|e|ement)\.|^validation\.msg\.loan\.disbursement\./],
+  // A top-up loan is refused for its expected disbursal by other calls too.
+  [
+    ['disburse'],
+    /^error\.msg\.loan\.disburs(al|e|ement)\.(?!date\.should\.)|^validation\.msg\.loan\.disbursement\./,
+  ],
   [
     ['transactions', 'disburse'],
     /^error\.msg\.loan\.(must\.be\.active|repayment|transaction)\.|^validation\.msg\.loan\.transaction\./,

@@ -175,6 +175,10 @@ t.test('a refusal of another record or command is not that of the call', async t
     400,
     'error.msg.loan.approve.account.is.not.submitted.and.pending.state',
   )
+  const tooEarlyTopUp = refusal(
+    403,
+    'error.msg.loan.disbursal.date.should.be.after.last.transaction.date.of.loan.to.be.closed',
+  )
   const taken = refusal(403, 'error.msg.loan.with.externalId.already.used')
   const noTransaction = (id: string) =>
     refusal(404, 'error.msg.loan.transaction.external.id.invalid', id)
@@ -208,6 +212,8 @@ t.test('a refusal of another record or command is not that of the call', async t
     ['GET /clients/external-id/C-1', noClient],
     ['POST /loans', noClient],
     [approve, notSubmitted],
+    [approve, tooEarlyTopUp],
+    [`PUT ${LOAN}`, tooEarlyTopUp],
     [disburse, notApproved],
     [repay, noLoan('L-1')],
     [repay, refusal(404, 'error.msg.payment.type.invalid', 9)],
