@@ -8,7 +8,7 @@ import type { Accounts } from './accounts.ts'
 import { actRoutes } from './approvals/act-routes.ts'
 import { Proposal } from './approvals/approval-record.ts'
 import type { ForApprovals } from './approvals/perform.ts'
-import { AttemptedPassword, attemptedText, NewPassword, Username } from './credentials.ts'
+import { AttemptedPassword, AttemptedUsername, NewPassword, Username } from './credentials.ts'
 import { issueToken } from './tokens/access-token.ts'
 
 const tags = ['account']
@@ -20,7 +20,7 @@ const loginSchema = {
   tags,
   summary: 'Returns an access token for a username and password',
   body: Type.Object(
-    { username: attemptedText('asha.rao'), password: AttemptedPassword },
+    { username: AttemptedUsername, password: AttemptedPassword },
     { ...closed, title: 'LoginRequest' },
   ),
   response: {

@@ -5,7 +5,7 @@ import { askerAs, askerOf } from '../../accounts/access/actor.ts'
 import type { Account } from '../../accounts/account.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
 import { auditAlone } from '../../accounts/audit.ts'
-import { AttemptedPassword } from '../../accounts/credentials.ts'
+import { AttemptedPassword, AttemptedUsername } from '../../accounts/credentials.ts'
 import { NO_ACCOUNT } from '../../accounts/sign-on/login.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
@@ -22,7 +22,7 @@ import { signOnRoutes } from './sign-on-routes.ts'
 
 const loginSchema = {
   body: Type.Object(
-    { username: AttemptedPassword, password: AttemptedPassword, next: Next },
+    { username: AttemptedUsername, password: AttemptedPassword, next: Next },
     closed,
   ),
 }
