@@ -60,3 +60,13 @@ t.test('each row of the books is on one of their pages, which are all short', as
   t.equal(days.size, 31)
   for (const [day, { length }] of days) t.equal(length, day === '2026-01-20' ? 200 : 9, day)
 })
+
+t.test('the books say of filtered days only what is so of the days that they show', async t => {
+  const { call, operator } = await startWithConsole(t)
+  const now = Math.floor(Date.now() / 1_000)
+  const event = capturedA({ payment: { created_at: now } })
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+  await runBatch(call)
+  const { text } = await operator('/console/books?lender=lender_02')
+  t.match(text, /No payment of this lender or gateway was made on these days/)
+})

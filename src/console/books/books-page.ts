@@ -62,13 +62,14 @@ const MAX_ROWS = 200
 
 function daysIn(
   { days, isWhole, older }: Awaited<ReturnType<typeof newestDays>>,
-  { from, to }: { from: string; to: string },
+  { from, to, lender, gateway }: { from: string; to: string; lender?: string; gateway?: string },
   url: string,
 ) {
+  const isFiltered = lender !== undefined || gateway !== undefined
   if (days.length === 0)
-    return html`<p class="hint">No payment was made on these days, and no statement covers them. Each day’s money appears here.</p>`
+    return html`<p class="hint">No payment ${isFiltered ? 'of this lender or gateway ' : ''}was made on these days, and no statement covers them. Each day’s money appears here.</p>`
   const { balanced } = totalOf(days)
-  const day = isWhole ? 'day' : 'day shown'
+  const day = isWhole && !isFiltered ? 'day' : 'day shown'
   return html`<p class="${balanced ? 'good' : 'bad'}">${balanced ? `Every ${day} is balanced.` : `Not every ${day} is balanced.`}</p>
 ${table(bookColumns, days, 'Days')}
 ${isWhole ? nothing : html`<p class="hint">Only the newest ${count(days.length)} rows from ${from} to ${to} are shown. The export has all of these days.</p>`}
