@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { unescapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { isUuid } from '../../ids.ts'
@@ -20,7 +21,14 @@ const REPAYMENT_ID = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
 
+/** What is copied from one of our CSV files may have an apostrophe that keeps a spreadsheet from computing it. */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
+  const hits = await searchExactly(db, q)
+  const bare = unescapeFormula(q)
+  return hits.length > 0 || bare === q ? hits : searchExactly(db, bare)
+}
+
+async function searchExactly(db: Database, q: string): Promise<Hit[]> {
   const hits = await Promise.all([
     operations(db, q),
     subjects(db, q),
