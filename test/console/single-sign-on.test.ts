@@ -430,6 +430,20 @@ t.test('the browser’s Back after a login leads to the console', async t => {
   t.equal(back.headers.get('location'), '/console')
 })
 
+t.test(
+  'a callback of an earlier start leaves the login that was started last as it is',
+  async t => {
+    issuer.person = { sub: 'two.tabs', preferred_username: 'two.tabs', roles: 'desk' }
+    const earlier = await issuer.logIn(url)
+    const { callback, browse } = await issuer.logIn(url)
+    const refused = await browse(earlier.callback, undefined, elsewhere())
+    t.equal(refused.status, 401)
+    t.same(refused.headers.getSetCookie(), [], 'the cookie of the last start is kept')
+    const entered = await browse(callback, undefined, elsewhere())
+    t.equal(entered.status, 303)
+  },
+)
+
 t.test('no login leads out of the console', async t => {
   for (const next of [
     'https://evil.example',

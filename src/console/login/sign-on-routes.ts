@@ -60,8 +60,10 @@ export function signOnRoutes(
       { schema: callbackSchema, config: forAnybody },
       async (request, reply) => {
         const kept = keptIn(request)
-        // The cookie is used once, whatever becomes of the login.
-        signOnCookie.drop(request, reply)
+        const { state } = request.query as { state?: unknown }
+        // The cookie is used once, whatever becomes of the login. That of a login which another tab started later is
+        // left to that one.
+        if (kept === undefined || state === kept.state) signOnCookie.drop(request, reply)
         if (kept === undefined) {
           // The browser's Back leads here again after a login.
           if ((await sessionIn(request)) !== undefined) return reply.redirect('/console', 303)
