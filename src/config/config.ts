@@ -24,7 +24,7 @@ import {
   callbacksOf,
   callbackTroubles,
 } from './settings/callback-settings.ts'
-import { listOf, text, trimmed, troubleIn } from './settings/setting-formats.ts'
+import { listOf, text, trimmedEnv, troubleInSetting } from './settings/setting-formats.ts'
 import { Settings, settingsWith } from './settings/settings.ts'
 import { shownSettings } from './settings/shown-settings.ts'
 import { type SignOnSettings, signOnOf, signOnTroubles } from './settings/sign-on-settings.ts'
@@ -74,7 +74,7 @@ export function readConfig(
   given: NodeJS.ProcessEnv,
   gateways: readonly Gateway[] = allGateways,
 ): Config {
-  const set = trimmed(given)
+  const set = trimmedEnv(given)
   // Curl and others also read the proxy's variables in lower case. An empty setting counts as unset.
   const env: NodeJS.ProcessEnv = {
     ...set,
@@ -219,7 +219,7 @@ export function checkSettings<T extends TSchema>(
   schema: T,
   untrimmed: NodeJS.ProcessEnv,
 ): Static<T> {
-  const env = trimmed(untrimmed)
+  const env = trimmedEnv(untrimmed)
   // An empty setting counts as unset, unless empty means off: compose files and shells cannot easily leave one out.
   const isSet = (name: string) => env[name] !== '' || schema.properties[name].minLength === 0
   const given = Object.fromEntries(
@@ -231,7 +231,7 @@ export function checkSettings<T extends TSchema>(
   const wrong = new Set([...Value.Errors(schema, value)].map(error => error.path.slice(1)))
   for (const [name, text = ''] of Object.entries(given))
     if (
-      (troubleIn(text) ?? weaknessOf(schema.properties[name], text)) !== undefined ||
+      (troubleInSetting(text) ?? weaknessOf(schema.properties[name], text)) !== undefined ||
       (text !== '' && text.trim() === '')
     )
       wrong.add(name)
@@ -248,7 +248,7 @@ function complaint(name: string, schema: TSchema, isGiven: boolean, text = ''): 
   const range = schema.minimum === undefined ? '' : `, ${schema.minimum} to ${schema.maximum}`
   const length = (schema.minLength ?? 0) > 1 ? `, at least ${schema.minLength} characters` : ''
   const weakness = Value.Check(schema, text) ? weaknessOf(schema, text) : undefined
-  const problem = isGiven ? (troubleIn(text) ?? weakness ?? 'is invalid') : 'is missing'
+  const problem = isGiven ? (troubleInSetting(text) ?? weakness ?? 'is invalid') : 'is missing'
   return `${name} ${problem}: ${schema.description}${range}${length}. Example: ${name}=${schema.examples[0]}`
 }
 

@@ -3,7 +3,7 @@ import type { Gateway } from '../payments/gateways/gateway.ts'
 import { gateways as allGateways } from '../payments/gateways/gateways.ts'
 import { checkSettings, lendersOf } from './config.ts'
 import type { SharedSecrets } from './lenders.ts'
-import { trimmed } from './settings/setting-formats.ts'
+import { trimmedEnv } from './settings/setting-formats.ts'
 import { Settings } from './settings/settings.ts'
 
 const NOT_READ = 'not read'
@@ -27,6 +27,6 @@ export function readLedgerSettings(env: NodeJS.ProcessEnv) {
   const secrets = { secretsIn: () => [NOT_READ], valueIn: () => NOT_READ }
   return {
     settings: checkSettings(LEDGER, env),
-    lenders: lendersOf(trimmed(env), gateways, secrets),
+    lenders: lendersOf(trimmedEnv(env), gateways, secrets),
   }
 }

@@ -1,7 +1,7 @@
 import type { SecretReader } from './lenders.ts'
 import { weaknessOf } from './secrets.ts'
 import { apiSecret, webhookSecret } from './settings/gateway-settings.ts'
-import { isHeaderValue, listOf, troubleIn } from './settings/setting-formats.ts'
+import { isHeaderValue, listOf, troubleInSetting } from './settings/setting-formats.ts'
 
 /** @param named receives the names of the settings that the file names */
 export function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): SecretReader {
@@ -17,7 +17,7 @@ export function secretReader(env: NodeJS.ProcessEnv, named: Set<string>): Secret
 
 function headerValueOf(name: string, text = ''): string {
   const trouble =
-    troubleIn(text) ??
+    troubleInSetting(text) ??
     (text === '' || isHeaderValue(text) ? undefined : NOT_SENT) ??
     weaknessOf(apiSecret(), text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
@@ -27,7 +27,7 @@ function headerValueOf(name: string, text = ''): string {
 const NOT_SENT = 'contains characters that no header may have'
 
 function secretsOf(name: string, text = ''): string[] {
-  const trouble = troubleIn(text) ?? weaknessOf(webhookSecret(), text)
+  const trouble = troubleInSetting(text) ?? weaknessOf(webhookSecret(), text)
   if (trouble !== undefined) throw new Error(`${name} ${trouble}`)
   const secrets = listOf(text)
   if (text !== '' && secrets.length === 0)

@@ -17,14 +17,14 @@ const READERS: Record<string, (setting: string) => string[]> = {
   'callback keys': list => callbackKeys(list).map(key => key.toString('latin1')),
 }
 
-export function secretsIn({ secret = '' }: Secret, setting: string): string[] {
+export function secretsInSetting({ secret = '' }: Secret, setting: string): string[] {
   return (READERS[secret]?.(setting) ?? []).filter(one => one !== '')
 }
 
 /** @returns what is wrong with the secrets of a setting that a stranger would try first */
 export function weaknessOf(schema: Secret, setting: string): string | undefined {
-  const secrets = secretsIn(schema, setting)
-  const printed = secretsIn(schema, String(schema.examples))
+  const secrets = secretsInSetting(schema, setting)
+  const printed = secretsInSetting(schema, String(schema.examples))
   if (secrets.some(secret => printed.includes(secret)))
     return 'holds the secret of LoanOps’s own example, which everybody can read'
   return secrets.some(secret => /^(.)\1+$/su.test(secret))

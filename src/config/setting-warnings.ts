@@ -2,7 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import pg from 'pg'
 import { publicReason } from '../log/public-error.ts'
 import { LOOPBACK } from './loopback.ts'
-import { secretsIn } from './secrets.ts'
+import { secretsInSetting } from './secrets.ts'
 import type { Settings } from './settings/settings.ts'
 
 type Given = Static<typeof Settings>
@@ -22,7 +22,7 @@ export function warningsOf(known: Known, settings: Given): string[] {
 function sharedSecrets({ properties }: Known, settings: Given): string[] {
   const known = Object.entries(properties).map(([name, schema]) => ({
     name,
-    secrets: secretsIn(schema, String(settings[name as keyof Given] ?? '')),
+    secrets: secretsInSetting(schema, String(settings[name as keyof Given] ?? '')),
   }))
   return known.flatMap(({ name, secrets }, i) =>
     known

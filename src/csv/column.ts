@@ -24,14 +24,14 @@ export const NUMBER = /^(-?\d[\d,]*(\.\d*)?(\/-)?)?$/
 /** A cell with a day or a time, in words, in digits or as a spreadsheet's serial number, or an empty one. */
 export const DAY = /^(\d{1,4}[-/. ].*|\d{5}|\d{10})?$/
 
-export const required = (name: string, example: string, description: string): CsvColumn => ({
+export const requiredColumn = (name: string, example: string, description: string): CsvColumn => ({
   name,
   isRequired: true,
   description,
   example,
 })
-export const optional = (name: string, example: string, description: string): CsvColumn => ({
-  ...required(name, example, description),
+export const optionalColumn = (name: string, example: string, description: string): CsvColumn => ({
+  ...requiredColumn(name, example, description),
   isRequired: false,
 })
 

@@ -10,7 +10,7 @@ export type Secrets = Record<
   string
 >
 
-export function secretsIn(file: string): Secrets {
+export function embeddedSecrets(file: string): Secrets {
   if (existsSync(file)) return savedIn(file)
   const generated = {
     INTERNAL_TOKEN: secret(),

@@ -14,7 +14,7 @@ import { ordinaryUser } from './ordinary-user.ts'
 import { startPostgres } from './postgres.ts'
 import { PRIVATE_FILE, privateFolder } from './private-folder.ts'
 import { sandboxPorts } from './sandbox-ports.ts'
-import { type Secrets, secretsIn } from './secrets.ts'
+import { embeddedSecrets, type Secrets } from './secrets.ts'
 import { takeFolder } from './take-folder.ts'
 
 export type Surroundings = {
@@ -38,7 +38,7 @@ export async function startEmbedded(
   const ports = sandboxPorts(env)
   privateFolder(files.folder, ordinaryUser())
   const settings: NodeJS.ProcessEnv & Secrets = {
-    ...secretsIn(files.secrets),
+    ...embeddedSecrets(files.secrets),
     PORT: await portFor(env),
     LOG_LEVEL: 'warn',
     ...present(env),

@@ -3,7 +3,7 @@ import type { Answer } from './answers/answer.ts'
 import { atExternalId } from './calls/by-external-id.ts'
 import type { Reader, Reading, Writer } from './calls/client.ts'
 import { escapeLike } from './calls/escape-like.ts'
-import { ifReadable } from './calls/if-readable.ts'
+import { bodyIfReadable } from './calls/if-readable.ts'
 import { lookUp } from './calls/look-up.ts'
 import { ofAsked } from './calls/of-asked.ts'
 import { ledgerPath } from './calls/path.ts'
@@ -53,7 +53,7 @@ export function findClient(ledger: Reader, externalId: string) {
 }
 
 export function clientNumbered(ledger: Reader, id: number): Promise<LedgerClient | undefined> {
-  return ifReadable(ledger.read<LedgerClient>(ledgerPath(['clients', id])))
+  return bodyIfReadable(ledger.read<LedgerClient>(ledgerPath(['clients', id])))
 }
 
 type FoundClient = { entityId: number; entityExternalId?: string; entityMobileNo?: string }
@@ -64,7 +64,7 @@ type FoundClient = { entityId: number; entityExternalId?: string; entityMobileNo
  */
 export async function clientsWithMobile(ledger: Reader, mobileNo: string): Promise<FoundClient[]> {
   const query = { query: escapeLike(mobileNo), resource: 'clients', exactMatch: 'true' }
-  const found = await ifReadable(ledger.read<FoundClient[]>(ledgerPath(['search'], query)))
+  const found = await bodyIfReadable(ledger.read<FoundClient[]>(ledgerPath(['search'], query)))
   // The ledger's search looks at names and ids too.
   return (found ?? []).filter(one => one.entityMobileNo === mobileNo)
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
-import { Day } from '../http/fields/day-fields.ts'
+import { DayField } from '../http/fields/day-fields.ts'
 import { closed, optionalText } from '../http/fields/schemas.ts'
 import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
@@ -25,7 +25,7 @@ export const clientCreate = operation({
       firstname: Text(50, 'Asha'),
       lastname: Text(50, 'Rao'),
       externalId: ClientId,
-      activationDate: Day,
+      activationDate: DayField,
       mobileNo: optionalText(Text(50, '+919876543210')),
       emailAddress: optionalText(Text(150, 'asha@example.in')),
     },

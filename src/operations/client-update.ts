@@ -1,7 +1,7 @@
 import { clientSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { refuseLagging } from '../engine/refuse-lagging.ts'
-import { Day } from '../http/fields/day-fields.ts'
+import { DayField } from '../http/fields/day-fields.ts'
 import { change, updateOf } from '../http/fields/schemas.ts'
 import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
@@ -23,7 +23,7 @@ export const clientUpdate = operation({
   summary: 'Changes a client’s name, contact or activation date',
   permissions: ['UPDATE_CLIENT'],
   schema: updateOf(ClientId, {
-    activationDate: change(Day),
+    activationDate: change(DayField),
     firstname: change(Text(50, 'Asha')),
     lastname: change(Text(50, 'Rao')),
     mobileNo: change(Text(50, '+919876543210')),

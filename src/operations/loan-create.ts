@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { isRemoved } from '../engine/refuse-lagging.ts'
-import { Day } from '../http/fields/day-fields.ts'
+import { DayField } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
 import { closed, oneOf, optionalText } from '../http/fields/schemas.ts'
 import { ClientId, ExternalId } from '../http/fields/text-fields.ts'
@@ -99,7 +99,7 @@ function schemaFor(lenders: string[]) {
       lenderConfig: oneOf(lenders, `a lender: ${lenders.join(', ')}`),
       externalId: ExternalId,
       principal: Amount,
-      submittedOnDate: Day,
+      submittedOnDate: DayField,
       loanTermFrequency: Count,
       loanTermFrequencyType: optionalText({
         ...LoanTermFrequencyType,

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { differsAtLedger, type Refusal } from '../engine/refusal.ts'
-import { Day } from '../http/fields/day-fields.ts'
+import { DayField } from '../http/fields/day-fields.ts'
 import { Amount } from '../http/fields/number-fields.ts'
 import { closed, optional, optionalText } from '../http/fields/schemas.ts'
 import { ExternalId, Note, Text } from '../http/fields/text-fields.ts'
@@ -27,7 +27,7 @@ const NOT_APPROVED = 'error.msg.loan.disbursal.account.is.not.approve.not.disbur
 const schema = Type.Object(
   {
     external_loan_id: ExternalId,
-    actualDisbursementDate: Day,
+    actualDisbursementDate: DayField,
     transactionAmount: optional(Amount),
     utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
     note: optionalText(Note),

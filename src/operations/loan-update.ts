@@ -3,7 +3,7 @@ import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refusal } from '../engine/refusal.ts'
 import { refuseLagging } from '../engine/refuse-lagging.ts'
-import { Day } from '../http/fields/day-fields.ts'
+import { DayField } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
 import { change, updateOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
@@ -31,7 +31,7 @@ import { inFinerPeriods, wholeTerm } from './whole-term.ts'
 
 const schema = updateOf(ExternalId, {
   principal: change(Amount),
-  submittedOnDate: change(Day),
+  submittedOnDate: change(DayField),
   loanTermFrequency: change(Count),
   loanTermFrequencyType: change(LoanTermFrequencyType),
   numberOfRepayments: change(Count),

@@ -33,7 +33,7 @@ export type PaymentStanding = {
 export const unreadableKind = sql`case when problem = 'unreadable' then nullif(hints ->> 'kind', 'payment') end`
 
 /** Whether its events have changed since it was assigned. */
-export const isOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
+export const isPaymentOutdated = sql`coalesce(disagreement = 'assignment' or refused_reason = 'events_disagree', false)`
 
 export function noSuchPayment({ gateway, paymentId, kind }: PaymentName): Error {
   return new NotFound(`No ${kind ?? 'payment'} ${paymentId} of ${gateway}`)
@@ -68,7 +68,7 @@ async function readStanding(db: Database, name: PaymentName, lock: ReturnType<ty
   const { gateway, paymentId, kind } = name
   const { rows } = await sql<PaymentStanding>`
     select id, kind, state, reason, objection, external_loan_id as loan, currency, is_verified as "isVerified",
-           ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated",
+           ${unreadableKind} as "unreadableKind", ${isPaymentOutdated} as "isOutdated",
            case when amount > 0 then trim_scale(amount
              - case when kind = 'payment' then coalesce(returned_amount, 0) else 0 end)::text end as "capturedAmount",
            case when decision = 'post' then trim_scale(core.posted_amount(t))::text end as "decidedAmount",

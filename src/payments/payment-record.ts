@@ -3,7 +3,7 @@ import { closed, NullableText, nullable, oneOf } from '../http/fields/schemas.ts
 
 export const KINDS = ['payment', 'refund', 'chargeback'] as const
 export type PaymentKind = (typeof KINDS)[number]
-export const STATES = [
+export const PAYMENT_STATES = [
   'waiting',
   'posting',
   'posted',
@@ -13,7 +13,7 @@ export const STATES = [
   'handled',
   'dismissed',
 ] as const
-export type PaymentState = (typeof STATES)[number]
+export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 const filled = (description: string, example: string) =>
   Type.String({ pattern: '^[^\\u0000]+$', description, examples: [example] })
@@ -44,7 +44,7 @@ export const Payment = Type.Object(
     amount: nullable(Type.String({ description: 'a decimal, with every digit' })),
     currency: NullableText,
     paid_at: NullableText,
-    state: oneOf(STATES),
+    state: oneOf(PAYMENT_STATES),
     reason: NullableText,
     verified: Type.Boolean(),
     ledger_transaction_id: NullableText,

@@ -6,7 +6,7 @@ import { askerOf } from '../accounts/access/actor.ts'
 import { read } from '../accounts/access/needs.ts'
 import { describeColumns, template } from '../csv/template.ts'
 import { csvDownload } from '../http/csv-download.ts'
-import { kindOf, kinds as known } from './kinds/kinds.ts'
+import { kinds as known, rowKindOf } from './kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 
@@ -60,7 +60,7 @@ export function downloadsAt(
   return async app => {
     app.get(urls.template, { schema: templateSchema, config }, async (request, reply) => {
       const { type } = request.params
-      return csvDownload(reply, `${type}.csv`).send(template(kindOf(kinds.values(), type)))
+      return csvDownload(reply, `${type}.csv`).send(template(rowKindOf(kinds.values(), type)))
     })
 
     for (const file of ['errors.csv', 'findings.csv'] as const) {

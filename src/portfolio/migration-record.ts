@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { InvalidRow } from '../csv/invalid-row.ts'
-import { fileFacts } from '../http/fields/file-facts.ts'
+import { fileFields } from '../http/fields/file-facts.ts'
 import { nullable, oneOf } from '../http/fields/schemas.ts'
 import { checkedId } from '../http/fields/text-fields.ts'
 import { kinds } from './kinds/kinds.ts'
@@ -50,7 +50,7 @@ const uploadedFile = {
   migration_id: Type.String(),
   type: MigrationTypeName,
   status: MigrationStatus,
-  ...fileFacts,
+  ...fileFields,
   rows: Count,
   valid_rows: Count,
   invalid_rows: Count,
@@ -83,7 +83,7 @@ export const MigrationItem = Type.Object(
 export type MigrationRecord = Static<typeof MigrationItem>
 export type DryRun = Static<typeof DryRunResult>
 
-export const Uploaded = Type.Object(
+export const UploadedMigration = Type.Object(
   {
     ...uploadedFile,
     errors: Type.Array(InvalidRow, {

@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields/schemas.ts'
 import { findMigration } from './find-migration.ts'
 import { kinds as known } from './kinds/kinds.ts'
-import { MigrationTypeName, Uploaded } from './migration-record.ts'
+import { MigrationTypeName, UploadedMigration } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 import { UPLOAD_LIMIT } from './upload/take-upload.ts'
 
@@ -35,7 +35,7 @@ const uploadSchema = {
     },
     { ...closed, title: 'MigrationUpload' },
   ),
-  response: { 201: Uploaded },
+  response: { 201: UploadedMigration },
 }
 type Context = { db: Database; portfolio: Portfolio }
 

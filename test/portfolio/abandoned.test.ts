@@ -4,7 +4,7 @@ import type { Config } from '../../src/config/config.ts'
 import type { Database } from '../../src/database/database.ts'
 import { newId } from '../../src/ids.ts'
 import { operationCatalogue } from '../../src/operations/catalogue.ts'
-import { kindOf, migrationKinds } from '../../src/portfolio/kinds/kinds.ts'
+import { migrationKinds, rowKindOf } from '../../src/portfolio/kinds/kinds.ts'
 import { sweepUploads } from '../../src/portfolio/sweep-uploads.ts'
 import { upload } from '../../src/portfolio/upload/upload.ts'
 import { uploadCsv } from '../support/portfolio/migrate.ts'
@@ -138,7 +138,7 @@ async function countRows(db: Database): Promise<number> {
 
 function repaymentsOf({ lenders }: Config) {
   const kinds = migrationKinds(operationCatalogue(lenders))
-  return { kind: kindOf(kinds.values(), 'repayments'), others: [], templates: '' }
+  return { kind: rowKindOf(kinds.values(), 'repayments'), others: [], templates: '' }
 }
 
 const fileOf = (bytes: AsyncIterable<Buffer>) => ({ name: null, bytes, sha256: () => '' })

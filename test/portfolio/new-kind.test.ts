@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import t from 'tap'
-import { DAY, required } from '../../src/csv/column.ts'
+import { DAY, requiredColumn } from '../../src/csv/column.ts'
 import type { Operation } from '../../src/engine/operation.ts'
 import { migratePortfolio } from '../../src/portfolio/command/migrate-portfolio.ts'
 import { findEffect } from '../../src/portfolio/kinds/find-effect.ts'
@@ -16,8 +16,8 @@ import { twice } from '../../src/portfolio/kinds/twice.ts'
 const approvals: RowKind = {
   type: 'approvals',
   columns: [
-    required('approved_loan', 'L-1001', 'the loan'),
-    required('day', '05 March 2026', 'the day of the approval'),
+    requiredColumn('approved_loan', 'L-1001', 'the loan'),
+    requiredColumn('day', '05 March 2026', 'the day of the approval'),
   ],
   ids: ['approved_loan'],
   patterns: { day: DAY },

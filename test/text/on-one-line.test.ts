@@ -1,5 +1,5 @@
 import t from 'tap'
-import { inWords } from '../../src/operations/check-ledger/in-words.ts'
+import { findingsInWords } from '../../src/operations/check-ledger/in-words.ts'
 import { onOneLine } from '../../src/text/on-one-line.ts'
 
 t.test('a terminal gets the text of others as one line, without control characters', async t => {
@@ -20,6 +20,6 @@ t.test('the check of the ledger prints no line that a name at the ledger makes',
     expected: 'x',
     remedy: null,
   }
-  const printed = inWords([finding] as Parameters<typeof inWords>[0], undefined)
+  const printed = findingsInWords([finding] as Parameters<typeof findingsInWords>[0], undefined)
   t.match(printed, 'differs  product: Loans\\u000aok       everything\\u001b[1A does not\n')
 })

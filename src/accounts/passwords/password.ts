@@ -17,7 +17,7 @@ export async function isPassword(
   return isRight && typeof passwordHash === 'string'
 }
 
-export function isOutdated(passwordHash: string): boolean {
+export function isHashOutdated(passwordHash: string): boolean {
   return !passwordHash.startsWith('$argon2id$') || needsRehash(passwordHash, PARAMETERS)
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { type Account, findAccount } from '../account.ts'
 import { type Asker, auditAlone } from '../audit.ts'
 import { rehashAccount } from '../change-account.ts'
-import { hashPassword, isOutdated, isPassword } from '../passwords/password.ts'
+import { hashPassword, isHashOutdated, isPassword } from '../passwords/password.ts'
 import { addressLine } from '../throttling/address-line.ts'
 import { nameKey } from '../throttling/attempt-keys.ts'
 import type { Attempts } from '../throttling/attempts.ts'
@@ -65,7 +65,7 @@ export function openLogin(db: Database, attempts: Attempts, inTurn: Turns): Logi
     if (!isRight) await attempts.failed(from, standing)
     else {
       await attempts.succeeded(from)
-      if (account.passwordHash !== null && isOutdated(account.passwordHash))
+      if (account.passwordHash !== null && isHashOutdated(account.passwordHash))
         await rehashAccount(db, account, await hashPassword(password))
     }
     return { account, isRight }

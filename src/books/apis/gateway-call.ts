@@ -47,7 +47,7 @@ export class GatewayUnavailable extends Error {
   }
 }
 
-export function isOfGateway(error: unknown): error is Error {
+export function isGatewayError(error: unknown): error is Error {
   return [GatewayUnavailable, GatewayRefused, UnexpectedAnswer].some(kind => error instanceof kind)
 }
 

@@ -11,7 +11,7 @@ import { openGatewayCaller, type Patience } from './gateway-call.ts'
 export type ReadGateway = OpenGateway & { client: GatewayClient }
 
 /** The gateway of an account. It has a client: otherwise the settings of the account stop the start. */
-export function gatewayOf({ gateways }: Pick<Config, 'gateways'>, account: GatewayAccount) {
+export function gatewayOfAccount({ gateways }: Pick<Config, 'gateways'>, account: GatewayAccount) {
   return gateways.find(({ name }) => name === account.gateway) as ReadGateway
 }
 
@@ -53,7 +53,7 @@ export function openGatewayApi(
   config: Pick<Config, 'gateways' | 'proxy'>,
   { account, majorUnits, trace, metrics, patience }: ApiToOpen,
 ): GatewayApi {
-  const { client } = gatewayOf(config, account)
+  const { client } = gatewayOfAccount(config, account)
   const headers = client.headers(account, config)
   const during = <T>(call: () => Promise<T>) =>
     metrics?.unanswered.during(account.gateway, call) ?? call()

@@ -6,7 +6,7 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { Job } from '../../queue/job.ts'
 import { type Run, workRuns } from '../../queue/run-job.ts'
-import { gatewayOf, withGatewayApi } from '../apis/open-gateway-api.ts'
+import { gatewayOfAccount, withGatewayApi } from '../apis/open-gateway-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from './accounts.ts'
 import { backfillCounters } from './backfill-feature.ts'
@@ -59,7 +59,7 @@ async function fetchOnce(
   const fetch = {
     db: patient,
     account,
-    gateway: gatewayOf(config, account),
+    gateway: gatewayOfAccount(config, account),
     lenders: config.lenders,
     claim,
     log,

@@ -8,7 +8,7 @@ import { Conflict, FieldErrors, NotFound } from '../../http/problem.ts'
 import { accountFor } from './accounts.ts'
 import { requestBackfill } from './request-backfill.ts'
 
-export const MAX_DAYS = 62
+export const MAX_BACKFILL_DAYS = 62
 
 type Context = { db: Database; boss: PgBoss; config: Config }
 
@@ -40,8 +40,8 @@ function refuseWrong({ gateways, lenders }: Config, gateway: string, wanted: Win
   const ms = Date.parse(wanted.to) - Date.parse(wanted.from)
   const errors = [
     ...(ms < 0 ? [{ path: '/to', message: 'must not be before from' }] : []),
-    ...(ms > MAX_DAYS * DAY_MS
-      ? [{ path: '/to', message: `must be at most ${MAX_DAYS} days after from` }]
+    ...(ms > MAX_BACKFILL_DAYS * DAY_MS
+      ? [{ path: '/to', message: `must be at most ${MAX_BACKFILL_DAYS} days after from` }]
       : []),
     ...(wanted.lender === undefined || lenders.has(wanted.lender)
       ? []

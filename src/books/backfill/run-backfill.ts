@@ -8,7 +8,7 @@ import type { Window } from '../../payments/gateways/gateway-api.ts'
 import { RunLeft } from '../../queue/keep-claim.ts'
 import { endRun } from '../../queue/run-claim.ts'
 import type { Run } from '../../queue/run-job.ts'
-import { isOfGateway } from '../apis/gateway-call.ts'
+import { isGatewayError } from '../apis/gateway-call.ts'
 import { settleStatements } from '../settlements/settle-statements.ts'
 import { failBackfill, fence } from './claim-backfill.ts'
 import type { Fetch } from './fetch.ts'
@@ -77,7 +77,7 @@ async function endBackfill({ db, claim, gateway }: BackfillContext): Promise<voi
 
 /** The gateway would refuse the same request again. */
 async function fail({ db, claim, gateway, log }: BackfillContext, error: Error): Promise<void> {
-  if (isOfGateway(error)) {
+  if (isGatewayError(error)) {
     const reason = `${gateway.title}: ${error.message}`
     log.warn({ reason, backfill: claim.id }, 'payments could not be fetched')
     await failBackfill(db, claim, reason)

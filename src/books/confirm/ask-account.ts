@@ -6,8 +6,8 @@ import type { WorkerContext } from '../../engine/feature.ts'
 import type { Trace } from '../../ops/traces/traces.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import type { Run } from '../../queue/run-job.ts'
-import { GatewayUnavailable, IMPATIENT, isOfGateway } from '../apis/gateway-call.ts'
-import { gatewayOf, type Inquiry, withGatewayApi } from '../apis/open-gateway-api.ts'
+import { GatewayUnavailable, IMPATIENT, isGatewayError } from '../apis/gateway-call.ts'
+import { gatewayOfAccount, type Inquiry, withGatewayApi } from '../apis/open-gateway-api.ts'
 import { readMinorUnits } from '../apis/read-minor-units.ts'
 import { nameOf } from '../backfill/accounts.ts'
 import { ask, type Confirmation, MAX_REFS, type Question } from './ask.ts'
@@ -55,7 +55,7 @@ export async function askAccount(
   const open = { account, majorUnits, trace, metrics, patience: IMPATIENT }
   return withGatewayApi(config, open, run.stopping, async api => {
     const { lenders } = config
-    const inquiry = { db, api, account, gateway: gatewayOf(config, account), lenders }
+    const inquiry = { db, api, account, gateway: gatewayOfAccount(config, account), lenders }
     let answers = 0
     while (isLeft(budget)) {
       run.check()
@@ -121,7 +121,7 @@ async function askAll(
       failures[question.kind] = 0
       return answer
     } catch (error) {
-      if (!isOfGateway(error)) throw error
+      if (!isGatewayError(error)) throw error
       const { gateway, lender } = inquiry.account
       if (error instanceof GatewayUnavailable && error.retryAfterMs > 0)
         budget.from = performance.now() + Math.min(error.retryAfterMs, MAX_REST_MS)

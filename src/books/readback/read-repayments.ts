@@ -15,7 +15,7 @@ import {
   standingAmount,
   stands,
 } from '../../ledger/loans/transaction.ts'
-import { isOfAnotherPayment, isOfGateway } from '../../payments/repayment/due-payment.ts'
+import { isOfAnotherPayment, namesGateway } from '../../payments/repayment/due-payment.ts'
 import type { PostedPayment } from './posted-payments.ts'
 
 export type ReadbackFinding = {
@@ -166,7 +166,7 @@ function foundOfReturned(
 /** A payment may have been posted under several suffixes, or by hand under its receipt number alone. */
 function isOfPayment(one: LedgerTransaction, { paymentId, externalId }: PostedPayment): boolean {
   if (one.type?.repayment !== true) return false
-  return isOfGateway(one.externalId)
+  return namesGateway(one.externalId)
     ? !isOfAnotherPayment(one.externalId, externalId)
     : isReceiptOf(receiptOfRepayment(one), paymentId)
 }

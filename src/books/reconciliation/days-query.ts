@@ -6,7 +6,7 @@ import { closed } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 
-export const MAX_DAYS = 366
+export const MAX_BOOK_DAYS = 366
 const DEFAULT_DAYS = 31
 const { lender, gateway } = paymentFilter
 export const DaysQuery = Type.Object(
@@ -36,6 +36,7 @@ export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   if (range === undefined) throw new Error('there is no time zone')
   const refuse = (path: string, message: string) => invalidField(path, message, 'INVALID_QUERY')
   if (range.days < 1) throw refuse('/from', `must not be after ${range.to}`)
-  if (range.days > MAX_DAYS) throw refuse('/to', `must be less than ${MAX_DAYS} days after from`)
+  if (range.days > MAX_BOOK_DAYS)
+    throw refuse('/to', `must be less than ${MAX_BOOK_DAYS} days after from`)
   return { ...query, from: range.from, to: range.to }
 }

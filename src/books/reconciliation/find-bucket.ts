@@ -17,12 +17,12 @@ export type BucketQuery = {
   limit: number
   cursor?: string
 }
-export const SORTED_BY = ['text', 'name'] as const
+export const BUCKET_SORTED_BY = ['text', 'name'] as const
 
 export async function findBucket(db: Database, query: BucketQuery) {
   const { day, bucket, lender, gateway, currency, limit, cursor } = query
   const ofCurrency = currency === NO_CURRENCY ? '' : currency
-  const [after = null, afterGateway = null] = decodeCursor(cursor, SORTED_BY)
+  const [after = null, afterGateway = null] = decodeCursor(cursor, BUCKET_SORTED_BY)
   const { rows } = await sql<{ in_books_of: string; gateway_payment_id: string }>`
     with page as (
       select * from core.parts_of(${day}) p

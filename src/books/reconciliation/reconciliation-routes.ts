@@ -11,8 +11,8 @@ import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { BucketPayment, bucketCurrency, bucketName, ReconciledDay, Totals } from './day-record.ts'
 import { daysCsv } from './days-csv.ts'
-import { DaysQuery, MAX_DAYS, withDays } from './days-query.ts'
-import { findBucket, SORTED_BY } from './find-bucket.ts'
+import { DaysQuery, MAX_BOOK_DAYS, withDays } from './days-query.ts'
+import { BUCKET_SORTED_BY, findBucket } from './find-bucket.ts'
 import { findDays, totalOf } from './find-days.ts'
 
 const tags = ['books']
@@ -21,7 +21,7 @@ const daysSchema = {
   operationId: 'listReconciliation',
   tags,
   summary: 'Shows for each day where the captured money is',
-  description: `At most ${MAX_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
+  description: `At most ${MAX_BOOK_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
   response: {
     200: Type.Object(
@@ -49,7 +49,7 @@ const paymentsSchema = {
       lender,
       gateway,
       currency: Type.Optional(bucketCurrency),
-      ...listQuery(...SORTED_BY),
+      ...listQuery(...BUCKET_SORTED_BY),
     },
     closed,
   ),

@@ -6,7 +6,7 @@ import { asJson } from '../../http/as-json.ts'
 import { decodeCursor, hex, pageOf } from '../../http/lists/cursor.ts'
 import type { Settlement } from './settlement-record.ts'
 
-export const SORTED_BY = ['bigint', 'text', 'name', 'text'] as const
+export const SETTLEMENTS_SORTED_BY = ['bigint', 'text', 'name', 'text'] as const
 
 /** `days`: those of the settlement, both included; null for any. */
 type Query = {
@@ -36,7 +36,10 @@ const newestFirst = sql`sorted_at desc, settlement_id collate "C" desc, gateway 
 
 /** Settlements, the newest first. Only those of the page are summed up. */
 export async function findSettlements(db: Database, { days, utr, limit, cursor }: Query) {
-  const [at = null, id = null, gateway = null, lender = null] = decodeCursor(cursor, SORTED_BY)
+  const [at = null, id = null, gateway = null, lender = null] = decodeCursor(
+    cursor,
+    SETTLEMENTS_SORTED_BY,
+  )
   const isOfDays = sql`
     (${days === null} or settled_at >= core.start_of(${days?.from ?? null}::date)
                      and settled_at < core.start_of(${days?.to ?? null}::date + 1))`

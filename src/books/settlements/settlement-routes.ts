@@ -12,7 +12,7 @@ import { closed } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { DaysQuery, withDays } from '../reconciliation/days-query.ts'
-import { findSettlements, SORTED_BY } from './find-settlements.ts'
+import { findSettlements, SETTLEMENTS_SORTED_BY } from './find-settlements.ts'
 import { Settlement } from './settlement-record.ts'
 
 const ROWS_AT_ONCE = 200
@@ -28,7 +28,7 @@ const listSchema = {
   tags,
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
   description,
-  querystring: Type.Object({ ...filters, ...listQuery(...SORTED_BY) }, closed),
+  querystring: Type.Object({ ...filters, ...listQuery(...SETTLEMENTS_SORTED_BY) }, closed),
   response: listAnswer('settlements', Settlement, 'SettlementList'),
 }
 const csvSchema = {

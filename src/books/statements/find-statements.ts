@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
-import { fileFacts } from '../../http/fields/file-facts.ts'
+import { fileFields } from '../../http/fields/file-facts.ts'
 import { NullableText, oneOf } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
@@ -14,7 +14,7 @@ export const StatementFile = Type.Object(
     statement_id: Type.String(),
     gateway: oneOf(GATEWAYS),
     lender: Type.String(),
-    ...fileFacts,
+    ...fileFields,
     rows: Type.Integer(),
     valid_rows: Type.Integer(),
     invalid_rows: Type.Integer(),

@@ -24,7 +24,7 @@ export const Withdrawn = createError(
 )
 
 /** Saves rows together with the file's own row, so that all of them can be withdrawn. @returns the days of the payments */
-export async function saveRows(
+export async function saveStatementRows(
   db: Database,
   file: OpenFile,
   rows: ReadRow[],

@@ -18,7 +18,7 @@ import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
 import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
-import { Uploaded, uploadStatement } from './upload-statement.ts'
+import { UploadedStatement, uploadStatement } from './upload-statement.ts'
 import { withdrawCall } from './withdraw-call.ts'
 
 const tags = ['books']
@@ -36,7 +36,7 @@ const uploadSchema = (lenders: string[]) => ({
   description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
-  response: { 201: Uploaded },
+  response: { 201: UploadedStatement },
 })
 
 const ofGateway = { gateway: Type.String({ examples: ['gateway_a'] }) }

@@ -9,12 +9,12 @@ import { afterTaking, UnreadableFile } from '../../csv/reading/unreadable-file.t
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
-import { fileFacts } from '../../http/fields/file-facts.ts'
+import { fileFields } from '../../http/fields/file-facts.ts'
 import { newId } from '../../ids.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { findStatement } from './find-statements.ts'
 import type { Place } from './recognise.ts'
-import { saveRows, Withdrawn } from './save-rows.ts'
+import { saveStatementRows, Withdrawn } from './save-rows.ts'
 import { noteDays } from './statement-days.ts'
 import { statementReader } from './statement-reader.ts'
 
@@ -23,10 +23,10 @@ export const UPLOAD_AGAIN =
   'Upload the corrected file as a whole: its rows replace these, and only then its days are complete'
 export const rowsTaken = (rows: number) => `The first valid rows (${rows}) are saved`
 
-export const Uploaded = Type.Object(
+export const UploadedStatement = Type.Object(
   {
     statement_id: Type.String(),
-    ...fileFacts,
+    ...fileFields,
     ...rowCounts,
     ignored_columns: Type.Array(Type.String(), {
       description: 'the columns of the file from which nothing is taken',
@@ -34,7 +34,7 @@ export const Uploaded = Type.Object(
   },
   { title: 'UploadedStatement' },
 )
-type Uploaded = Static<typeof Uploaded>
+type Uploaded = Static<typeof UploadedStatement>
 type StatementOf = Place & { lender: string }
 
 /**
@@ -52,7 +52,7 @@ export async function uploadStatement(
   const open = { id: statement_id, gateway, lender, fileName: file.name, asker }
   const read = statementReader(of, {
     withStatuses: rows => withStatuses(db, gateway, rows),
-    save: (rows, count) => saveRows(db, open, rows, count),
+    save: (rows, count) => saveStatementRows(db, open, rows, count),
   })
   try {
     await readCsv(decode(file.bytes), read)

@@ -58,7 +58,7 @@ export const wholeNumber = (
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
 /** @returns what is wrong with a setting's text, whatever it is for */
-export function troubleIn(setting: string): string | undefined {
+export function troubleInSetting(setting: string): string | undefined {
   return UNSEEN.test(setting) ? 'contains a line break or another invisible character' : undefined
 }
 
@@ -71,7 +71,7 @@ export function isHeaderValue(text: string): boolean {
  * Files, shells and compose files leave blanks and line breaks at the ends. A setting of blanks alone stays as it
  * is, so that it is refused and not taken for unset.
  */
-export function trimmed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function trimmedEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, text?.trim() || text]))
 }
 

@@ -24,7 +24,7 @@ import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
 import { actInWords, words } from '../text/words.ts'
-import { type ApprovalItem, approvalState, subjectOf } from './approvals-page.ts'
+import { type ApprovalItem, approvalState, approvalSubject } from './approvals-page.ts'
 
 const pageSchema = { params: IdParams, querystring: DoneQuery }
 const decideSchema = { params: IdParams, body: Type.Object({ note: Type.Optional(Note) }, closed) }
@@ -88,7 +88,7 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
   const { act, state, currency } = approval
   return html`${facts([
     ['Act', actInWords(act)],
-    ['Subject', subjectOf(approval)],
+    ['Subject', approvalSubject(approval)],
     ['Amount', amount(approval.amount, currency)],
     ['State', approvalState(state)],
     ['Proposed by', approval.proposed_by],

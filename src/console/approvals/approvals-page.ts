@@ -27,7 +27,7 @@ export function approvalsPage({ db, formats }: PageContext) {
         title: 'Act',
         cell: row => html`<a href="${approvalPath(row.approval_id)}">${actInWords(row.act)}</a>`,
       },
-      { name: 'subject', title: 'Subject', isId: true, cell: subjectOf },
+      { name: 'subject', title: 'Subject', isId: true, cell: approvalSubject },
       amountColumn,
       { name: 'state', title: 'State', cell: row => approvalState(row.state) },
       { name: 'proposed_by', title: 'Proposed by' },
@@ -50,7 +50,7 @@ export function approvalState(state: string): Html {
   return html`<span class="${look}">${state}</span>`
 }
 
-export function subjectOf({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
+export function approvalSubject({ act, subject }: Pick<ApprovalItem, 'act' | 'subject'>): Content {
   return /^(payment|operation|portfolio|statement)\./.test(act)
     ? subjectLink(act, subject)
     : subject

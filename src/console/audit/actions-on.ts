@@ -20,10 +20,10 @@ export async function actionsOn(db: Database, subject: string, formats: Formats)
   )
   if (rows.length === 0) return nothing
   const { shown, rest } = firstOf(rows, MAX_SHOWN)
-  return html`<h2>Who decided what</h2><ul>${shown.map(row => html`<li>${inWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>${rest}`
+  return html`<h2>Who decided what</h2><ul>${shown.map(row => html`<li>${actionInWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>${rest}`
 }
 
 /** The action in words, such as: payment assign by asha.rao: “named by the branch”. */
-export function inWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
+export function actionInWords({ actor, action, detail }: Omit<Action, 'at'>): Html {
   return html`<strong>${actInWords(action)}</strong> by ${actor}${Object.keys(detail).length === 0 ? nothing : html`: ${detailOf(detail)}`}`
 }

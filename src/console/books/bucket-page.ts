@@ -1,7 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { bucketCurrency, bucketName } from '../../books/reconciliation/day-record.ts'
-import { type BucketQuery, findBucket, SORTED_BY } from '../../books/reconciliation/find-bucket.ts'
+import {
+  BUCKET_SORTED_BY,
+  type BucketQuery,
+  findBucket,
+} from '../../books/reconciliation/find-bucket.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import type { PaymentKind } from '../../payments/payment-record.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
@@ -33,7 +37,7 @@ function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
     path: '/books/payments',
     title: 'Payments of a day',
     filters,
-    cursor: SORTED_BY,
+    cursor: BUCKET_SORTED_BY,
     empty: 'Choose a day and a bucket; its payments appear here.',
     columns: bucketColumns(formats),
     async load({ day, bucket, ...query }) {

@@ -16,7 +16,7 @@ import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { callbackState } from './callbacks-page.ts'
-import { subjectOf } from './subject-of.ts'
+import { callbackSubject } from './subject-of.ts'
 
 const schema = {
   params: IdParams,
@@ -48,7 +48,7 @@ ${
   function factsOf(callback: Callback) {
     return facts([
       ['State', callbackState(callback.state)],
-      ['Subject', subjectOf(callback.subject)],
+      ['Subject', callbackSubject(callback.subject)],
       ['Next try', formats.time(callback.next_try_at)],
       ['Last error', callback.last_error],
       ['Created', formats.time(callback.created_at)],

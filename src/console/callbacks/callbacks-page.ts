@@ -12,7 +12,7 @@ import { numberColumn } from '../lists/number-column.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
-import { subjectOf } from './subject-of.ts'
+import { callbackSubject } from './subject-of.ts'
 
 type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
 
@@ -50,7 +50,7 @@ function callbackColumns({ formats }: PageContext): ListColumn<CallbackRow>[] {
       isId: true,
       cell: row => html`<a href="${callbackPath(row.callback_id)}">${row.type}</a>`,
     },
-    { name: 'subject', title: 'Subject', isId: true, cell: row => subjectOf(row.subject) },
+    { name: 'subject', title: 'Subject', isId: true, cell: row => callbackSubject(row.subject) },
     { name: 'state', title: 'State', cell: row => callbackState(row.state) },
     numberColumn('attempts', 'Attempts'),
     timeColumn(formats, 'next_try_at', 'Next try'),

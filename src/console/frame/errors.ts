@@ -10,7 +10,7 @@ import { loginBefore } from '../session/next-path.ts'
 import { isRefresh } from '../session/session.ts'
 import { answerPage } from './answer.ts'
 import { saveEndedForm } from './forms/ended-form.ts'
-import { reasonOf } from './forms/field-error.ts'
+import { fieldErrorText } from './forms/field-error.ts'
 import { type RefusedForm, typedInto, withRefusedForm } from './forms/refused-form.ts'
 import { type Content, type Html, nothing } from './html.ts'
 import { withinPatience } from './in-time.ts'
@@ -115,7 +115,7 @@ function alert({ status, detail, fields, isOpen }: RefusedForm): Html {
   return html`<div class="alert" role="alert">${
     fields === undefined
       ? html`<p>${first}${advice}</p>${listOf(lines)}`
-      : html`<p>Nothing was changed:</p>${listOf(fields.map(reasonOf))}`
+      : html`<p>Nothing was changed:</p>${listOf(fields.map(fieldErrorText))}`
   }</div>`
 }
 

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { oneOf } from '../../http/fields/schemas.ts'
 import type { Content, Html } from './html.ts'
-import { Done } from './notice.ts'
+import { DoneField } from './notice.ts'
 import { urlWith } from './url.ts'
 
 const LIVE_ID = 'live'
@@ -10,7 +10,7 @@ const EVERY = 'every 5s'
 
 export const Refresh = Type.Optional(oneOf(['off']))
 /** The query of a page that refreshes itself and shows notices. */
-export const liveQuery = { refresh: Refresh, done: Done }
+export const liveQuery = { refresh: Refresh, done: DoneField }
 
 /** `refresh=off` in the URL stops refreshing. */
 const isLive = (query: { refresh?: string | undefined }) => query.refresh !== 'off'

@@ -45,8 +45,8 @@ const DONE = {
   fetching: 'The fetch has been requested.',
 } as const
 
-export const Done = Type.Optional(oneOf(Object.keys(DONE)))
-export const DoneQuery = Type.Object({ done: Done }, closed)
+export const DoneField = Type.Optional(oneOf(Object.keys(DONE)))
+export const DoneQuery = Type.Object({ done: DoneField }, closed)
 export type DoneKey = keyof typeof DONE
 
 export function doneNotice(done: string | undefined): Html {

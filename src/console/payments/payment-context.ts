@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { rowById } from '../../http/lists/row-by-id.ts'
-import { isOutdated, unreadableKind } from '../../payments/locked-payment.ts'
+import { isPaymentOutdated, unreadableKind } from '../../payments/locked-payment.ts'
 import type { ReferenceKind } from '../../payments/references/reference-record.ts'
 import { MAX_COUNTED } from '../lists/count.ts'
 
@@ -33,7 +33,7 @@ export function paymentContext(
   { gateway, gateway_payment_id }: { gateway: string; gateway_payment_id: string },
 ): Promise<PaymentContext> {
   const context = sql<PaymentContext>`
-    select ${unreadableKind} as "unreadableKind", ${isOutdated} as "isOutdated", t.note, t.noted_by as "notedBy",
+    select ${unreadableKind} as "unreadableKind", ${isPaymentOutdated} as "isOutdated", t.note, t.noted_by as "notedBy",
            (select loanops.tracking_id(o) from loanops.operation o where o.id = t.operation_id) as repayment,
            (select coalesce(json_agg(a), '[]')
               from (select a.gateway, a.gateway_payment_id, a.kind from core.transaction a

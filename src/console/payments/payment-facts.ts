@@ -8,7 +8,7 @@ import { WAYS_OUT } from '../operations/ways-out.ts'
 import { quoted } from '../text/quoted.ts'
 import { words } from '../text/words.ts'
 import { MAX_AGAINST, type PaymentContext } from './payment-context.ts'
-import { type PaymentItem, stateOf } from './payments-page.ts'
+import { type PaymentItem, paymentState } from './payments-page.ts'
 import { REASONS_IN_WORDS } from './reasons-in-words.ts'
 
 export function paymentFacts(payment: PaymentItem, around: PaymentContext, formats: Formats): Html {
@@ -16,7 +16,7 @@ export function paymentFacts(payment: PaymentItem, around: PaymentContext, forma
   const { gateway } = payment
   const { shown: against, rest } = firstOf(around.against, MAX_AGAINST)
   return html`${facts([
-    ['State', stateOf(payment)],
+    ['State', paymentState(payment)],
     ['Why', REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[waiting_for ?? ''] ?? null],
     ['Detail', payment.detail],
     ['Next try', formats.time(payment.next_try_at)],

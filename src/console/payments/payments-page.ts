@@ -19,7 +19,7 @@ export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][n
 
 export const paymentsPage = (context: PageContext) => listRoutes(context.db, paymentList(context))
 
-export function stateOf({
+export function paymentState({
   state,
   reason,
   objection,
@@ -52,7 +52,7 @@ function paymentList(context: PageContext): List<typeof paymentFilters, PaymentI
 function paymentColumns({ formats }: PageContext): ListColumn<PaymentItem>[] {
   return [
     paymentColumn,
-    { name: 'state', title: 'State', cell: stateOf },
+    { name: 'state', title: 'State', cell: paymentState },
     amountColumn,
     loanColumn,
     { name: 'lender', title: 'Lender' },

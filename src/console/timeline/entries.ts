@@ -91,7 +91,7 @@ export async function findOperations(db: Database, subject: Subject, { operation
   return rows
 }
 
-export async function findPayments(db: Database, subject: Subject, { payment }: Shown) {
+export async function findPaymentEntries(db: Database, subject: Subject, { payment }: Shown) {
   if (subject.kind === 'client') return []
   const { rows } = await sql<PaymentEntry>`
     select p.gateway, p.gateway_payment_id, p.kind, p.state, p.reason, p.objection, p.waiting_for, p.next_try_at,

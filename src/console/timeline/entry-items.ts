@@ -1,14 +1,14 @@
 import { html } from 'hono/html'
 import type { Role } from '../../accounts/account.ts'
 import { RESOLVABLE } from '../../engine/operation.ts'
-import { inWords } from '../audit/actions-on.ts'
+import { actionInWords } from '../audit/actions-on.ts'
 import { callbackState } from '../callbacks/callbacks-page.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
 import { callbackPath, operationPath, paymentPath } from '../frame/paths.ts'
 import { statusOf } from '../operations/operations-page.ts'
 import { WAYS_OUT } from '../operations/ways-out.ts'
-import { stateOf } from '../payments/payments-page.ts'
+import { paymentState } from '../payments/payments-page.ts'
 import { REASONS_IN_WORDS } from '../payments/reasons-in-words.ts'
 import { quoted } from '../text/quoted.ts'
 import { words } from '../text/words.ts'
@@ -59,7 +59,7 @@ function paymentItem(payment: PaymentEntry, role: Role, formats: Formats): Html 
   const { kind, gateway_payment_id, reason, objection, events, state } = payment
   const isOpen = state === 'suspense' || objection !== null
   const why = REASONS_IN_WORDS[objection ?? reason ?? ''] ?? WAYS_OUT[payment.waiting_for ?? '']
-  return html`<strong>${kind} <a href="${paymentPath(payment)}">${gateway_payment_id}</a></strong> ${amount(payment.amount, payment.currency)} ${stateOf(payment)}
+  return html`<strong>${kind} <a href="${paymentPath(payment)}">${gateway_payment_id}</a></strong> ${amount(payment.amount, payment.currency)} ${paymentState(payment)}
 ${payment.returned_amount === null ? nothing : html`<small>${amount(payment.returned_amount, payment.currency)} went back</small>`}
 ${payment.posted_at === null ? nothing : html`<small>posted ${formats.time(payment.posted_at)}</small>`}
 ${why === undefined ? nothing : html`<p>${why} ${payment.next_try_at === null ? nothing : html`Next try ${formats.time(payment.next_try_at)}.`}</p>`}
@@ -73,4 +73,4 @@ function callbackItem({ callback_id, type, state, attempts, last_error }: Callba
 }
 
 const actionItem = ({ subject, ...action }: ActionEntry): Html =>
-  html`${inWords(action)} <small>${subject}</small>`
+  html`${actionInWords(action)} <small>${subject}</small>`

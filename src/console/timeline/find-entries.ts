@@ -5,7 +5,7 @@ import {
   findActions,
   findCallbacks,
   findOperations,
-  findPayments,
+  findPaymentEntries,
   type Shown,
   type Subject,
 } from './entries.ts'
@@ -18,7 +18,7 @@ export async function findEntries(db: Database, subject: Subject, shown: Shown):
     findCallbacks(db, subject, shown),
     findActions(db, subject, shown),
     findOperations(db, subject, shown),
-    findPayments(db, subject, shown),
+    findPaymentEntries(db, subject, shown),
   ])
   // If entries have the same time, an effect is listed above its cause, as the newest come first.
   const found = merged([

@@ -1,7 +1,7 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { DATE_FORMAT, DAY_PATTERN, dayOfIso, dayText, ISO_DAYS, namedDay } from '../../day.ts'
 import { TAKE, trimText } from './take-values.ts'
-import { kindOf, WHY, type Why } from './why.ts'
+import { kindOfValue, WHY, type Why } from './why.ts'
 
 /** A calendar day, a time of day, and a zone. PostgreSQL reads no zone that is 16 hours away. */
 const ISO_TIME = new RegExp(
@@ -22,7 +22,7 @@ function takeDay(value: unknown): unknown {
   return day === undefined ? text : dayText(day)
 }
 
-export const Day = Type.Unsafe<string>({
+export const DayField = Type.Unsafe<string>({
   [Kind]: 'Day',
   [WHY]: whyDay(
     /^\d{2} [A-Za-z]+ \d{4}$/,
@@ -68,7 +68,7 @@ function isDay(day: string): boolean {
 
 function whyDay(shape: RegExp, form: string): Why {
   return value => {
-    if (typeof value !== 'string') return `must be a day as ${form}, not ${kindOf(value)}`
+    if (typeof value !== 'string') return `must be a day as ${form}, not ${kindOfValue(value)}`
     const month = value.split(' ')[1]
     const isNamed = month === undefined || namedDay(`01 ${month} 2000`) !== undefined
     return shape.test(value) && isNamed
@@ -78,7 +78,7 @@ function whyDay(shape: RegExp, form: string): Why {
 }
 
 function whyTime(value: unknown): ReturnType<Why> {
-  if (typeof value !== 'string') return `must be a time, not ${kindOf(value)}`
+  if (typeof value !== 'string') return `must be a time, not ${kindOfValue(value)}`
   const [day = '', time = ''] = value.split('T')
   if (/^\d{4}-\d{2}-\d{2}$/.test(day) && dayOfIso(day) === undefined)
     return 'is on a day that does not exist'

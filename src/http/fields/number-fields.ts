@@ -2,7 +2,7 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { Decimal } from 'decimal.js'
 import { MAX_INT } from '../../config/settings/settings.ts'
 import { TAKE } from './take-values.ts'
-import { kindOf, WHY, type Why } from './why.ts'
+import { kindOfValue, WHY, type Why } from './why.ts'
 
 /** With more digits, a JSON number does not keep every digit. */
 const SIGNIFICANT_DIGITS = 15
@@ -79,7 +79,7 @@ function isDecimal(value: unknown, decimals: number): boolean {
 function whyNumber(decimals: number, limits: (number: number) => string | undefined): Why {
   return value => {
     if (typeof value === 'number') return limits(value)
-    if (typeof value !== 'string') return `must be a number, not ${kindOf(value)}`
+    if (typeof value !== 'string') return `must be a number, not ${kindOfValue(value)}`
     const digits = value.replace(/\D/g, '').length
     if (/^\d+(\.\d+)?$/.test(value) && digits > SIGNIFICANT_DIGITS) return tooManyDigits(digits)
     // In a text, zeros count: it may come from a country with a decimal comma.

@@ -11,7 +11,7 @@ const NAMES: Record<string, string> = {
   ' ': 'a blank',
 }
 
-export function kindOf(value: unknown): string {
+export function kindOfValue(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
@@ -24,7 +24,7 @@ type TextRule = { min?: number; max: number; allowed: RegExp }
 export const whyText =
   ({ min = 1, max, allowed }: TextRule): Why =>
   value => {
-    if (typeof value !== 'string') return `must be a text, not ${kindOf(value)}`
+    if (typeof value !== 'string') return `must be a text, not ${kindOfValue(value)}`
     if (value === '') return 'must not be empty'
     if (value.length < min) return `has ${value.length} characters, but needs at least ${min}`
     if (value.length > max) return `has ${value.length} characters, but at most ${max} are allowed`

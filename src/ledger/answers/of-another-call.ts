@@ -113,7 +113,7 @@ function isAbsenceOfAnother(call: Call, kind: string, body: unknown): boolean {
   return isAnother(call.named[kind], told)
 }
 
-/** In place of an external id: the call is not about a record of this kind that exists. */
+/** Stands for the external id where a call is not about a record of this kind that exists. */
 const NONE = ''
 
 type Call = { kind: string; name: string; named: Record<string, string | undefined> }

@@ -5,7 +5,7 @@ import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { type Answer, NOTHING_WRITTEN, type Received, TOO_LARGE } from '../answers/answer.ts'
-import { isOfTls, reasonOf } from '../answers/connection-error.ts'
+import { connectionReason, isOfTls } from '../answers/connection-error.ts'
 import { isStoredFailure } from '../answers/error-body.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
@@ -145,7 +145,7 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 /** Only if no connection was made is it certain that nothing was sent. */
 export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
   const leftNothing = isUnconnected(error) || method === 'GET'
-  const reason = reasonOf(error as NodeJS.ErrnoException)
+  const reason = connectionReason(error as NodeJS.ErrnoException)
   const cause = causeOfConnection(reason)
   return {
     ...NOTHING_WRITTEN,

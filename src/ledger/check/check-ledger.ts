@@ -1,5 +1,5 @@
 import { checksFor } from './checks.ts'
-import { EXPECTED, STEPS, troubleIn } from './connection.ts'
+import { EXPECTED, STEPS, troubleInAnswer } from './connection.ts'
 import {
   type Check,
   type Checked,
@@ -54,7 +54,7 @@ export async function checkLedger(
 
 /** The findings up to the step that the first call did not pass. */
 async function checkConnection({ reads, settings }: Checked): Promise<Finding[]> {
-  const trouble = troubleIn(await reads.probe(), settings)
+  const trouble = troubleInAnswer(await reads.probe(), settings)
   const at = STEPS.indexOf(trouble?.step ?? 'password_expiry')
   const passed = STEPS.slice(0, at).map(step =>
     findingOf(step, EXPECTED[step], { state: 'ok', found: 'as expected' }),

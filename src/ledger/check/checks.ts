@@ -14,7 +14,7 @@ import { product } from './set-up/product.ts'
 import { productCharges } from './set-up/product-charges.ts'
 import { productLimits } from './set-up/product-limits.ts'
 import { timeZone } from './set-up/time-zone.ts'
-import { version } from './set-up/version.ts'
+import { fineractVersion } from './set-up/version.ts'
 
 /** The checks to make once the ledger accepts our calls, in this order. @param needed permissions */
 export const checksFor = (needed: string[]): Check[] => [
@@ -33,5 +33,5 @@ export const checksFor = (needed: string[]): Check[] => [
   makerChecker(needed),
   closedLoans,
   idempotency,
-  version,
+  fineractVersion,
 ]

@@ -1,5 +1,5 @@
 import type { Received } from '../answers/answer.ts'
-import { reasonOf } from '../answers/connection-error.ts'
+import { connectionReason } from '../answers/connection-error.ts'
 import { codeOf, isOfLedgerShape } from '../answers/error-body.ts'
 import { type Cause, causeOfConnection, causeOfRefusal } from '../answers/remedy.ts'
 import type { CheckedSettings, Found } from './finding.ts'
@@ -28,12 +28,12 @@ const SETTING: Record<Step, keyof Urls> = {
 type Trouble = { step: Step; finding: Found }
 
 /** The finding of the first call. @returns undefined if it got through to the ledger’s own checks of a request */
-export function troubleIn(answer: Received | Error, settings: Urls): Trouble | undefined {
+export function troubleInAnswer(answer: Received | Error, settings: Urls): Trouble | undefined {
   const cause = answer instanceof Error ? causeOf(answer) : causeIn(answer)
   // Permissions have a check of their own, which names them.
   if (cause === undefined || cause.check === 'permissions') return undefined
   const { check: step, found, remedy } = cause
-  const seen = answer instanceof Error ? reasonOf(answer) : `HTTP ${answer.status}`
+  const seen = answer instanceof Error ? connectionReason(answer) : `HTTP ${answer.status}`
   const setting = SETTING[step]
   return {
     step,
@@ -48,7 +48,7 @@ export function troubleIn(answer: Received | Error, settings: Urls): Trouble | u
 export const asSentence = (remedy: string) => remedy.charAt(0).toUpperCase() + remedy.slice(1)
 
 function causeOf(error: Error): Cause {
-  const reason = reasonOf(error)
+  const reason = connectionReason(error)
   if (/^(UND_ERR_SOCKET|ECONNRESET|HPE_)/.test(reason)) return CLOSED
   return causeOfConnection(reason) ?? NO_ANSWER
 }

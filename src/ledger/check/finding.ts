@@ -4,13 +4,13 @@ import type { LedgerSettings } from '../calls/send.ts'
 import { type Reads, Unread } from './reads.ts'
 
 /** `differs`: operations work, but perhaps not as intended. `unknown`: it could not be read. */
-export const STATES = ['ok', 'differs', 'breaks', 'unknown'] as const
+export const FINDING_STATES = ['ok', 'differs', 'breaks', 'unknown'] as const
 
 export type Finding = {
   check: string
   /** The lender; null for what concerns all. */
   lender: string | null
-  state: (typeof STATES)[number]
+  state: (typeof FINDING_STATES)[number]
   found: string
   expected: string
   /** The remedy; null if there is nothing to do. */

@@ -7,7 +7,7 @@ import type { CheckContext } from './check-and-save.ts'
 import { openCheckNow } from './check-now.ts'
 import { checksFor } from './checks.ts'
 import { STEPS } from './connection.ts'
-import { STATES } from './finding.ts'
+import { FINDING_STATES } from './finding.ts'
 import { reportOf } from './report.ts'
 import { savedFindings } from './saved-findings.ts'
 
@@ -16,7 +16,7 @@ const Finding = Type.Object(
   {
     check: oneOf([...new Set([...STEPS, ...checksFor([]).map(({ check }) => check)])]),
     lender: NullableText,
-    state: oneOf(STATES),
+    state: oneOf(FINDING_STATES),
     found: Type.String(),
     expected: Type.String(),
     remedy: NullableText,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explained, type Received } from '../answers/answer.ts'
-import { reasonOf } from '../answers/connection-error.ts'
+import { connectionReason } from '../answers/connection-error.ts'
 import { codeOf } from '../answers/error-body.ts'
 import { type LedgerPath, ledgerPath } from '../calls/path.ts'
 import { type LedgerSettings, openSender, type Request } from '../calls/send.ts'
@@ -123,7 +123,7 @@ const asError = (error: unknown) => (error instanceof Error ? error : new Error(
 
 function bodyOf(answer: Received | Error): unknown {
   if (answer instanceof Error)
-    throw new Unread(`the ledger did not answer (${reasonOf(answer)})`, answer)
+    throw new Unread(`the ledger did not answer (${connectionReason(answer)})`, answer)
   if (answer.status === 200 && typeof answer.body === 'object' && answer.body !== null)
     return answer.body
   throw new Unread(explained(answer, { outcome: 'refused' }), answer)

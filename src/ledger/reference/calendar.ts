@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { type Day, isoDay } from '../../day.ts'
 import type { Reader } from '../calls/client.ts'
-import { ifReadable } from '../calls/if-readable.ts'
+import { bodyIfReadable } from '../calls/if-readable.ts'
 import { ledgerPath } from '../calls/path.ts'
 import { today } from '../day-format.ts'
 import { cached } from './cached.ts'
@@ -35,7 +35,7 @@ export function openCalendar(
   const switches = cached(CACHED_MS, () => readSwitches(ledger))
   const businessDate = cached(CACHED_MS, () => readBusinessDate(ledger, () => switches(null)))
   const office = cached(CACHED_MS, (id: number) =>
-    ifReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
+    bodyIfReadable(ledger.read<{ openingDate?: Day }>(ledgerPath(['offices', id]))),
   )
   return {
     businessDate: async () => (await businessDate(null)) ?? today(LEDGER_TIMEZONE),
@@ -55,7 +55,7 @@ export const BUSINESS_DATE_SWITCH = 'enable-business-date'
 export const CLOSED_LOANS_SWITCH = 'block-transactions-on-closed-overpaid-loans'
 
 async function readSwitches(ledger: Reader): Promise<Configuration[]> {
-  const all = await ifReadable(ledger.read<Configurations>(CONFIGURATIONS))
+  const all = await bodyIfReadable(ledger.read<Configurations>(CONFIGURATIONS))
   return all?.globalConfiguration ?? []
 }
 
@@ -67,7 +67,7 @@ async function readBusinessDate(
   ledger: Reader,
   switches: () => Promise<Configuration[]>,
 ): Promise<string | undefined> {
-  const date = businessDateIn((await ifReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
+  const date = businessDateIn((await bodyIfReadable(ledger.read<LedgerDate[]>(DATES))) ?? [])
   if (date === undefined) return undefined
   const found = configurationIn(await switches(), BUSINESS_DATE_SWITCH)
   return found?.enabled === false ? undefined : date

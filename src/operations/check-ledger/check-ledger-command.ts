@@ -9,7 +9,7 @@ import type { CheckedSettings, Finding } from '../../ledger/check/finding.ts'
 import { reportOf } from '../../ledger/check/report.ts'
 import { neededBy } from '../../ledger/check/set-up/permissions.ts'
 import { operationCatalogue } from '../catalogue.ts'
-import { inWords } from './in-words.ts'
+import { findingsInWords } from './in-words.ts'
 import { loansLeftEarlier } from './left-earlier.ts'
 import { throwAwayName } from './throw-away.ts'
 import { tryWrites } from './try-writes.ts'
@@ -29,7 +29,7 @@ export async function checkFromCommand(env: NodeJS.ProcessEnv, flags: Flags): Pr
     ? await withWrites(settings, chosen, read)
     : { findings: read, left: undefined }
   const report = { ...reportOf(findings, new Date()), ...(left === undefined ? {} : { left }) }
-  const text = flags.json ? JSON.stringify(report) : inWords(findings, left)
+  const text = flags.json ? JSON.stringify(report) : findingsInWords(findings, left)
   process.stdout.write(`${text}\n`)
   const breaking = findings.filter(({ state }) => state === 'breaks')
   if (breaking.some(({ check }) => check === 'reachable')) return 2

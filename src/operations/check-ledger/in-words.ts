@@ -5,7 +5,7 @@ import { onOneLine } from '../../text/on-one-line.ts'
 const FROM_BEST = ['ok', 'unknown', 'differs', 'breaks'] as const
 
 /** The findings in words: what is well with several lenders, and what several checks have in common, is said once. */
-export function inWords(findings: Finding[], left: string[] | undefined): string {
+export function findingsInWords(findings: Finding[], left: string[] | undefined): string {
   const lines = FROM_BEST.flatMap(state => {
     const alike = Map.groupBy(
       findings.filter(one => one.state === state),

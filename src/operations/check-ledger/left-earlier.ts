@@ -1,6 +1,6 @@
 import { LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { openLedger } from '../../ledger/calls/client.ts'
-import { ifReadable } from '../../ledger/calls/if-readable.ts'
+import { bodyIfReadable } from '../../ledger/calls/if-readable.ts'
 import { ledgerPath } from '../../ledger/calls/path.ts'
 import type { LedgerSettings } from '../../ledger/calls/send.ts'
 import { findLoan } from '../../ledger/loans/loan-calls.ts'
@@ -16,7 +16,7 @@ type Page = { pageItems?: { externalId?: string }[] }
 export async function loansLeftEarlier(settings: LedgerSettings): Promise<string[]> {
   const ledger = openLedger(settings)
   try {
-    const page = await ifReadable(ledger.read<Page>(CLIENTS))
+    const page = await bodyIfReadable(ledger.read<Page>(CLIENTS))
     const left: string[] = []
     for (const { externalId = '' } of page?.pageItems ?? [])
       if (externalId.startsWith(THROW_AWAY) && (await findLoan(ledger, externalId)))

@@ -53,7 +53,7 @@ export function awaitsApproval(step: string, again: Answer | Refusal): Finding {
   }
 }
 
-export const refused = (step: string, check: string, why: string): Finding => ({
+export const refusedStep = (step: string, check: string, why: string): Finding => ({
   check,
   lender: null,
   state: 'breaks',

@@ -19,7 +19,7 @@ import {
   keysKept,
   notTried,
   readsLag,
-  refused,
+  refusedStep,
   storeHidden,
 } from './proofs.ts'
 import { throwAwayData } from './throw-away.ts'
@@ -95,7 +95,7 @@ async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, nam
     if (answer.outcome === 'awaits_approval')
       return [awaitsApproval(step, await write(attemptOf()))]
     if (answer.status === NOT_FOUND && answer.method === 'GET') return [readsLag(step)]
-    if (answer.outcome !== 'done') return [refused(step, check, reasonOf(answer))]
+    if (answer.outcome !== 'done') return [refusedStep(step, check, reasonOf(answer))]
     if (!isRepeated) continue
     const again = await write(attempt)
     const isKnown = again.status === TOO_EARLY || ('isFromStore' in again && again.isFromStore)

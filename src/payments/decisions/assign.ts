@@ -3,7 +3,7 @@ import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
-import { isOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'
+import { isPaymentOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
 import { settle } from '../settle.ts'
 import { isAssignable } from './decidable.ts'
@@ -38,7 +38,7 @@ export function assign(
              decided_over = case when decision = 'post' then decided_over end,
              ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
              -- Earlier reasons were about other facts, except that a repayment is undone at the ledger.
-             overruled = case when ${isOutdated} then array(select one from unnest(overruled) one where one = 'reversed_at_ledger')
+             overruled = case when ${isPaymentOutdated} then array(select one from unnest(overruled) one where one = 'reversed_at_ledger')
                               else overruled end || reason
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)

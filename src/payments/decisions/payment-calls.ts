@@ -13,7 +13,7 @@ import type { PaymentKind } from '../payment-record.ts'
 import { foundPayment } from '../reading/find-payments.ts'
 import type { ReferenceKind } from '../references/reference-record.ts'
 import { assign } from './assign.ts'
-import { paymentFacts } from './payment-facts.ts'
+import { decisionFacts } from './payment-facts.ts'
 import { productToRemember } from './remember.ts'
 import { actOf, type PaymentResolution, RESOLUTION_ACTS } from './resolution.ts'
 import { resolveAsSeen, type Seen, seenFor } from './resolve.ts'
@@ -51,7 +51,7 @@ export function paymentCalls(context: Context) {
     acts: ['payment.assign', 'reference.write'],
     actsOf: actsOfAssigning,
     factsOf: (trx, request) =>
-      paymentFacts(trx, { ...nameOf(request), kind: 'payment' }, actsOfAssigning(request)),
+      decisionFacts(trx, { ...nameOf(request), kind: 'payment' }, actsOfAssigning(request)),
     look: ({ external_loan_id: loan, remember }, _, signal) =>
       productToRemember({ ...context, ...(signal && { signal }) }, loan, remember),
     act: (db, asker, request, product) =>
@@ -73,7 +73,7 @@ export function paymentCalls(context: Context) {
     actsOf: ({ outcome }) => (typeof outcome === 'string' ? [actOf(outcome)] : RESOLUTION_ACTS),
     factsOf: (trx, request) => {
       const posted = request.outcome === 'post' ? String(request.amount) : undefined
-      return paymentFacts(trx, nameOf(request), [actOf(request.outcome)], posted)
+      return decisionFacts(trx, nameOf(request), [actOf(request.outcome)], posted)
     },
     look: (request, asker, signal) =>
       seenFor({ ...context, ...(signal && { signal }) }, wantedBy(request), asker),

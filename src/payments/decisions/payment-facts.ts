@@ -6,7 +6,7 @@ import type { Trx } from '../../database/database.ts'
 import { lockPayment, type PaymentName, type PaymentStanding } from '../locked-payment.ts'
 
 /** The facts that a decision about this payment depends on. @param posted the amount that it would post */
-export async function paymentFacts(
+export async function decisionFacts(
   trx: Trx,
   name: PaymentName,
   acts: Act[],

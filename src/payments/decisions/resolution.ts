@@ -1,7 +1,7 @@
 import { Kind, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Act } from '../../config/acts.ts'
-import { Day } from '../../http/fields/day-fields.ts'
+import { DayField } from '../../http/fields/day-fields.ts'
 import { Amount, MAX_WHOLE } from '../../http/fields/number-fields.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
 import { takeValues } from '../../http/fields/take-values.ts'
@@ -28,7 +28,7 @@ const Post = Type.Object(
     outcome: Type.Literal('post'),
     external_loan_id: ExternalId,
     amount: Amount,
-    paid_on: Day,
+    paid_on: DayField,
     note: Note,
   },
   {

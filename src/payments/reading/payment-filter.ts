@@ -7,7 +7,7 @@ import { TAKE, trimText } from '../../http/fields/take-values.ts'
 import { invalidField } from '../../http/problem.ts'
 import { BLANK } from '../../text/trimmed.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
-import { KINDS, type Objection, STATES } from '../payment-record.ts'
+import { KINDS, type Objection, PAYMENT_STATES } from '../payment-record.ts'
 import { REASONS } from '../suspense-reasons.ts'
 
 const NOT_BLANK = `^[${BLANK}]*[^\\s${BLANK}\\u0000][^\\u0000]*$`
@@ -20,7 +20,7 @@ export const paymentFilter = {
   lender: Type.Optional(text(40, 'a lender’s code, or UNKNOWN')),
   gateway: Type.Optional(oneOf(GATEWAYS)),
   kind: Type.Optional(oneOf(KINDS)),
-  state: Type.Optional(oneOf(STATES)),
+  state: Type.Optional(oneOf(PAYMENT_STATES)),
   reason: Type.Optional(oneOf(REASONS)),
   from: Type.Optional(IsoDay),
   to: Type.Optional(IsoDay),
@@ -59,6 +59,6 @@ const inState = (state: string) => sql`p.state = ${sql.lit(state)}`
  */
 function ofDaysIn(state: string): RawBuilder<unknown> {
   if (state !== 'posted') return inState(state)
-  const others = STATES.filter(other => other !== state).map(other => sql.lit(other))
+  const others = PAYMENT_STATES.filter(other => other !== state).map(other => sql.lit(other))
   return sql`p.state not in (${sql.join(others)})`
 }

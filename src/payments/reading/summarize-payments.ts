@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { nullable, oneOf } from '../../http/fields/schemas.ts'
-import { KINDS, STATES } from '../payment-record.ts'
+import { KINDS, PAYMENT_STATES } from '../payment-record.ts'
 import { matchingPayments, type PaymentFilter } from './payment-filter.ts'
 
 export const PaymentTotal = Type.Object(
@@ -10,7 +10,7 @@ export const PaymentTotal = Type.Object(
     lender: Type.String(),
     gateway: Type.String(),
     kind: oneOf(KINDS),
-    state: oneOf(STATES),
+    state: oneOf(PAYMENT_STATES),
     reason: nullable(Type.String()),
     count: Type.Integer(),
     amount: Type.String({

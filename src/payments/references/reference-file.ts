@@ -1,6 +1,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type OwnKind, optional, required } from '../../csv/column.ts'
+import { type OwnKind, optionalColumn, requiredColumn } from '../../csv/column.ts'
 import { damagedIds } from '../../csv/damaged-ids.ts'
 import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
@@ -21,12 +21,12 @@ export const referenceFile: OwnKind = {
   patterns: {},
   ignored: /^created_(by|at_.*)$/,
   columns: [
-    required('gateway', 'gateway_a', GATEWAYS.join(' or ')),
-    required('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),
-    required('value', 'va_4xbQrmEoA5WJ0G', 'the id as the gateway’s events have it'),
-    required('external_loan_id', 'L-5001', 'the loan that payments with this id belong to'),
-    optional('valid_from', '2026-02-05', 'the first day; empty if there is none'),
-    optional('valid_until', '2026-12-31', 'the last day; empty if there is none'),
+    requiredColumn('gateway', 'gateway_a', GATEWAYS.join(' or ')),
+    requiredColumn('kind', 'virtual_account', `one of ${REFERENCE_KINDS.join(', ')}`),
+    requiredColumn('value', 'va_4xbQrmEoA5WJ0G', 'the id as the gateway’s events have it'),
+    requiredColumn('external_loan_id', 'L-5001', 'the loan that payments with this id belong to'),
+    optionalColumn('valid_from', '2026-02-05', 'the first day; empty if there is none'),
+    optionalColumn('valid_until', '2026-12-31', 'the last day; empty if there is none'),
   ],
 }
 
@@ -39,10 +39,10 @@ const Row = TypeCompiler.Compile(
 /** The place before a year of two digits, as in 31-Dec-28. Days of references may lie ahead, but none before 2000. */
 const SHORT_YEAR = /(?<=[a-z][-/ ])(?=\d\d$)/i
 
-export type CheckedReference = ReturnType<typeof checkRow>
+export type CheckedReference = ReturnType<typeof checkReferenceRow>
 
 /** @returns the reference, and the errors that keep the row from being one */
-export function checkRow({ line, fields, misfit, rounded }: UploadRow) {
+export function checkReferenceRow({ line, fields, misfit, rounded }: UploadRow) {
   const { reason: _, ...row } = fields
   for (const name of ['valid_from', 'valid_until']) {
     const day = dayOf((row[name] ?? '').replace(SHORT_YEAR, '20'))

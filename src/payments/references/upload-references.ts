@@ -15,7 +15,7 @@ import { takeFile, type UploadedFile } from '../../http/body/multipart.ts'
 import { Conflict } from '../../http/problem.ts'
 import {
   type CheckedReference,
-  checkRow,
+  checkReferenceRow,
   REFERENCE_LIMIT,
   referenceFile,
 } from './reference-file.ts'
@@ -50,7 +50,7 @@ async function saveFile(db: Database, place: UploadPlace, file: UploadedFile, as
   const entry = { ...asker, subject: file.name ?? 'file' }
   try {
     await readUpload(file.bytes, place, {
-      check: checkRow,
+      check: checkReferenceRow,
       async save(batch) {
         const refused = await inTransaction(db, async trx => {
           await requireUploader(trx, asker)

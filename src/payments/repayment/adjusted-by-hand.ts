@@ -2,7 +2,7 @@ import { differsAtLedger, type Refusal } from '../../engine/refusal.ts'
 import { isReceiptOf, isReversedByUs } from '../../ledger/loans/repayment.ts'
 import { mayReplace, replacementsInWords, undoneInWords } from '../../ledger/loans/replacement.ts'
 import { type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
-import { type DuePayment, isOfAnotherPayment, isOfGateway } from './due-payment.ts'
+import { type DuePayment, isOfAnotherPayment, namesGateway } from './due-payment.ts'
 
 type OurRepayment = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
 
@@ -39,7 +39,7 @@ function isUndoneByHand(
 ): boolean {
   if (stands(one) || one.type?.repayment !== true || one.externalId === externalId) return false
   if (isReversedByUs(one, one.externalId ?? '')) return false
-  return isOfGateway(one.externalId)
+  return namesGateway(one.externalId)
     ? !isOfAnotherPayment(one.externalId, externalId)
     : isReceiptOf(one.paymentDetailData?.receiptNumber, receiptNumber)
 }

@@ -162,14 +162,14 @@ export function repaymentExternalId(gateway: string, paymentId: string, postingN
   return `${gateway}-${name}${postingNumber > 1 ? `-r${postingNumber}` : ''}`
 }
 
-export const gatewayOf = (externalId = '') =>
+export const gatewayNamedIn = (externalId = '') =>
   GATEWAYS.find(gateway => externalId.startsWith(`${gateway}-`))
 
-export const isOfGateway = (externalId = '') => gatewayOf(externalId) !== undefined
+export const namesGateway = (externalId = '') => gatewayNamedIn(externalId) !== undefined
 
 /** Two gateways may give the same id, and the ledger keeps only the beginning of a long one as the receipt number. */
 export function isOfAnotherPayment(externalId = '', ours: string): boolean {
-  return isOfGateway(externalId) && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
+  return namesGateway(externalId) && withoutPostingNumber(externalId) !== withoutPostingNumber(ours)
 }
 
 /** A file may have the payment's id in capitals, or with zeros before its digits. */

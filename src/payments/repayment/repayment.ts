@@ -30,7 +30,7 @@ import {
   type DuePayment,
   duePayment,
   isOfAnotherPayment,
-  isOfGateway,
+  namesGateway,
   otherLoansTried,
 } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
@@ -212,7 +212,7 @@ const equalOn = (loan: PayableLoan, wanted: Dated) =>
   )
 
 const amongOwn = (transactions: LedgerTransaction[], wanted: Dated) =>
-  repaymentAmong(transactions, wanted, isOfGateway)
+  repaymentAmong(transactions, wanted, namesGateway)
 
 const standingOn = ({ transactions = [] }: PayableLoan, { externalId }: Dated) =>
   transactions.filter(one => stands(one) && !isOfAnotherPayment(one.externalId, externalId))

@@ -11,7 +11,7 @@ import {
 } from '../../ledger/loans/repayment.ts'
 import { type LedgerTransaction, stands } from '../../ledger/loans/transaction.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
-import { isOfAnotherPayment, isOfGateway, repaymentExternalId } from './due-payment.ts'
+import { isOfAnotherPayment, namesGateway, repaymentExternalId } from './due-payment.ts'
 import { spelt } from './spelt.ts'
 
 /** A payment's repayment at the ledger, and the name under which it is there. */
@@ -78,7 +78,7 @@ function bookedAs(
     one =>
       stands(one) &&
       !isOfAnotherPayment(one.externalId, externalId) &&
-      repaymentAmong([one], wanted, isOfGateway).state !== 'absent',
+      repaymentAmong([one], wanted, namesGateway).state !== 'absent',
   )
 }
 

@@ -4,7 +4,7 @@ import { prepared } from '../../database/pool/prepared.ts'
 import { FIRST_ID } from '../../ids.ts'
 import { sortable } from '../../ledger/day-format.ts'
 import type { LedgerRepayment } from '../../ledger/loans/repayment.ts'
-import { gatewayOf } from './due-payment.ts'
+import { gatewayNamedIn } from './due-payment.ts'
 import { spelt } from './spelt.ts'
 
 type NotDue = {
@@ -48,7 +48,7 @@ export async function whyNotDue(
   db: Database,
   { externalId, receiptNumber, loanExternalId, day, amount }: LedgerRepayment,
 ): Promise<string | undefined> {
-  const gateway = gatewayOf(externalId) ?? null
+  const gateway = gatewayNamedIn(externalId) ?? null
   const isSure = gateway !== null || !ONLY_DIGITS.test(receiptNumber)
   const references =
     gateway === null && /[1-9]/.test(receiptNumber) ? spellingsOf(receiptNumber) : []

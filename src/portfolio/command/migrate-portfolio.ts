@@ -13,7 +13,7 @@ import type { RowKind } from '../kinds/kind.ts'
 import { kinds, rankOf } from '../kinds/kinds.ts'
 import type { MigrationRecord } from '../migration-record.ts'
 import { showProgress } from './progress.ts'
-import { type RowsFile, rowsFileOf, saveRows } from './rows-file.ts'
+import { type RowsFile, rowsFileOf, saveRowsFile } from './rows-file.ts'
 
 type RunOptions = { isDryRun: boolean; skipInvalid: boolean }
 
@@ -199,7 +199,7 @@ async function typeOf(file: string): Promise<string> {
 
 async function save(call: Call, id: string, file: string, what: RowsFile): Promise<string> {
   const rows = await call.file(`/migration/${id}/${what}.csv`)
-  const { path, kept } = await saveRows(rows, file, what)
+  const { path, kept } = await saveRowsFile(rows, file, what)
   if (kept !== undefined) say(`${path} has changed since it was saved, and is now ${kept}`)
   return path
 }

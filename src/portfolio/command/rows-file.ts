@@ -19,7 +19,7 @@ export const rowsFileOf = (file: string, what: RowsFile) =>
  * Replaces a file at once, and only with all rows. If somebody is correcting the rows of an earlier run in it, it is kept
  * under another name.
  */
-export async function saveRows(rows: ReadableStream, file: string, what: RowsFile) {
+export async function saveRowsFile(rows: ReadableStream, file: string, what: RowsFile) {
   const path = rowsFileOf(file, what)
   const part = `${path}.part`
   const handle = await open(part, 'w', ROWS_MODE)

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { keepRenewing, leaseEnd } from '../../database/lease.ts'
 import { asJson } from '../../http/as-json.ts'
 import { newId } from '../../ids.ts'
-import { kindOf } from '../kinds/kinds.ts'
+import { rowKindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
 import type { DryRun } from '../migration-record.ts'
 import { type DryRunner, lookUntilRead } from './look-until-read.ts'
@@ -24,7 +24,7 @@ export async function dryRun(
   const leased = await lease(db, id)
   if (leased === undefined) return false
   const { type, columns, lookedUpTo } = leased
-  const kind = kindOf(runner.kinds.values(), type)
+  const kind = rowKindOf(runner.kinds.values(), type)
   await markProgress(db, id)
   const loans = await nextLoans(db, id, lookedUpTo)
   const last = loans.at(-1)

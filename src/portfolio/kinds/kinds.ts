@@ -22,7 +22,7 @@ export function migrationKinds(catalogue: Catalogue): Kinds {
   return new Map(kinds.map(kind => [kind.type, { ...kind, ...kind.reader(catalogue) }]))
 }
 
-export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
+export function rowKindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
   const kind = [...known].find(one => one.type === type)
   if (kind === undefined) throw new Unavailable(`this version does not know the type ${type}`)
   return kind
@@ -30,10 +30,10 @@ export function kindOf<K extends RowKind>(known: Iterable<K>, type: string): K {
 
 /** Lower for a type that others build on: its files go first. */
 export function rankOf(type: string): number {
-  return Math.max(0, ...kindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
+  return Math.max(0, ...rowKindOf(kinds, type).buildsOn.map(before => rankOf(before) + 1))
 }
 
 export function typesApartFrom(type: string): string[] {
   const buildOnIt = kinds.filter(kind => kind.buildsOn.includes(type))
-  return [...kindOf(kinds, type).buildsOn, ...buildOnIt.map(kind => kind.type)]
+  return [...rowKindOf(kinds, type).buildsOn, ...buildOnIt.map(kind => kind.type)]
 }

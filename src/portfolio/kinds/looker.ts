@@ -36,7 +36,7 @@ export type DryRunFinding = {
 }
 export type RowFinding = DryRunFinding & { line: number }
 
-export const refused = (reasons: string[]): DryRunFinding => ({
+export const refusedRow = (reasons: string[]): DryRunFinding => ({
   finding: 'refused',
   reason: reasons.join('; '),
 })

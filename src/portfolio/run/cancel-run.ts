@@ -5,13 +5,13 @@ import { inTransaction } from '../../database/in-transaction.ts'
 import { takeBackUnsent } from '../../engine/finish/take-back.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from './run-lock.ts'
-import { type RunState, stateOf } from './start-run.ts'
+import { migrationState, type RunState } from './start-run.ts'
 
 /** Rows that are at the ledger, or may be, stay. @throws NotFound, Conflict */
 export async function cancelRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return inTransaction(db, async trx => {
     await lockRun(trx, id)
-    const { status, isDryRun } = await stateOf(trx, id)
+    const { status, isDryRun } = await migrationState(trx, id)
     if (status !== 'running')
       throw new Conflict(`The migration cannot be cancelled, because its status is ${status}`)
     const next = isDryRun ? 'uploaded' : 'cancelled'

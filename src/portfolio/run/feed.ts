@@ -6,7 +6,7 @@ import type { Row } from '../../database/row.ts'
 import { insertOperations, type NewOperation } from '../../engine/accept.ts'
 import { isClientSubject } from '../../engine/operation.ts'
 import { idOf } from '../../ids.ts'
-import { type Kinds, kindOf } from '../kinds/kinds.ts'
+import { type Kinds, rowKindOf } from '../kinds/kinds.ts'
 import { markProgress } from '../mark-progress.ts'
 import { behindClient, countRows } from './finish-rows.ts'
 import { tryLockRun } from './run-lock.ts'
@@ -54,7 +54,7 @@ async function runOf(trx: Trx, id: string): Promise<PortfolioRun | undefined> {
 type RowSteps = { line: number; operations: NewOperation[] }
 
 function stepsOf(kinds: Kinds, { type, columns }: PortfolioRun, rows: NextRow[]): RowSteps[] {
-  const kind = kindOf(kinds.values(), type)
+  const kind = rowKindOf(kinds.values(), type)
   return rows.map(({ line, cells }) => ({
     line,
     operations: kind.steps(fieldsOf(columns, JSON.parse(cells) as string[])),

@@ -5,12 +5,12 @@ import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
-import { type RunState, stateOf } from './start-run.ts'
+import { migrationState, type RunState } from './start-run.ts'
 
 export async function retryRun(db: Database, id: string, asker: Asker): Promise<RunState> {
   return inTransaction(db, async trx => {
     await lockRun(trx, id)
-    const { status, type } = await stateOf(trx, id)
+    const { status, type } = await migrationState(trx, id)
     if (status !== 'completed' && status !== 'cancelled')
       throw new Conflict(
         status === 'running' ? 'The migration is running' : 'The migration has not been run yet',

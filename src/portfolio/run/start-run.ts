@@ -22,7 +22,7 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
   const { migrationId: id, isDryRun, skipInvalid, after } = request
   return inTransaction(db, async trx => {
     await lockRun(trx, id)
-    const { status, type, invalidRows } = await stateOf(trx, id)
+    const { status, type, invalidRows } = await migrationState(trx, id)
     if (status === 'running') throw new Conflict('The migration is already running')
     if (isDryRun && status !== 'uploaded')
       throw new Conflict(
@@ -53,7 +53,7 @@ export async function startRun(db: Database, request: RunRequest, asker: Asker):
 
 type State = Pick<MigrationRecord, 'status' | 'type'> & { invalidRows: number; isDryRun: boolean }
 
-export function stateOf(trx: Trx, id: string) {
+export function migrationState(trx: Trx, id: string) {
   const state = sql<State>`
     select status, type, invalid_rows as "invalidRows", is_dry_run as "isDryRun"
       from loanops.migration where id = ${id} and status <> 'uploading'`

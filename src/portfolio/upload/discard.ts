@@ -4,13 +4,13 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import { Conflict } from '../../http/problem.ts'
 import { lockRun } from '../run/run-lock.ts'
-import { stateOf } from '../run/start-run.ts'
+import { migrationState } from '../run/start-run.ts'
 
 /** Its rows, which may be millions, are left for the caller to delete. @throws NotFound, Conflict */
 export async function discard(db: Database, id: string, asker: Asker): Promise<void> {
   await inTransaction(db, async trx => {
     await lockRun(trx, id)
-    const { status, type } = await stateOf(trx, id)
+    const { status, type } = await migrationState(trx, id)
     if (status === 'running') throw new Conflict('The migration is running: cancel it first')
     const { rows: begun } = await sql`
       select from loanops.migration_step where migration_id = ${id} limit 1`.execute(trx)

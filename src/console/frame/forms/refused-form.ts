@@ -8,7 +8,7 @@ import { facts } from '../facts.ts'
 import type { Html } from '../html.ts'
 import { FORM_PAGE, pathOf, placeBefore, urlWith } from '../url.ts'
 import { FORM_TOKEN } from './ended-form.ts'
-import { reasonOf } from './field-error.ts'
+import { fieldErrorText } from './field-error.ts'
 
 export type RefusedForm = {
   status: number
@@ -142,7 +142,7 @@ function mark(form: HTMLElement, error: FieldError): boolean {
   const label = control.closest('label') ?? control
   label.insertAdjacentHTML(
     'afterend',
-    String(html`<small class="bad" id="${id}">${reasonOf(error)}</small>`),
+    String(html`<small class="bad" id="${id}">${fieldErrorText(error)}</small>`),
   )
   return true
 }

@@ -8,7 +8,7 @@ type Info = { git?: { build?: { version?: unknown } }; build?: { version?: unkno
 /** Every operation makes such calls. No loan has this external id. */
 const ABSENT_LOAN = ledgerPath(['loans', 'external-id', 'loanops-check'])
 
-export const version: Check = {
+export const fineractVersion: Check = {
   check: 'version',
   expects: 'the ledger is Fineract 1.9 or later, and says which version',
   async run({ reads }) {

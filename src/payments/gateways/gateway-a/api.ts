@@ -15,7 +15,7 @@ import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-e
 import type { MajorUnits } from '../items/major-units.ts'
 import { readEach } from '../items/read-each.ts'
 import { flagOf, isRefunded, namesLoan, shape } from '../items/shape.ts'
-import { paymentPath, returnsOfA } from './returns.ts'
+import { apiPaymentPath, returnsOfA } from './returns.ts'
 import { describeItemOfA } from './unreadable.ts'
 
 const ITEMS_PER_PAGE = 100
@@ -47,18 +47,18 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
         yield { payments: [], ...disputesIn(items, since) }
     },
     async payment(id) {
-      const item = await find(paymentPath(id))
+      const item = await find(apiPaymentPath(id))
       return item === undefined ? undefined : paymentOf(item, majorUnits)
     },
     refundsOf: payment => refundsOf(payment, collection),
     ...returnsOfA(find, () => collection('/disputes?')),
     order: orderId => findIfAny(`/orders/${encodeURIComponent(orderId)}`),
     async transfer({ id, orderId, statusFields: { method } }) {
-      if (method === 'bank_transfer') return findIfAny(`${paymentPath(id)}/bank_transfer`)
+      if (method === 'bank_transfer') return findIfAny(`${apiPaymentPath(id)}/bank_transfer`)
       // A payment to a virtual account's UPI address looks like any other payment without an order; but those have no
       // transfer.
       return method === 'upi' && orderId === null
-        ? found(get(`${paymentPath(id)}/upi_transfer`), ({ status }) => status !== 401)
+        ? found(get(`${apiPaymentPath(id)}/upi_transfer`), ({ status }) => status !== 401)
         : undefined
     },
     async *settled(window) {
@@ -92,7 +92,7 @@ async function refundsOf(
   if (!isRefunded(payment)) return { returns: [], unreadable: [] }
   const refunds: unknown[] = []
   let pages = 0
-  for await (const items of collection(`${paymentPath(payment.id)}/refunds?`)) {
+  for await (const items of collection(`${apiPaymentPath(payment.id)}/refunds?`)) {
     refunds.push(...items)
     if (++pages === MAX_PAGES_OF_ONE_PAYMENT) break
   }

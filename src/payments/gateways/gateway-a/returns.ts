@@ -1,7 +1,7 @@
 import type { GatewayReads } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
 import { UnexpectedAnswer } from '../items/gateway-errors.ts'
-import { ifReadable } from '../items/read-each.ts'
+import { itemIfReadable } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 
 const REFUNDS_PER_PAGE = 100
@@ -17,7 +17,7 @@ export function returnsOfA(
 
   return {
     async refund(id, paymentId) {
-      const item = await findRefund(`${paymentPath(paymentId)}/refunds`, id)
+      const item = await findRefund(`${apiPaymentPath(paymentId)}/refunds`, id)
       if (item === undefined) return undefined
       const payment = await uncaptured(paymentId)
       return payment === undefined ? { item } : { item, payment }
@@ -31,7 +31,7 @@ export function returnsOfA(
   }
 
   async function uncaptured(id: string): Promise<unknown> {
-    const payment = await ask(paymentPath(id))
+    const payment = await ask(apiPaymentPath(id))
     return at(payment, 'captured') === false ? payment : undefined
   }
 
@@ -58,7 +58,7 @@ export function returnsOfA(
   }
 }
 
-export const paymentPath = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
+export const apiPaymentPath = (paymentId: string) => `/payments/${encodeURIComponent(paymentId)}`
 
 /** The id of a refund or dispute; null for another item in the list, which is not asked for. */
-const idOf = (item: unknown) => ifReadable(() => shape.text(item, 'id'))
+const idOf = (item: unknown) => itemIfReadable(() => shape.text(item, 'id'))

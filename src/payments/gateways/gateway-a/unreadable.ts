@@ -1,13 +1,13 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
-import { ifReadable, keyOf } from '../items/read-each.ts'
+import { itemIfReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 
 export const describeItemOfA =
   (kind: Unreadable['kind'], window: Window) =>
   (item: unknown): Omit<Unreadable, 'item' | 'reason'> => {
-    const text = (name: string) => ifReadable(() => shape.text(item, name))
+    const text = (name: string) => itemIfReadable(() => shape.text(item, name))
     const id = text(kind === 'settlement' ? 'entity_id' : 'id')
-    const time = ifReadable(() =>
+    const time = itemIfReadable(() =>
       shape.unixTime(item, kind === 'settlement' ? 'settled_at' : 'created_at'),
     )
     const isPayment = kind === 'payment' || (kind === 'settlement' && text('type') === 'payment')

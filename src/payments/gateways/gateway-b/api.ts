@@ -9,12 +9,12 @@ import type {
 import { at } from '../items/exact-json.ts'
 import { found, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { partNumbers } from '../items/part-numbers.ts'
-import { ifReadable, readEach, UnreadableItem } from '../items/read-each.ts'
+import { itemIfReadable, readEach, UnreadableItem } from '../items/read-each.ts'
 import { namesLoan, shape } from '../items/shape.ts'
 import { isAbsent, isLasting } from './refusals.ts'
 import { returnsIn, withPayment } from './returns.ts'
 import { collectionOf, eventOf, orderPath, part, refundIdOf, refundPart } from './row.ts'
-import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, partKindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
@@ -31,7 +31,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
   const itemIn = async (path: string, name: string, id: string) => {
     const list = await find(path)
     const isIt = (item: unknown) =>
-      ifReadable(() => refundIdOf(shape.text(item, name))) === refundIdOf(id)
+      itemIfReadable(() => refundIdOf(shape.text(item, name))) === refundIdOf(id)
     return list === undefined ? undefined : shape.list(list).find(isIt)
   }
 
@@ -44,7 +44,7 @@ export function readsOfB(call: CallGateway): GatewayReads {
           payments: paid.read,
           returns,
           unreadable: [...paid.unreadable, ...unreadable],
-          payouts: rows.flatMap(row => ifReadable(() => payoutIn(row)) ?? []),
+          payouts: rows.flatMap(row => itemIfReadable(() => payoutIn(row)) ?? []),
         }
       }
     },
@@ -116,10 +116,10 @@ async function* begunIn(call: CallGateway, window: Window) {
 /** Whether the row's event happened, or its payment was begun, before `to`; true if nobody can tell. */
 function isBegun(row: unknown, { to }: Window): boolean {
   const event = eventOf(row)
-  const happened = ifReadable(() => shape.isoTime(event, 'event_time'))
+  const happened = itemIfReadable(() => shape.isoTime(event, 'event_time'))
   if (happened === null || happened <= to) return true
-  if (ifReadable(() => shape.text(event, 'event_type')) !== 'PAYMENT') return false
-  const begun = ifReadable(() => shape.isoTime(part(row, 'payment_details'), 'payment_time'))
+  if (itemIfReadable(() => shape.text(event, 'event_type')) !== 'PAYMENT') return false
+  const begun = itemIfReadable(() => shape.isoTime(part(row, 'payment_details'), 'payment_time'))
   return begun === null || begun <= to
 }
 
@@ -176,7 +176,7 @@ function settlementOf(row: unknown): ApiSettlement[] {
   const event = eventOf(row)
   const type = shape.maybe(event, 'event_type') ?? ''
   const paymentId = shape.maybe(part(row, 'payment_details'), 'cf_payment_id')
-  const kind = kindOf(type)
+  const kind = partKindOf(type)
   // An adjustment adds its amount, if nothing else is said.
   const paidOut =
     signedIn(event, 'event_settlement_amount') ??

@@ -9,7 +9,7 @@ import {
   type Settled,
 } from '../report-format.ts'
 import { collectionOf } from './row.ts'
-import { isOfPayout, kindOf, partOf, signed } from './settled-part.ts'
+import { isOfPayout, partKindOf, partOf, signed } from './settled-part.ts'
 
 /**
  * Cashfree's "Settlement Recon" report (cashfree.com/docs/partners/embedded/reports/settlement-recon-reports), and the flat
@@ -85,7 +85,7 @@ function readEvent(
   const { event_amount, event_time, captured_at, utr, fee, tax, currency } = row
   const event_type = row.event_type?.toUpperCase() ?? ''
   if (event_type === 'SETTLEMENT') return readPayout(row)
-  const kind = kindOf(event_type)
+  const kind = partKindOf(event_type)
   const settlement_id = row.settlement_id ?? settlements.get(utr ?? '') ?? utr
   // A report of settlements has no failed payments, whatever it calls the rest. Another word is left to the check.
   const word = settlement_id === undefined ? row.status?.toLowerCase() : undefined

@@ -1,6 +1,6 @@
 import type { ApiPage, ApiReturn, Unreadable, Window } from '../gateway-api.ts'
 import { GatewayRefused } from '../items/gateway-errors.ts'
-import { asUnreadable, ifReadable, UnreadableItem } from '../items/read-each.ts'
+import { asUnreadable, itemIfReadable, UnreadableItem } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { isLasting } from './refusals.ts'
 import { eventOf, orderPath, part, refundPart } from './row.ts'
@@ -27,7 +27,7 @@ export async function returnsIn(
   const returns: ApiReturn[] = []
   const unreadable: Unreadable[] = []
   for (const row of rows) {
-    const kind = RETURNS[ifReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
+    const kind = RETURNS[itemIfReadable(() => shape.text(eventOf(row), 'event_type')) ?? '']
     try {
       if (kind === 'refund') returns.push(...(await refundIn(row, ask)))
       if (kind === 'dispute') returns.push(...(await disputesIn(row, ask)))
@@ -47,7 +47,7 @@ async function refundIn(row: unknown, ask: Ask): Promise<ApiReturn[]> {
   const { orderId, paymentId } = idsIn(row)
   const refundId = shape.maybe(refundPart(row), 'refund_id')
   const { list, refusal } = await listAt(orderId && `${orderPath(orderId)}/refunds`, ask)
-  const refund = list.find(one => ifReadable(() => shape.text(one, 'refund_id')) === refundId)
+  const refund = list.find(one => itemIfReadable(() => shape.text(one, 'refund_id')) === refundId)
   return refund === undefined
     ? readOr(refusal, refundOfRow(row, refundId, paymentId))
     : refundOf(refund)

@@ -22,7 +22,7 @@ const REVERSE = /_REVERSE$/
 
 const KINDS: Record<string, Kind> = { PAYMENT: 'payment', REFUND: 'refund' }
 
-export const kindOf = (type: string): Kind => KINDS[type] ?? 'other'
+export const partKindOf = (type: string): Kind => KINDS[type] ?? 'other'
 
 /**
  * What identifies a part of a settlement, other than a payment, in the gateway's API and in its reports alike: these do

@@ -1,6 +1,6 @@
 import type { Unreadable, Window } from '../gateway-api.ts'
 import { at } from '../items/exact-json.ts'
-import { ifReadable, keyOf } from '../items/read-each.ts'
+import { itemIfReadable, keyOf } from '../items/read-each.ts'
 import { shape } from '../items/shape.ts'
 import { eventOf, part } from './row.ts'
 
@@ -9,8 +9,8 @@ export const describeRowOfB =
   (row: unknown): Omit<Unreadable, 'item' | 'reason'> => {
     const event = eventOf(row)
     const payment = part(row, 'payment_details')
-    const text = (value: unknown, name: string) => ifReadable(() => shape.text(value, name))
-    const time = (value: unknown, name: string) => ifReadable(() => shape.isoTime(value, name))
+    const text = (value: unknown, name: string) => itemIfReadable(() => shape.text(value, name))
+    const time = (value: unknown, name: string) => itemIfReadable(() => shape.isoTime(value, name))
     const paymentId = text(payment, 'cf_payment_id')
     const happenedAt = time(payment, 'payment_time') ?? time(event, 'event_time')
     const isPayment = text(event, 'event_type') === 'PAYMENT'

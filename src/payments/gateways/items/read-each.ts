@@ -36,7 +36,7 @@ export function asUnreadable(
 }
 
 /** The result of `read`, or null if the item cannot be read. */
-export function ifReadable<T>(read: () => T): T | null {
+export function itemIfReadable<T>(read: () => T): T | null {
   try {
     return read()
   } catch (error) {

@@ -21,7 +21,7 @@ export const DAYS = [
   'disbursed_on_date',
 ]
 
-export function checkRow(fields: CsvFields, steps: Step[]): CheckedRow {
+export function checkLoanRow(fields: CsvFields, steps: Step[]): CheckedRow {
   return {
     errors: [
       ...new Set([

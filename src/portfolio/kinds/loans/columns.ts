@@ -1,52 +1,64 @@
-import { optional, required } from '../../../csv/column.ts'
+import { optionalColumn, requiredColumn } from '../../../csv/column.ts'
 
 export const loanColumns = [
-  required(
+  requiredColumn(
     'client_external_id',
     'C-5001',
     'the client’s external id; all loans of a client share it and repeat the same client data',
   ),
-  required('client_firstname', 'Asha', 'the client’s first name, at most 50 characters'),
-  required('client_lastname', 'Rao', 'the client’s last name, at most 50 characters'),
-  optional(
+  requiredColumn('client_firstname', 'Asha', 'the client’s first name, at most 50 characters'),
+  requiredColumn('client_lastname', 'Rao', 'the client’s last name, at most 50 characters'),
+  optionalColumn(
     'client_mobile_no',
     '+919876543210',
     'the client’s mobile number; no two clients may share one',
   ),
-  optional('client_email_address', 'asha@example.in', 'the client’s e-mail address'),
-  required(
+  optionalColumn('client_email_address', 'asha@example.in', 'the client’s e-mail address'),
+  requiredColumn(
     'client_activation_date',
     '05 January 2024',
     'the day on which the client became active; not after the submission of any of its loans',
   ),
-  required('lender', 'LENDER_02', 'the lender’s code'),
-  required('loan_external_id', 'L-5001', 'the loan’s external id, unique in the file'),
-  required('principal', '50000.00', 'the amount applied for, in rupees with at most two decimals'),
-  required(
+  requiredColumn('lender', 'LENDER_02', 'the lender’s code'),
+  requiredColumn('loan_external_id', 'L-5001', 'the loan’s external id, unique in the file'),
+  requiredColumn(
+    'principal',
+    '50000.00',
+    'the amount applied for, in rupees with at most two decimals',
+  ),
+  requiredColumn(
     'interest_rate_per_period',
     '18',
     'in percent per period of the lender’s product, with at most six decimals',
   ),
-  required('loan_term_frequency', '12', 'the term of the loan; a multiple of number_of_repayments'),
-  optional(
+  requiredColumn(
+    'loan_term_frequency',
+    '12',
+    'the term of the loan; a multiple of number_of_repayments',
+  ),
+  optionalColumn(
     'loan_term_frequency_type',
     'months',
     'the unit of loan_term_frequency: days, weeks, months (if empty) or years',
   ),
-  required('number_of_repayments', '12', 'the number of instalments'),
-  required('submitted_on_date', '10 January 2024', 'the day of the application'),
-  optional(
+  requiredColumn('number_of_repayments', '12', 'the number of instalments'),
+  requiredColumn('submitted_on_date', '10 January 2024', 'the day of the application'),
+  optionalColumn(
     'approved_on_date',
     '11 January 2024',
     'the day of the approval; empty if the loan is only submitted',
   ),
-  optional(
+  optionalColumn(
     'disbursed_on_date',
     '12 January 2024',
     'the day of the disbursement; empty if the loan is only approved',
   ),
-  optional('disbursed_amount', '50000.00', 'at most the principal; if empty, the whole principal'),
-  optional(
+  optionalColumn(
+    'disbursed_amount',
+    '50000.00',
+    'at most the principal; if empty, the whole principal',
+  ),
+  optionalColumn(
     'utr_payment_id',
     'UTR2024011212345',
     'the reference of the bank transfer of the disbursement',

@@ -2,7 +2,7 @@ import { DAY, NUMBER } from '../../../csv/column.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
 import type { Operation } from '../../../engine/operation.ts'
 import type { RowKind } from '../kind.ts'
-import { checkRow, DAYS } from './check-row.ts'
+import { checkLoanRow, DAYS } from './check-row.ts'
 import { loanColumns } from './columns.ts'
 import { lookAtLoans } from './look.ts'
 import { loanRules } from './rules.ts'
@@ -30,7 +30,7 @@ export const loans: RowKind = {
   reader(catalogue) {
     const steps = loanSteps(name => catalogue.get(name) as Operation)
     return {
-      check: fields => checkRow(fields, steps(fields)),
+      check: fields => checkLoanRow(fields, steps(fields)),
       steps: fields => steps(fields).map(one => one.make(withAmount(fields))),
     }
   },

@@ -12,9 +12,9 @@ import {
   type Looker,
   type RowFinding,
   type RowToLookAt,
-  refused,
+  refusedRow,
 } from '../looker.ts'
-import { noPaymentType } from '../no-payment-type.ts'
+import { whyNoPaymentType } from '../no-payment-type.ts'
 import { remembering } from '../remembering.ts'
 import { numberTaken } from './number-taken.ts'
 import {
@@ -39,7 +39,7 @@ type Steps = [client: NewOperation, loan: NewOperation, ...later: NewOperation[]
 async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<DryRunFinding> {
   const [client, ...ofLoan] = row.steps as Steps
   const found = await productOf(looker, ofLoan[0])
-  if ('reason' in found) return refused([found.reason])
+  if ('reason' in found) return refusedRow([found.reason])
   const clientEffect = await findEffect(looker, client)
   if (clientEffect.state === 'differs') return differs(client, clientEffect.how)
   const isClientThere = clientEffect.state === 'there'
@@ -48,7 +48,7 @@ async function lookAtRow(looker: Looker, row: RowToLookAt): Promise<DryRunFindin
     const reasons = [...clientRefusals(client.data, facts), ...(await numberTaken(looker, client))]
     if (reasons.length > 0) {
       const waiting = await waitingFor(looker, row, client, reasons)
-      return refused([...waiting, ...refusalsOf(ofLoan, ofLoan, facts)])
+      return refusedRow([...waiting, ...refusalsOf(ofLoan, ofLoan, facts)])
     }
   }
   return lookAtSteps(looker, ofLoan, facts, { isClientThere })
@@ -69,7 +69,7 @@ async function lookAtSteps(
     const known =
       i === 0 ? facts : { ...facts, loan: await findLoan(looker.ledger, loan.externalId) }
     const reasons = refusalsOf(steps, steps.slice(i), known)
-    if (reasons.length > 0) return refused(reasons)
+    if (reasons.length > 0) return refusedRow(reasons)
     if (i > 0)
       return {
         finding: 'new',
@@ -128,7 +128,7 @@ async function factsOf(
     openingDate: await reference.openingDate(),
     isClientInactive:
       isClientThere && (await findClient(ledger, client.externalId))?.active === false,
-    noPaymentType: hasReceipt ? await noPaymentType(reference) : [],
+    noPaymentType: hasReceipt ? await whyNoPaymentType(reference) : [],
     loan: undefined,
   }
 }

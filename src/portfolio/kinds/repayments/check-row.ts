@@ -36,7 +36,7 @@ const LOAN = { externalIds: ['loan_external_id'] }
 const GATEWAY_ROW = { ...LOAN, paymentIds: ['payment_reference'] }
 const LENDER_ROW = { ...LOAN, ownIds: ['payment_reference'] }
 
-export function checkRow(fields: CsvFields): CheckedRow {
+export function checkRepaymentRow(fields: CsvFields): CheckedRow {
   const day = dayOf(fields.transaction_date ?? '')
   const errors = [
     ...errorsOf(fields),

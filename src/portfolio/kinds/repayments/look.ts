@@ -1,14 +1,14 @@
 import type { Database } from '../../../database/database.ts'
 import { findLoan, type LoanWithTransactions } from '../../../ledger/loans/loan-calls.ts'
 import { type LedgerRepayment, repaymentAmong } from '../../../ledger/loans/repayment.ts'
-import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
+import { namesGateway } from '../../../payments/repayment/due-payment.ts'
 import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
 import {
   type DryRunFinding,
   type Looker,
   type RowFinding,
   type RowToLookAt,
-  refused,
+  refusedRow,
 } from '../looker.ts'
 import { remembering } from '../remembering.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
@@ -49,7 +49,7 @@ async function lookAtRow(
 ): Promise<DryRunFinding> {
   const ours = loan?.transactions?.filter(one => one.externalId === repayment.externalId) ?? []
   const alike = [...booked.ofReceipt(repayment), ...ours]
-  const effect = repaymentAmong(alike, repayment, isOfGateway)
+  const effect = repaymentAmong(alike, repayment, namesGateway)
   if (effect.state === 'there') return { finding: 'in_ledger', reason: null }
   const different =
     effect.state === 'differs' ? effect : await bookedUnderOtherName(looker.db, booked, repayment)
@@ -60,7 +60,7 @@ async function lookAtRow(
     ? await comingLoanRefusals(looker, comingLoan, repayment)
     : await repaymentRefusals(looker, loan, repayment, comingLoan)
   const all = [...reasons, ...(notDue === undefined ? [] : [notDue])]
-  return all.length > 0 ? refused(all) : { finding: 'new', reason: null }
+  return all.length > 0 ? refusedRow(all) : { finding: 'new', reason: null }
 }
 
 /** What the earlier rows will have booked on the loan. Their receipt numbers differ, but perhaps only in spelling. */
@@ -72,14 +72,14 @@ async function refusalBehind(
   const same =
     coming
       .ofReceipt(repayment)
-      .find(one => repaymentAmong([one], repayment, isOfGateway).state !== 'absent') ??
+      .find(one => repaymentAmong([one], repayment, namesGateway).state !== 'absent') ??
     (await bookedUnderOtherName(db, coming, repayment))
-  return same && refused([`payment_reference: this payment is also in line ${same.id}`])
+  return same && refusedRow([`payment_reference: this payment is also in line ${same.id}`])
 }
 
 const fails = ({ finding }: DryRunFinding) => finding === 'refused' || finding === 'differs'
 
 function notTried(found: DryRunFinding, failing: number): DryRunFinding {
   const behind = `would not be tried, because line ${failing} of the same loan would be refused`
-  return refused([behind, ...(fails(found) ? [found.reason ?? ''] : [])])
+  return refusedRow([behind, ...(fails(found) ? [found.reason ?? ''] : [])])
 }

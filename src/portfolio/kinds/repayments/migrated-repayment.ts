@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Database } from '../../../database/database.ts'
 import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
 import { differsAtLedger, type Refusal, refusal } from '../../../engine/refusal.ts'
-import { Day } from '../../../http/fields/day-fields.ts'
+import { DayField } from '../../../http/fields/day-fields.ts'
 import { closed } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { type Answer, NOT_FOUND } from '../../../ledger/answers/answer.ts'
@@ -17,7 +17,7 @@ import {
   repaymentEffect,
 } from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
-import { isOfGateway } from '../../../payments/repayment/due-payment.ts'
+import { namesGateway } from '../../../payments/repayment/due-payment.ts'
 import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
 import { loanWithOtherZeros } from '../lost-zeros.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
@@ -36,7 +36,7 @@ const RepaymentData = Type.Object(
   {
     external_loan_id: ExternalId,
     external_id: Type.String(),
-    date: Day,
+    date: DayField,
     amount: Type.String(),
     reference: Text(255, 'pay_29QQoUBi66xm2f'),
     note: Type.Optional(Type.String()),
@@ -79,7 +79,7 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
     if (loan.outcome === 'refused') return (await differentZeros(db, loan, repayment)) ?? loan
     const { transactions = [], currency } = loan.body
-    const effect = repaymentAmong(transactions, repayment, isOfGateway)
+    const effect = repaymentAmong(transactions, repayment, namesGateway)
     if (effect.state === 'there')
       return (await ownCallBeside(effect.body, run, repayment)) ?? { ...loan, body: effect.body }
     if (effect.state === 'differs') return differsAtLedger(effect.how)

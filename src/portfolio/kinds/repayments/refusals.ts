@@ -12,7 +12,7 @@ import { stands } from '../../../ledger/loans/transaction.ts'
 import { futureDay } from '../future-day.ts'
 import type { ComingLoan, Looker } from '../looker.ts'
 import { loanWithOtherZeros } from '../lost-zeros.ts'
-import { noPaymentType } from '../no-payment-type.ts'
+import { whyNoPaymentType } from '../no-payment-type.ts'
 import { notExact } from '../not-exact.ts'
 import { MIGRATED_PREFIX } from './migrated-repayment.ts'
 
@@ -47,7 +47,7 @@ export async function repaymentRefusals(
     ...beforeActivation(client?.activationDate && isoDay(client.activationDate), day),
     ...beforeLast(loan, day),
     ...futureDay('transaction_date', day, await reference.businessDate()),
-    ...(await noPaymentType(reference)),
+    ...(await whyNoPaymentType(reference)),
     ...(await paidElsewhere(ledger, loan, externalId)),
   ]
 }
@@ -63,7 +63,7 @@ export async function comingLoanRefusals(
     ...notExact(product?.currency, amount),
     ...beforeDisbursement(disbursedOn, day),
     ...futureDay('transaction_date', day, await reference.businessDate()),
-    ...(await noPaymentType(reference)),
+    ...(await whyNoPaymentType(reference)),
     ...(await paidElsewhere(ledger, undefined, externalId)),
   ]
 }

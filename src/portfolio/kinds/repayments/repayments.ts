@@ -5,7 +5,7 @@ import type { CsvFields } from '../../../csv/fields.ts'
 import { newOperation } from '../../../engine/accept.ts'
 import { repaymentExternalId } from '../../../payments/repayment/due-payment.ts'
 import type { RowKind } from '../kind.ts'
-import { checkRow } from './check-row.ts'
+import { checkRepaymentRow } from './check-row.ts'
 import { repaymentColumns } from './columns.ts'
 import { lookAtRepayments } from './look.ts'
 import {
@@ -28,7 +28,7 @@ export const repayments: RowKind = {
   rules: repaymentRules,
   operations: db => [migratedRepayment(db)],
   reader: () => ({
-    check: checkRow,
+    check: checkRepaymentRow,
     steps: fields => [newOperation(migratedIntake, dataOf(fields), null)],
   }),
   look: lookAtRepayments,
