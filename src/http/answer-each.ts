@@ -14,7 +14,6 @@ export type ItemAnswer = { status: number; code: string | null; detail: string |
 type How = {
   log: Pick<Log, 'error'>
   requestId: string | null
-  /** The status of an item that succeeded. */
   status: number
   /** Whether a failure of ours at one item fails the call, which then does none of them. */
   isWhole: boolean

@@ -46,7 +46,6 @@ export const NOTHING_WRITTEN = {
   leftNothing: true,
 }
 
-/** The answer to a call that was not sent. */
 export const notSent = (
   { method, path }: Pick<Answer, 'method' | 'path'>,
   outcome: 'not_arrived' | 'misconfigured',

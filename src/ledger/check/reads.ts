@@ -27,7 +27,6 @@ export class Unread extends Error {
   }
 }
 
-/** @returns undefined if it could not be read */
 export function ifRead<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch(error => {
     if (error instanceof Unread) return undefined
