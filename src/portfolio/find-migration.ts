@@ -2,27 +2,12 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { equalTo } from '../database/equal-to.ts'
 import type { Row } from '../database/row.ts'
-import { asJson } from '../http/as-json.ts'
-import { pageOfView } from '../http/lists/page-of-view.ts'
+import { openView } from '../http/lists/open-view.ts'
 import { rowById } from '../http/lists/row-by-id.ts'
 import type { MigrationRecord } from './migration-record.ts'
 import type { FileLayout } from './uploaded-rows.ts'
 
-export async function findMigration(db: Database, id: string): Promise<MigrationRecord> {
-  const one = sql<object>`${migrations} where v.migration_id = ${id}`
-  return asJson<MigrationRecord>(await rowById(db, id, `No migration ${id}`, one))
-}
-
-type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
-
-export async function listMigrations(db: Database, query: MigrationsQuery) {
-  const wanted = equalTo({ 'v.type': query.type, 'v.status': query.status })
-  const view = { key: 'migration_id', select: migrations, wanted } as const
-  const { page, next_cursor } = await pageOfView(db, query, view)
-  return { migrations: page.map(asJson<MigrationRecord>), next_cursor }
-}
-
-const migrations = sql<{ migration_id: string }>`
+const migrations = sql<object>`
   select v.migration_id, v.type, v.status, v.rows, v.valid_rows, v.invalid_rows, v.done, v.failed, v.stopped,
          v.uploaded_at, v.started_at, v.ended_at, v.is_dry_run, v.looked_at, v.file_name, v.file_sha256, v.same_as,
          -- Dry runs of earlier versions lack this count.
@@ -44,6 +29,16 @@ const migrations = sql<{ migration_id: string }>`
    cross join lateral (
      select (e.ended - mark.ended)
               / greatest(extract(epoch from coalesce(m.ended_at, now()) - mark.since), 0.001) as per_second) speed`
+const view = openView<MigrationRecord>(migrations, 'migration_id', 'migration')
+export const findMigration = view.one
+
+type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
+
+export async function listMigrations(db: Database, query: MigrationsQuery) {
+  const wanted = equalTo({ 'v.type': query.type, 'v.status': query.status })
+  const { page, next_cursor } = await view.page(db, query, wanted)
+  return { migrations: page, next_cursor }
+}
 
 export async function findLayout(db: Database, id: string): Promise<FileLayout> {
   const layout = sql<Row<'loanops.migration', keyof FileLayout>>`

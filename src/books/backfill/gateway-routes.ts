@@ -12,16 +12,16 @@ import { Time } from '../../http/fields/day-fields.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
-import { pageOfView } from '../../http/lists/page-of-view.ts'
-import { rowById } from '../../http/lists/row-by-id.ts'
+import { openView } from '../../http/lists/open-view.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { Backfill, GatewayState } from './backfill-record.ts'
 import { requestBackfillNow } from './request-backfill-now.ts'
 
 const tags = ['books']
-const backfills = sql<{ backfill_id: string }>`
+const backfills = sql<object>`
   select backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at, ended_at, last_error
     from ops.backfill`
+const view = openView<Static<typeof Backfill>>(backfills, 'backfill_id', 'backfill')
 
 const requestSchema = (lenders: string[]) => ({
   operationId: 'requestBackfill',
@@ -91,20 +91,12 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
       const wanted = equalTo({ gateway: query.gateway })
-      const view = { key: 'backfill_id', select: backfills, wanted } as const
-      const { page, next_cursor } = await pageOfView(forReads, query, view)
-      return { backfills: page.map(asJson<Static<typeof Backfill>>), next_cursor }
+      const { page, next_cursor } = await view.page(forReads, query, wanted)
+      return { backfills: page, next_cursor }
     })
 
-    app.get(
-      '/gateways/backfills/:id',
-      { schema: itemSchema, config: read },
-      async ({ params: { id } }) => {
-        const one = sql<object>`${backfills} where backfill_id = ${id}`
-        return asJson<Static<typeof Backfill>>(
-          await rowById(forReads, id, `No backfill ${id}`, one),
-        )
-      },
+    app.get('/gateways/backfills/:id', { schema: itemSchema, config: read }, ({ params }) =>
+      view.one(forReads, params.id),
     )
   }
 }

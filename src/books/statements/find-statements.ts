@@ -2,11 +2,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
-import { asJson } from '../../http/as-json.ts'
 import { fileFields } from '../../http/fields/file-facts.ts'
 import { NullableText, oneOf } from '../../http/fields/schemas.ts'
-import { pageOfView } from '../../http/lists/page-of-view.ts'
-import { rowById } from '../../http/lists/row-by-id.ts'
+import { openView } from '../../http/lists/open-view.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
 export const StatementFile = Type.Object(
@@ -26,18 +24,19 @@ export const StatementFile = Type.Object(
   { title: 'StatementFile' },
 )
 
-const files = sql<{ statement_id: string }>`
+const files = sql<object>`
   select statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,
          invalid_rows::float8, uploaded_by, uploaded_at, withdrawn_by, withdrawn_at
     from ops.statement_file`
+const view = openView<Static<typeof StatementFile>>(files, 'statement_id', 'statement')
+export const findStatement = view.one
 
 type Query = { gateway?: string; limit: number; cursor?: string }
 
 export async function findStatements(db: Database, query: Query) {
   const wanted = equalTo({ gateway: query.gateway })
-  const view = { key: 'statement_id', select: files, wanted } as const
-  const { page, next_cursor } = await pageOfView(db, query, view)
-  return { statements: page.map(asJson<Static<typeof StatementFile>>), next_cursor }
+  const { page, next_cursor } = await view.page(db, query, wanted)
+  return { statements: page, next_cursor }
 }
 
 type Found = {
@@ -52,12 +51,4 @@ export async function findUploadOf(db: Database, id: string): Promise<Found> {
     select coalesce(errors, '[]') as errors, coalesce(ignored_columns, '{}') as ignored_columns
       from core.statement_file where id = ${id}`.execute(db)
   return rows[0] ?? { errors: [], ignored_columns: [] }
-}
-
-export async function findStatement(
-  db: Database,
-  id: string,
-): Promise<Static<typeof StatementFile>> {
-  const one = sql<object>`${files} where statement_id = ${id}`
-  return asJson<Static<typeof StatementFile>>(await rowById(db, id, `No statement ${id}`, one))
 }

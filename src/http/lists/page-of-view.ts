@@ -2,17 +2,17 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { decodeCursor, pageOf } from './cursor.ts'
 
-type Range = { limit: number; cursor?: string }
+export type PageRange = { limit: number; cursor?: string }
 type View<Row> = {
   key: keyof Row & string
   select: RawBuilder<Row>
-  wanted?: RawBuilder<unknown>
+  wanted?: RawBuilder<unknown> | undefined
 }
 
 /** A page of the rows of `select` that are `wanted`, newest first: the greatest UUIDv7 of the column `key`. */
 export async function pageOfView<Row extends object>(
   db: Database,
-  { limit, cursor }: Range,
+  { limit, cursor }: PageRange,
   { key, select, wanted = sql`true` }: View<Row>,
 ) {
   const [last] = decodeCursor(cursor, ['uuid'])

@@ -5,21 +5,20 @@ import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, read } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
-import { asJson } from '../../http/as-json.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
-import { pageOfView } from '../../http/lists/page-of-view.ts'
-import { rowById } from '../../http/lists/row-by-id.ts'
+import { openView } from '../../http/lists/open-view.ts'
 import { BatchRun } from '../payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
 
 const tags = ['payments']
-const batches = sql<{ batch_id: string }>`
+const batches = sql<object>`
   select batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
          suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
          post_seconds::float8, last_error
     from ops.batch_run`
+const view = openView<Static<typeof BatchRun>>(batches, 'batch_id', 'batch run')
 
 const requestSchema = {
   operationId: 'requestBatch',
@@ -56,20 +55,12 @@ export function batchRoutes({ db, forReads, boss }: Context): FastifyPluginAsync
     )
 
     app.get('/payments/batches', { schema: listSchema, config: read }, async ({ query }) => {
-      const view = { key: 'batch_id', select: batches } as const
-      const { page, next_cursor } = await pageOfView(forReads, query, view)
-      return { batches: page.map(asJson<Static<typeof BatchRun>>), next_cursor }
+      const { page, next_cursor } = await view.page(forReads, query)
+      return { batches: page, next_cursor }
     })
 
-    app.get(
-      '/payments/batches/:id',
-      { schema: runSchema, config: read },
-      async ({ params: { id } }) => {
-        const one = sql<object>`${batches} where batch_id = ${id}`
-        return asJson<Static<typeof BatchRun>>(
-          await rowById(forReads, id, `No batch run ${id}`, one),
-        )
-      },
+    app.get('/payments/batches/:id', { schema: runSchema, config: read }, ({ params }) =>
+      view.one(forReads, params.id),
     )
   }
 }
