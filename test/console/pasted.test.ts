@@ -33,6 +33,13 @@ t.test(
   },
 )
 
+t.test('a search finds an id in quotation marks, or in letters of another case', async t => {
+  const found = async (q: string) =>
+    (await operator(`/console/search?q=${encodeURIComponent(q)}`)).headers.get('location')
+  for (const spelt of ['"L-1001"', '“L-1001”', 'l-1001'])
+    t.equal(await found(spelt), '/console/loans/L-1001', spelt)
+})
+
 t.test('a search that shows only some of what it finds says so', async t => {
   const says = async () =>
     /there may be more/.test((await operator('/console/search?q=a@upi')).text)

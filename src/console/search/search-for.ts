@@ -14,6 +14,7 @@ import {
 } from '../frame/paths.ts'
 
 export const MAX_HITS_PER_KIND = 20
+const QUOTED = /^["'‘“](.+)["'’”]$/s
 const SHA256 = /^[0-9a-f]{64}$/i
 /** The external id of a payment's repayment at the ledger, perhaps of one that was posted again. */
 const REPAYMENT_ID = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
@@ -21,11 +22,17 @@ const REPAYMENT_ID = /^(gateway_[a-z]+)-(\w+)(-r\d+)?$/
 type Hit = { title: string; path: string }
 type Found = { kind: string; id: string }
 
-/** What is copied from one of our CSV files may have an apostrophe that keeps a spreadsheet from computing it. */
+/**
+ * People paste an id with the apostrophe that keeps a spreadsheet from computing it, in quotation marks, or retyped in
+ * other letters: what is found under none of these has no such id.
+ */
 export async function searchFor(db: Database, q: string): Promise<Hit[]> {
-  const hits = await searchExactly(db, q)
-  const bare = unescapeFormula(q)
-  return hits.length > 0 || bare === q ? hits : searchExactly(db, bare)
+  const bare = unescapeFormula(q).replace(QUOTED, '$1')
+  for (const spelt of new Set([q, bare, bare.toUpperCase(), bare.toLowerCase()])) {
+    const hits = await searchExactly(db, spelt)
+    if (hits.length > 0) return hits
+  }
+  return []
 }
 
 async function searchExactly(db: Database, q: string): Promise<Hit[]> {
