@@ -11,9 +11,11 @@ const PLACEHOLDER =
 /** The longest one is `[not applicable]`; other values need no second look. */
 const MAX_PLACEHOLDER_CHARACTERS = 16
 
-/** The values, written exactly so: people are called Null and Nan. */
-const MADE_UP =
-  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|NULL|nan|NaN|NaT|undefined|\\N|\(null\)|\[NULL\]|<NA>|\(blank\)|\[object \w+\])$/
+/** What a program writes where it failed to write the value. */
+const FAILED =
+  /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|\[object \w+\])$/
+/** What a program writes where there is no value, written exactly so: people are called Null and Nan. */
+const NO_VALUE = /^(NULL|nan|NaN|NaT|undefined|\\N|\(null\)|\[NULL\]|<NA>|\(blank\))$/
 /** The formula by which spreadsheets are made to keep leading zeros. */
 const TEXT_FORMULA = /^=\s*"[^"]*"$/
 /** UTF-8 that was read as Windows-1252, such as `JosÃ©`; no word has such pairs. */
@@ -46,12 +48,16 @@ export function madeUpValues(fields: CsvFields): string[] {
 export function placeholder(cell: string): string | undefined {
   if (cell.length > MAX_PLACEHOLDER_CHARACTERS || !PLACEHOLDER.test(cell)) return undefined
   if (madeUp(cell) !== undefined) return undefined
-  return `is ${cell}, which stands for no value: enter the value, or leave the cell empty`
+  return noValue(cell)
 }
+
+const noValue = (cell: string) =>
+  `is ${cell}, which stands for no value: enter the value, or leave the cell empty if its column is optional`
 
 export function madeUp(cell: string): string | undefined {
   if (!SUSPECT.test(cell)) return undefined
-  if (MADE_UP.test(cell))
+  if (NO_VALUE.test(cell)) return noValue(cell)
+  if (FAILED.test(cell))
     return `is ${cell}, which a program writes where it has no value: enter the value`
   if (TEXT_FORMULA.test(cell))
     return 'is a formula: enter the text in it, without the sign and the quotes'

@@ -212,7 +212,7 @@ t.test(
     const named = { client_firstname: 'Nil', client_lastname: 'Na', client_mobile_no: '+91 0' }
     const { body } = await uploadCsv(service, 'loans', loansCsv(...rows, named))
     const sentence = (column: string, word: string | undefined) =>
-      `${column} is ${word}, which stands for no value: enter the value, or leave the cell empty`
+      `${column} is ${word}, which stands for no value: enter the value, or leave the cell empty if its column is optional`
     t.same(
       body.errors.map(({ reason }: any) => reason.split('; ')),
       words.map(word =>
@@ -518,6 +518,11 @@ t.test('a value that a program made up is an error in every column but the note'
     'client_firstname is #N/A, which a program writes where it has no value',
   )
   t.match(body.errors[20].reason, 'client_firstname has lost letters: save the file as CSV UTF-8')
+  for (const value of ['NULL', 'nan', '\\N', '(null)', '[NULL]', '<NA>', 'NaT', '(blank)'])
+    t.equal(
+      body.errors[values.indexOf(value) * 4 + 2].reason,
+      `utr_payment_id is ${value}, which stands for no value: enter the value, or leave the cell empty if its column is optional`,
+    )
 
   const people = ['Null', 'Nan', 'Nancy', 'Hash #1', 'null', 'Err', 'Undefined', 'do'].map(
     (client_lastname, i) => ({
