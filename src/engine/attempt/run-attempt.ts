@@ -11,16 +11,15 @@ import {
   afterFailedLook,
   brokenOff,
   type Decision,
-  deadlineRefusal,
   keepingKey,
   keepingResolution,
-  operatorsRefusal,
   stillPaused,
   stillUnapproved,
   stillUnknown,
   waitingForSetUp,
 } from '../finish/decide.ts'
 import type { Ended } from '../finish/finish.ts'
+import { deadlineRefusal, operatorsRefusal } from '../finish/own-refusals.ts'
 import type { Operation } from '../operation.ts'
 import { LedgerPaused } from '../pause.ts'
 import { differsAtLedger, isAnswer, type Refusal } from '../refusal.ts'

@@ -4,7 +4,7 @@ import type { Finding } from '../../ledger/check/finding.ts'
 import { publicReason } from '../../log/public-error.ts'
 import type { Claim } from '../claim/claim.ts'
 import type { WaitingFor } from '../operation.ts'
-import { failureMessage, failureResponse, isAnswer, type Refusal, refusal } from '../refusal.ts'
+import { failureMessage, failureResponse, isAnswer, type Refusal } from '../refusal.ts'
 import { isGivenUp, isOnlyCallRecorded, isUseless } from './new-key.ts'
 
 export type Decision =
@@ -189,28 +189,6 @@ export function waitingForSetUp(
     wantsNewKey: isAnswer(refused) && isRefusedUnderKey(refused),
   }
 }
-
-export const DEADLINE = 'deadline'
-
-export function deadlineRefusal(seconds: number, { lastError }: Claim): Refusal {
-  const why = lastError === null ? '' : `: ${lastError}`
-  const message = `The ledger did not accept it within ${seconds} seconds${why}`
-  return refusal('504', 'loanops.deadline', message, DEADLINE)
-}
-
-export const operatorsRefusal = refusal(
-  '409',
-  'loanops.resolved.by.operator',
-  'An operator has declared this operation failed',
-  'resolved_by_operator',
-)
-
-export const cancelledRefusal = refusal(
-  '409',
-  'loanops.cancelled',
-  'An operator has cancelled this operation',
-  'cancelled',
-)
 
 export function recordedOutcome(outcome: Outcome): Exclude<Outcome, 'awaits_approval'> {
   return outcome === 'awaits_approval' ? 'not_now' : outcome

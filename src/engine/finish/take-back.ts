@@ -3,7 +3,8 @@ import type { Trx } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { released } from '../claim/heads.ts'
 import type { Refusal } from '../refusal.ts'
-import { cancelledRefusal, type Decision, decideRefusal } from './decide.ts'
+import { type Decision, decideRefusal } from './decide.ts'
+import { cancelledRefusal } from './own-refusals.ts'
 
 /**
  * Whether an unfinished operation has left nothing at the ledger, and can leave nothing there once its row is ended: what
