@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { PgBoss } from 'pg-boss'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
 import { type Config, ConfigError } from './config/config.ts'
@@ -7,8 +6,6 @@ import { version } from './config/version.ts'
 import {
   type Database,
   type DatabaseOptions,
-  type Databases,
-  endLongStatements,
   logLosses,
   openDatabase,
 } from './database/database.ts'
@@ -34,9 +31,9 @@ import { type Metrics, openMetrics } from './ops/metrics.ts'
 import { listenForOps } from './ops/ops-port.ts'
 import { showReadiness } from './ops/show-readiness.ts'
 import { openTraces } from './ops/traces/open-traces.ts'
-import type { Traces } from './ops/traces/traces.ts'
 import type { Job } from './queue/job.ts'
 import { openHousekeeping, openQueue } from './queue/queue.ts'
+import { stopInOrder } from './stop.ts'
 import { allCounters, allReports, prepareAll, startWorker, type Worker } from './worker.ts'
 
 /**
@@ -44,15 +41,6 @@ import { allCounters, allReports, prepareAll, startWorker, type Worker } from '.
  * figures of days, fetches from the gateways and dry runs may wait for one of these.
  */
 const MAX_CONCURRENT_LONG_STATEMENTS = 5
-/** A working ledger answers a read within this time. A read that is cut off is repeated after the restart. */
-const READS_MAY_FINISH_MS = 3_000
-/**
- * Fineract's own retries take over 3 s. A busy machine may need the rest of the 25 s that a stop may take, to record the
- * outcomes of the last calls.
- */
-const CALLS_MAY_FINISH_MS = 15_000
-/** After the calls, statements that may take long are ended too: one is begun again where its error may be temporary. */
-const END_EVERY_MS = 1_000
 
 type Service = { url: string; close(): Promise<void> }
 
@@ -127,43 +115,6 @@ async function listen(
       listenForOps(app, { host, port: opsPort }),
     )
   return namingSetting({ setting: 'PORT', host, port }, app.listen({ host, port, backlog }))
-}
-
-type Parts = {
-  app: FastifyInstance | undefined
-  worker: Worker | undefined
-  ledger: Ledger
-  slots: Slots
-  watching: Job[]
-  boss: PgBoss
-  housekeeping: PgBoss
-  pools: Databases
-  traces: Traces
-}
-
-async function stopInOrder({ app, worker, ledger, slots, ...parts }: Parts): Promise<void> {
-  const { db, patient } = parts.pools
-  let endStatements: NodeJS.Timeout | undefined
-  const endReads = setTimeout(() => ledger.endReads(), READS_MAY_FINISH_MS)
-  // The cut-off ends every wait for the ledger: of an operation, of the sweep's probe, of a dry run, of a check.
-  const cutOff = setTimeout(() => {
-    void ledger.cutOff()
-    // Every task still waiting for a slot gets one, and finds that nothing can be sent.
-    slots.resize({ total: Number.POSITIVE_INFINITY, bulk: Number.POSITIVE_INFINITY })
-    endStatements = setInterval(
-      () => void endLongStatements(patient, db).catch(() => undefined),
-      END_EVERY_MS,
-    )
-  }, CALLS_MAY_FINISH_MS)
-  await Promise.all([app?.close(), worker?.stop()])
-  clearTimeout(endReads)
-  clearTimeout(cutOff)
-  clearInterval(endStatements)
-  await ledger.close()
-  await Promise.all(parts.watching.map(job => job.stop()))
-  const queues = [parts.boss, parts.housekeeping]
-  await Promise.all(queues.map(queue => queue.stop({ graceful: false })))
-  await Promise.all([patient.destroy(), db.destroy(), parts.traces.stop()])
 }
 
 function openHealth(

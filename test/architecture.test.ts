@@ -29,6 +29,7 @@ const STARTERS = [
   'main.ts',
   'commands.ts',
   'role.ts',
+  'stop.ts',
   'api.ts',
   'routes.ts',
   'api-context.ts',
@@ -36,7 +37,7 @@ const STARTERS = [
   'jobs.ts',
   'worker-context.ts',
 ]
-const MAX_LOOSE_FILES = 12
+const MAX_LOOSE_FILES = 13
 const MAX_LOOSE_FILES_OF_A_FOLDER = 20
 const MAX_LINES = 300
 const MEDIAN_LINES = 50
