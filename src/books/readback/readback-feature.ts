@@ -28,11 +28,13 @@ const readbackGauges: Measured = {
   metrics: {
     age: {
       name: 'loanops_readback_age_seconds',
-      help: 'Time since the last completed read-back or, before the first, since it was due',
+      help: 'Time since the last completed read-back or, before the first, since it was due: since it was requested, or the oldest payment was posted',
     },
   },
+  // Without a schedule, nothing is ever requested.
   query: sql`
-    select coalesce(extract(epoch from now() - coalesce(max(ended_at), min(requested_at))), 0)::float8 as age
+    select coalesce(extract(epoch from now() - coalesce(max(ended_at), min(requested_at), (
+             select posted_at from core.transaction where state = 'posted' order by posted_at limit 1))), 0)::float8 as age
       from core.readback_run`,
 }
 
