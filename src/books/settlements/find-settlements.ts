@@ -17,6 +17,10 @@ type Query = {
 }
 type Row = { settlement_id: string; gateway: string; lender: string; sorted_at: string }
 
+const columns = sql`
+  s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, s.payments::float8, s.gross::text, s.fees::text, s.tax::text,
+  s.refunds::text, s.net::text, s.adjustments::text, s.paid_out::text, s.off_by::text, s.adds_up`
+
 /** The time of the settlement `n`, as in `ops.settlement`: the last one that any of its parts has. */
 const time = sql`
   select max(settled_at) as settled_at
@@ -66,9 +70,7 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
        order by ${newestFirst}
        limit ${limit + 2}
     )
-    select s.gateway, s.settlement_id, s.lender, s.settled_at, s.utr, s.payments::float8, s.gross::text, s.fees::text,
-           s.tax::text, s.refunds::text, s.net::text, s.adjustments::text, s.paid_out::text, s.off_by::text, s.adds_up,
-           next.sorted_at::text
+    select ${columns}, next.sorted_at::text
       from next
      cross join lateral (
        select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway) s
@@ -84,4 +86,13 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
   ])
   const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
   return { settlements, next_cursor }
+}
+
+/** A settlement has a row for each gateway and lender that is paid out under its name. */
+export async function settlementsNamed(db: Database, id: string) {
+  const { rows } = await sql<object>`
+    select ${columns} from ops.settlement s where settlement_id = ${id} order by gateway, lender`.execute(
+    db,
+  )
+  return rows.map(row => asJson<Static<typeof Settlement>>(row))
 }

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { read } from '../../accounts/access/needs.ts'
+import { settlementsNamed } from '../../books/settlements/find-settlements.ts'
+import type { Settlement } from '../../books/settlements/settlement-record.ts'
 import type { Row } from '../../database/row.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { NotFound } from '../../http/problem.ts'
@@ -23,13 +25,6 @@ const schema = {
 const columns: ListColumn<Part>[] = [paymentColumn, amountColumn]
 const MAX_ROWS_SHOWN = 500
 
-type Settlement = Record<'gateway' | 'lender' | 'utr', string | null> &
-  Record<'gross' | 'fees' | 'tax' | 'refunds' | 'net' | 'adjustments' | 'paid_out', string> & {
-    off_by: string | null
-    settled_at: Date | null
-    payments: string
-    adds_up: boolean | null
-  }
 type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> & {
   currency: string | null
   kind: 'payment'
@@ -39,11 +34,8 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
   return async app => {
     app.get('/settlements/:id', { schema, config: read }, async (request, reply) => {
       const { id } = request.params
-      const { rows } = await sql<Settlement>`
-        select * from ops.settlement where settlement_id = ${id} order by gateway, lender`.execute(
-        db,
-      )
-      if (rows.length === 0) throw new NotFound(`No settlement ${id}`)
+      const settlements = await settlementsNamed(db, id)
+      if (settlements.length === 0) throw new NotFound(`No settlement ${id}`)
       const { rows: parts } = await sql<Part>`
         select gateway, gateway_payment_id, 'payment' as kind, amount::text as amount, currency
           from (select gateway, gateway_payment_id, amount, currency, captured_at from core.current_statement
@@ -57,14 +49,14 @@ export function settlementPage({ db, formats }: PageContext): FastifyPluginAsync
          order by captured_at, gateway_payment_id limit ${MAX_ROWS_SHOWN + 1}`.execute(db)
       const { shown, rest } = firstOf(parts, MAX_ROWS_SHOWN)
       const body = html`<h1>Settlement ${id}</h1>
-${rows.map(row => settlementFacts(row, formats))}
+${settlements.map(one => settlementFacts(one, formats))}
 ${parts.length === 0 ? '' : html`<h2>Its payments</h2>${table(columns, shown, 'Its payments')}${rest}`}`
       return answerPage(request, reply, { title: `Settlement ${id}`, body })
     })
   }
 }
 
-function settlementFacts(row: Settlement, formats: Formats): Html {
+function settlementFacts(row: Static<typeof Settlement>, formats: Formats): Html {
   return facts([
     ['Gateway', row.gateway],
     ['Lender', row.lender],
@@ -82,7 +74,7 @@ function settlementFacts(row: Settlement, formats: Formats): Html {
   ])
 }
 
-function addsUp({ adds_up, off_by }: Settlement): string {
+function addsUp({ adds_up, off_by }: Static<typeof Settlement>): string {
   if (adds_up === true) return 'yes, to the paisa'
   if (off_by === null) return 'no: a part is not known, or it has several currencies'
   // Its payments may differ by amounts that cancel each other out.
