@@ -146,7 +146,10 @@ create or replace function base.iso_time_of(value jsonb) returns timestamptz lan
   select case
     when jsonb_typeof(value) is distinct from 'string' or value #>> '{}' !~ '^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])'
            '[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)?$'
-           or not pg_input_is_valid(value #>> '{}', 'timestamptz')
+      then null
+    -- PostgreSQL 15 has no pg_input_is_valid.
+    when substr(value #>> '{}', 9, 2)::integer > 28 and substr(value #>> '{}', 9, 2)::integer
+           > extract(day from (left(value #>> '{}', 7) || '-01')::timestamp + interval '1 month' - interval '1 day')
       then null
     -- Behind the day, only a zone has one of these.
     when substr(value #>> '{}', 11) ~ '[Z+-]' then (value #>> '{}')::timestamptz
