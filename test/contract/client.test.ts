@@ -1,5 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -79,6 +82,28 @@ t.test('the client in the docs compiles against the contract and runs', async t 
   })
   await until(async () => /^success$/m.test(printed) && /^called back C-4001$/m.test(printed))
   t.pass('it waited for the end, and was called back')
+})
+
+t.test('the client in the docs pauses before it asks again for what is processing', async t => {
+  const askedAt: number[] = []
+  // So does LoanOps answer once too many callers wait: at once.
+  const loanops = createServer((request, response) => {
+    if (request.url?.includes('/track/')) askedAt.push(performance.now())
+    const status = askedAt.length < 2 ? 'processing' : 'success'
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ tracking_id: 'CLIENT_CREATE|1', status }))
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => loanops.close())
+  await once(loanops, 'listening')
+  const { port } = loanops.address() as AddressInfo
+  const client = spawn(process.execPath, [started], {
+    cwd: await freshFolder(t),
+    env: { ...env, LOANOPS_URL: `http://127.0.0.1:${port}`, PORT: '0' },
+  })
+  t.teardown(() => client.kill())
+  await until(async () => askedAt.length === 2)
+  const [first = 0, second = 0] = askedAt
+  t.ok(second - first > 1_000, `${second - first} ms`)
 })
 
 /** Outside this project, with what the page installs, linked from here so that no test needs the network. */
