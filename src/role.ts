@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { ensureFirstAdmin } from './accounts/first-admin.ts'
 import { buildApi } from './api.ts'
-import { type Config, ConfigError } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { version } from './config/version.ts'
 import {
   type Database,
@@ -9,7 +9,7 @@ import {
   logLosses,
   openDatabase,
 } from './database/database.ts'
-import { isUpToDate, tablesPresent } from './database/migrate/migrate.ts'
+import { requireUpToDate, tablesPresent } from './database/migrate/migrate.ts'
 import { LONG_STATEMENT_MS } from './database/pool/pool-config.ts'
 import { requireWritable } from './database/require-writable.ts'
 import { openWatch, type Watch } from './database/watch.ts'
@@ -169,8 +169,7 @@ async function openMigratedDatabase(
   })
   try {
     await requireWritable(db)
-    if (!(await isUpToDate(db)))
-      throw new ConfigError('The database is behind this version: run "npm run migrate"')
+    await requireUpToDate(db)
     if (config.ROLE !== 'worker') await ensureFirstAdmin(db, config)
     return db
   } catch (error) {

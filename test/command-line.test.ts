@@ -1,10 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
+import { sql } from 'kysely'
 import t from 'tap'
 import { readCommandLine, usage } from '../src/config/command-line.ts'
+import { freshDatabase } from './support/database/fresh-database.ts'
 import { MAIN } from './support/main.ts'
 import { processEnv } from './support/process.ts'
+import { NO_LEDGER, testEnv } from './support/service.ts'
 
 t.test('a command refuses what another one takes, and says what it takes itself', async t => {
   const mistaken: [string[], string][] = [
@@ -45,4 +48,21 @@ t.test('a command that an error ends says which one', async t => {
     if (command.exitCode === null) await once(command, 'exit')
     t.equal(command.exitCode, 1)
   }
+})
+
+t.test('a command that writes refuses a database that is behind, and says what to run', async t => {
+  const { url, db } = await freshDatabase(t)
+  await sql`drop table loanops.migration_applied`.execute(db)
+  const env = { ...testEnv(url, NO_LEDGER), PATH: process.env.PATH }
+  const since = new Date(Date.now() - 1_000).toISOString()
+  for (const args of [
+    ['create-admin', '--username', 'asha'],
+    ['after-restore', '--since', since],
+  ]) {
+    const input = 'a pass phrase for tests\n'
+    const ended = spawnSync(process.execPath, [MAIN, ...args], { env, input, encoding: 'utf8' })
+    t.match(ended.stderr, /is behind this version: run "npm run migrate"/, args.join(' '))
+    t.equal(ended.status, 1)
+  }
+  t.equal((await sql`select from loanops.audit`.execute(db)).rows.length, 0)
 })

@@ -1,6 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 import { ConfigError } from '../config/config.ts'
 import { openDatabase } from '../database/database.ts'
+import { requireUpToDate } from '../database/migrate/migrate.ts'
 import { programAsker } from './audit.ts'
 import { NewPassword, Username } from './credentials.ts'
 import { askPassword } from './passwords/ask-password.ts'
@@ -20,6 +21,7 @@ export async function createAdmin(databaseUrl: string, username: string | undefi
 
   const db = openDatabase(databaseUrl, { max: 1, name: 'loanops-create-admin', onError() {} })
   try {
+    await requireUpToDate(db)
     const asker = programAsker('command create-admin')
     const passwordHash = await hashPassword(password)
     const wanted = { username, passwordHash, role: 'admin', madeByCommand: true } as const

@@ -1,5 +1,6 @@
 import { ConfigError, readConfig } from '../config/config.ts'
 import { openDatabase } from '../database/database.ts'
+import { requireUpToDate } from '../database/migrate/migrate.ts'
 import { DAY_MS } from '../day.ts'
 import { logger } from '../log/log.ts'
 import { openQueue } from '../queue/queue.ts'
@@ -25,6 +26,7 @@ export async function restoreFromCommand(
   const db = openDatabase(config.DATABASE_URL, { ...options, max: 1, statementMs: 0 })
   const boss = openQueue(config.DATABASE_URL, { ...options, isWorker: false })
   try {
+    await requireUpToDate(db)
     await boss.start()
     const restored = await afterRestore(db, boss, config, { since: time, withPause })
     process.stdout.write(afterRestoreReport(restored))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { PgBoss, type Queue } from 'pg-boss'
+import { ConfigError } from '../../config/config.ts'
 import { logger } from '../../log/log.ts'
 import { type Database, openDatabase } from '../database.ts'
 import { LOCKS } from '../locks.ts'
@@ -50,7 +51,7 @@ export async function migrate(
 }
 
 /** Views may be from a newer version: during a rollout, the previous version's processes may restart. */
-export async function isUpToDate(db: Database): Promise<boolean> {
+async function isUpToDate(db: Database): Promise<boolean> {
   if (!(await tablesPresent()(db))) return false
   const own = viewFiles()
   const { rows } = await sql`
@@ -61,6 +62,11 @@ export async function isUpToDate(db: Database): Promise<boolean> {
       join loanops.views_applied present on present.name = latest.name and present.sha256 = latest.sha256
      where ours.first_applied_at <= present.first_applied_at`.execute(db)
   return rows.length === own.length
+}
+
+export async function requireUpToDate(db: Database): Promise<void> {
+  if (!(await isUpToDate(db)))
+    throw new ConfigError('The database is behind this version: run "npm run migrate"')
 }
 
 export function tablesPresent(): (db: Database) => Promise<boolean> {

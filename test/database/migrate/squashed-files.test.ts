@@ -61,7 +61,7 @@ t.test('a process of the version before may restart after the adoption', async t
   })
   await before.migrate(ownerUrl, allQueues)
   await migrate(ownerUrl, allQueues)
-  t.ok(await before.isUpToDate(db))
+  await t.resolves(before.requireUpToDate(db))
 })
 
 t.test('a file that was added since is applied to an adopted database', async t => {
