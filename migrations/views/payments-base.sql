@@ -110,8 +110,8 @@ create or replace function base.name_in(value jsonb) returns text language sql i
              case when length(value #>> '{}') <= 200
                   then nullif(btrim(value #>> '{}', E' \t\n\u000b\f\r\u00a0\u00ad\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005'
                          '\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f'
-                         '\u205f\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff\ufffe'
-                         ), '') end
+                         '\u205f\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\u3000\ufeff'
+                         '\ufffe'), '') end
            -- A program that relays events may write 7 as 7.0 or as 0.7e1, and it is the same id. 100.10 is not 100.1: a lender
            -- may number loans so.
            when 'number' then case when base.is_short(value::numeric) then case when value::numeric = trunc(value::numeric)
