@@ -108,24 +108,25 @@ function isAbsenceOfAnother(call: Call, kind: string, body: unknown): boolean {
   // An application, and its change, name the client by number.
   if (kind === 'clients' && call.kind === 'loans') return !['POST', 'PUT'].includes(call.name)
   if (!(kind in call.named)) return call.kind === 'loans' || call.kind === 'clients'
-  if (call.named[kind] === NONE) return true
+  const named = call.named[kind]
+  if (named === null) return true
   const told = isOfLedgerShape(body) ? body.errors?.[0]?.args?.[0]?.value : undefined
-  return isAnother(call.named[kind], told)
+  return isAnother(named, told)
 }
 
-/** Stands for the external id where a call is not about a record of this kind that exists. */
-const NONE = ''
+/**
+ * `named`: the external ids in the path by kind, undefined for what the call names by number, and null where it is about
+ * no record of the kind that exists.
+ */
+type Call = { kind: string; name: string; named: Record<string, string | null | undefined> }
 
-type Call = { kind: string; name: string; named: Record<string, string | undefined> }
-
-/** @returns the call with the external ids in its path by kind, which are undefined for what it names by number */
 function callOf(method: string, path: string): Call {
   const [steps = '', query = ''] = path.split('?')
   const [kind = '', ...below] = steps.slice(1).split('/').map(decodeURIComponent)
   const named: Call['named'] = {}
   for (const ids = [kind, ...below]; ids.length > 0; ) {
     const [under = ''] = ids.splice(0, 1)
-    if (ids.length === 0) named[under] = NONE
+    if (ids.length === 0) named[under] = null
     else named[under] = ids.shift() === 'external-id' ? ids.shift() : undefined
   }
   if (kind === 'clients') return { kind, named, name: kind }
