@@ -60,10 +60,15 @@ function loans(prefix: string): string {
 /** The loan is not read again for its second row. */
 function repayments(loan_external_id: string): string {
   return repaymentsCsv(
-    { loan_external_id, payment_reference: 'p-1', amount: '100', gateway: 'gateway_a' },
     {
       loan_external_id,
-      payment_reference: 'p-2',
+      payment_reference: `${loan_external_id}-1`,
+      amount: '100',
+      gateway: 'gateway_a',
+    },
+    {
+      loan_external_id,
+      payment_reference: `${loan_external_id}-2`,
       amount: '100.50',
       transaction_date: '2024-02-13',
     },
