@@ -349,6 +349,10 @@ t.test(
         response.writeHead(429, JSON_TYPE).end('{"error":"temporarily_unavailable"}'),
       flood: (_: unknown, response: any) =>
         response.writeHead(200, JSON_TYPE).end(`"${'x'.repeat(3_000_000)}"`),
+      'encrypted ID token': (_: unknown, response: any) =>
+        response
+          .writeHead(200, JSON_TYPE)
+          .end('{"access_token":"a","token_type":"Bearer","id_token":"a.b.c.d.e"}'),
     })) {
       issuer.instead = undefined
       issuer.person = { sub: 'waiting', preferred_username: 'waiting', roles: 'desk' }
@@ -361,6 +365,34 @@ t.test(
       t.match(text, 'Single sign-on does not answer', what)
       t.equal((await anybody('/console/login', OPERATOR)).status, 303, what)
     }
+  },
+)
+
+t.test(
+  'a login that the issuer refuses for our settings is a 503 with its reason, and counts for nobody',
+  async t => {
+    const reasons: unknown[] = []
+    const log = { warn: ({ reason }: { reason: unknown }) => reasons.push(reason) }
+    const { signOn } = service.config
+    if (signOn === undefined) throw new Error('no single sign-on')
+    const own = openSingleSignOn(signOn, log as unknown as FastifyBaseLogger)
+    const [from] = Object.values(elsewhere())
+    for (const error of ['invalid_scope', 'invalid_client', 'unauthorized_client']) {
+      const { callback, browse } = await issuer.logIn(url)
+      const refused = new URL(callback, url)
+      refused.searchParams.delete('code')
+      refused.searchParams.set('error', error)
+      const path = refused.pathname + refused.search
+      const { status } = await browse(path, undefined, { 'x-forwarded-for': from ?? '' })
+      t.equal(status, 503, error)
+      const { started } = await own.begin(`${url}/console/login/callback`)
+      refused.searchParams.set('state', started.state)
+      await t.rejects(own.finish(refused, started), { code: 'UNAVAILABLE' })
+      t.equal(reasons.pop(), error)
+    }
+    const { rows } =
+      await sql`select from loanops.login_attempt where key = ${`sign-on:${from}`}`.execute(db)
+    t.equal(rows.length, 0)
   },
 )
 

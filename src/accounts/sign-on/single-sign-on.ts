@@ -20,7 +20,7 @@ const METADATA_MS = 3_600_000
 
 export const IssuerUnavailable = createError(
   'UNAVAILABLE',
-  'Single sign-on does not answer. Try again in a few seconds.',
+  'Single sign-on does not answer, or refuses LoanOps, whose log has the reason. Try again in a few seconds.',
   503,
 )
 export const SignOnRefused = createError(
@@ -153,13 +153,24 @@ function boundedFetch(proxy: OutboundProxy): openid.CustomFetch {
 function isOutage(error: unknown): boolean {
   // Only the code comes from the person.
   if (error instanceof openid.ResponseBodyError) return error.error !== 'invalid_grant'
-  if (error instanceof openid.AuthorizationResponseError)
-    return ISSUERS_FAULTS.includes(error.error)
+  if (error instanceof openid.AuthorizationResponseError) return isIssuersFault(error)
   const { code = '' } = error as { code?: string }
   return !code.startsWith('OAUTH_') || OUTAGES.includes(code)
 }
 
-const ISSUERS_FAULTS = ['server_error', 'temporarily_unavailable']
+/** Entra refuses a scope that it does not know as `invalid_client`. */
+const ISSUERS_FAULTS = [
+  'server_error',
+  'temporarily_unavailable',
+  'invalid_client',
+  'invalid_request',
+  'invalid_scope',
+  'unauthorized_client',
+  'unsupported_response_type',
+]
+const isIssuersFault = ({ error }: openid.AuthorizationResponseError) =>
+  ISSUERS_FAULTS.includes(error)
+
 const OUTAGES = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -168,6 +179,8 @@ const OUTAGES = [
   'OAUTH_PARSE_ERROR',
   // How issuers refuse a secret that came in a header.
   'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
+  // The ID token is encrypted, or signed with the secret instead of a key.
+  'OAUTH_UNSUPPORTED_OPERATION',
   // The issuer has changed its keys, and is not asked for them twice within a minute.
   'OAUTH_KEY_SELECTION_FAILED',
 ]
@@ -175,6 +188,9 @@ const OUTAGES = [
 /** The reason of an error, never its message or cause, which may repeat claims. */
 function reasonOf(error: unknown): string {
   if (error instanceof openid.ResponseBodyError) return error.error
+  // Anybody may write anything else into the address of a callback.
+  if (error instanceof openid.AuthorizationResponseError && isIssuersFault(error))
+    return error.error
   const { code, name } = error as { code?: string; name: string }
   return code ?? name
 }
