@@ -109,6 +109,25 @@ t.test('gateway A’s export of settlements is a statement with all their parts'
   t.same(await stated(service), [])
 })
 
+t.test(
+  'a mandate registered for 0 is a part of gateway A’s settlement, and no payment',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+    const body = await upload(
+      service,
+      'gateway_a',
+      A_SETTLEMENTS,
+      `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
+      `payment,pay_2,0.00,INR,5.0,0.9,5.9,0.0,${end}`,
+    )
+    t.match(body, { rows: 2, valid_rows: 2, errors: [] })
+    t.match(await stated(service), [{ id: 'pay_1' }])
+    const [settled] = await settlements(service, 'UTR1')
+    t.match(settled, { fees: '25.0', tax: '4.5', paid_out: '970.5', adds_up: true })
+  },
+)
+
 const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
 
 t.test(

@@ -83,7 +83,8 @@ function readSettlement(row: Fields): ReadRow {
   }
   const said = { gateway_payment_id: id, currency, status: 'captured', captured_at, ...settlement }
   return {
-    said: kind === 'payment' ? filled(said) : null,
+    // A payment of zero registers a mandate.
+    said: kind === 'payment' && !isZero(amount ?? '') ? filled(said) : null,
     settled: settlement_id === undefined ? null : settled,
   }
 }
