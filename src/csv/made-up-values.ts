@@ -1,7 +1,7 @@
 import type { CsvFields } from './fields.ts'
 
 /** Columns in which any text may be meant, whatever it looks like. */
-const FREE_TEXTS = ['note', 'reason']
+const FREE_TEXTS = ['note', 'reason', 'remarks']
 /** A column whose values are issued, as ids are, so a word such as `nil` is never one. People are called Nil and Na. */
 const ISSUED = ['client_email_address']
 

@@ -236,6 +236,18 @@ t.test('gateway B’s report of settlements is read with both of its sections', 
   ])
 })
 
+t.test('the remark of an adjustment in gateway B’s report may be any text', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const settled = '2026-02-07 12:00:00,UTR1'
+  const rows = ['Waived??', 'Waived â€“ Oct', 'NULL', '#N/A'].map(
+    (remark, n) =>
+      `${n},OTHER_ADJUSTMENT,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,10.00,-10.00,${settled},,,INR,,,,,${remark}`,
+  )
+  const body = await upload(service, 'gateway_b', `${B_EVENTS},Adjustment Remarks`, ...rows)
+  t.match(body, { rows: 4, valid_rows: 4 })
+  t.match(await settlements(service, 'UTR1'), [{ adjustments: '-40.00' }])
+})
+
 t.test('the flat rows of gateway B’s own API are a statement', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const header =
