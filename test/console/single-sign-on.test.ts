@@ -160,6 +160,14 @@ t.test('each login sets the role, and ends the sessions with the old one', async
   t.equal((await before('/console/accounts')).status, 303, 'nor does it come back with the role')
 })
 
+t.test('a login without any role ends the sessions with the old one', async t => {
+  const before = asIn(await entered({ sub: 'left', roles: 'loanops-admins' }))
+  t.equal((await before('/console/accounts')).status, 200)
+  t.equal((await entered({ sub: 'left', roles: [] })).status, 403)
+  t.equal((await before('/console/accounts')).status, 303)
+  t.match((await audited('left')).at(-1), { action: 'account.login_failed' })
+})
+
 t.test('without a mapped role, a page names the claim and no account is made', async t => {
   for (const roles of [
     undefined,

@@ -63,3 +63,18 @@ async function withRole(
   await audit(trx, { ...asker, action: 'account.role', subject: username, detail })
   return { ...account, role, tokenGeneration: tokenGeneration + 1 }
 }
+
+/**
+ * Ends the sessions of somebody to whom the issuer gives no role any more, as a lesser role would.
+ * @returns the account's name, if there is one
+ */
+export async function endSessionsOf(
+  db: Database,
+  { issuer, subject }: Pick<Person, 'issuer' | 'subject'>,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ username: string }>`
+    update loanops.account set token_generation = token_generation + 1, kept_token = null
+     where oidc_issuer = ${issuer} and oidc_subject = ${subject}
+    returning username`.execute(db)
+  return rows[0]?.username
+}

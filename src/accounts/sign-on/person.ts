@@ -4,11 +4,17 @@ import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
 import { ROLES, type Role } from '../account.ts'
 import { Username } from '../credentials.ts'
 
-const NoRole = createError(
+class NoRole extends createError(
   'FORBIDDEN',
   'You have no role in LoanOps: the claim “%s” of your ID token has no value that OIDC_ROLES maps to a role. Whoever runs your single sign-on can give you one.',
   403,
-)
+) {
+  readonly person: Pick<Person, 'issuer' | 'subject'>
+  constructor(claim: string, { iss: issuer, sub: subject }: Claims) {
+    super(claim)
+    this.person = { issuer, subject }
+  }
+}
 const NoUsername = createError(
   'FORBIDDEN',
   `The claim “%s” of your ID token is not a username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.`,
@@ -28,7 +34,7 @@ export function personOf(
   const given = [claimOf(claims, roleClaim)].flat().map(value => roles.get(String(value)))
   // The roles are in order, from the highest to the lowest.
   const role = ROLES.find(one => given.includes(one))
-  if (role === undefined) throw new NoRole(roleClaim)
+  if (role === undefined) throw new NoRole(roleClaim, claims)
   const username = claimOf(claims, usernameClaim)
   if (!Value.Check(Username, username)) throw new NoUsername(usernameClaim)
   return { issuer: claims.iss, subject: claims.sub, username, role }

@@ -3,9 +3,12 @@ import type { Database } from '../../database/database.ts'
 import type { Account } from '../account.ts'
 import { type Asker, auditAlone } from '../audit.ts'
 import type { Attempts } from '../throttling/attempts.ts'
-import { enterAccount } from './enter-account.ts'
+import { endSessionsOf, enterAccount } from './enter-account.ts'
 import { NO_ACCOUNT } from './login.ts'
 import type { Person } from './person.ts'
+
+/** With the name of an account that is disabled, or the person to whom the issuer gives no role. */
+type Refusal = FastifyError & { username?: string; person?: Pick<Person, 'issuer' | 'subject'> }
 
 export type EnterBySignOn = (asker: Asker, identify: () => Promise<Person>) => Promise<Account>
 
@@ -20,10 +23,11 @@ export function openSignOn(db: Database, attempts: Attempts): EnterBySignOn {
       return await enterAccount(db, asker, await identify())
     } catch (error) {
       // An unavailable issuer does not count as a failed login.
-      const { statusCode = 500, code, username } = error as FastifyError & { username?: string }
+      const { statusCode = 500, code, username, person } = error as Refusal
       if (statusCode >= 500) throw error
       await attempts.signOnFailed(asker.address)
-      const subject = username ?? NO_ACCOUNT
+      const leaver = person && (await endSessionsOf(db, person))
+      const subject = username ?? leaver ?? NO_ACCOUNT
       const detail = { by: 'single sign-on', code }
       await auditAlone(db, { ...asker, action: 'account.login_failed', subject, detail })
       throw error
