@@ -116,7 +116,7 @@ export function classifyWrite(
     const leftNothing = isOfLedger || status === 401 || status === 403
     return { outcome: 'misconfigured', isRecorded: wrongSetting(body) !== undefined, leftNothing }
   }
-  if (isCutShort(body)) return { outcome: 'not_arrived', leftNothing: true }
+  if (isCutShort(status, body)) return { outcome: 'not_arrived', leftNothing: true }
   if (isKeyTaken(status, body) && !isFromStore) return { outcome: 'unknown' }
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
@@ -125,16 +125,19 @@ export function classifyWrite(
   if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
   if (status === 503) return { outcome: 'not_now', isRecorded, leftNothing: isOfLedger }
   // The close of business locks the loan before any command; any other 409 is a conflict, perhaps with a call of ours.
-  if (status === 409 && codeOf(body) === 'error.msg.loan.locked')
+  if (status === 409 && LOCKED.includes(codeOf(body) ?? ''))
     return { outcome: 'not_now', isRecorded, leftNothing: true }
   // The ledger repeats its 409 or 500 forever. A 409 or 500 that something else sent says nothing about the call, which
   // may still run under that key; if the ledger stored it too, its next answer says that it is a stored one.
   return { outcome: 'unknown', isRecorded: isRecorded && (status === 409 || status === 500) }
 }
 
+const UNREADABLE = 'error.msg.invalid.request.body'
 /** We send whole bodies: the ledger could not read what was left of this one, and has not looked at its key. */
-const isCutShort = (body: unknown) =>
-  ['error.msg.invalid.request.body', 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
+const isCutShort = (status: number, body: unknown) =>
+  status === 400 && [UNREADABLE, 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
+/** Fineract says of a lock that no call may overrule what it says of a body that it cannot read. */
+const LOCKED = ['error.msg.loan.locked', UNREADABLE]
 /** How Fineract 1.9 refuses the later of two equal calls whose keys it stores at the same moment. */
 const isKeyTaken = (status: number, body: unknown) =>
   codeOf(body) === 'error.msg.data.integrity.issue' && /duplicate/i.test(messageOf(status, body))
@@ -163,7 +166,8 @@ export function explained(received: Received, { outcome }: AnswerKind): string {
   const { status, body } = received
   const message = messageOf(status, body)
   if (outcome === 'awaits_approval') return 'a second person must approve it at the ledger'
-  if (isCutShort(body)) return `something in front of the ledger cut this write short: ${message}`
+  if (isCutShort(status, body))
+    return `something in front of the ledger cut this write short: ${message}`
   if (outcome === 'unknown' && status === 200 && isResult(body))
     return `the answer is the result of another call${received.isFromStore ? ' with the same key: the header Idempotency-Key may not reach the ledger' : ''}`
   if (outcome === 'unknown' && isRefusedInFront(status, body)) return `${IN_FRONT}: ${message}`

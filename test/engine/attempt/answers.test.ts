@@ -49,6 +49,7 @@ const CASES: Case[] = [
     ...busy,
     newKey: true,
   },
+  { what: 'a lock that no call may overrule', status: 409, body: cutShort, ...busy, newKey: true },
   { what: 'a 429 of a proxy', status: 429, body: 'slow down', ...busy },
   { what: 'a 503 of a proxy', status: 503, body: '<h1>503</h1>', ...busy },
   { what: 'a 503 after the ledger did it', status: 503, body: '', afterwards: true, ...busy },
