@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { saveSettlements } from '../../src/books/backfill/save-settlements.ts'
+import { findSettlements } from '../../src/books/settlements/find-settlements.ts'
 import { fetchAll } from '../support/books/gateways.ts'
 import { itemOfA, oddGateway, settledOfA } from '../support/books/odd-gateway.ts'
 import { ALL_DAY } from '../support/books/reconciliation.ts'
 import { STATEMENT_HEADER, uploadStatement } from '../support/books/statements.ts'
+import { buffersOf } from '../support/database/buffers.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
 import { untilSessionsWait } from '../support/database/sessions.ts'
 import { PAID_AT_ISO } from '../support/payments/gateway-events.ts'
 import { textOf } from '../support/portfolio/migrate.ts'
@@ -154,6 +157,23 @@ t.test('pages list every settlement once, newest first', async t => {
     'setl_1 LENDER_01 8.82',
     'setl_0 LENDER_01 8.82',
   ])
+})
+
+t.test('a page of settlements sums up its own settlements only', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  await sql`
+    insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source,
+      settlement_id, settled_at)
+    select 'gateway_a', 'pay_' || n, 'LENDER_02', 1000, 'INR', 'captured', now(), 'api', 'setl_' || n / 20, now()
+      from generate_series(1, 20000) n`.execute(db)
+  await sql`vacuum analyze`.execute(db)
+  const { rows } = await sql<{ pages: number }>`
+    select relpages as pages from pg_class where oid = 'core.statement'::regclass`.execute(db)
+  const [{ pages } = { pages: 0 }] = rows
+  const [touched] = await buffersOf(ownerUrl, db => findSettlements(db, { days: null, limit: 1 }))
+  const { buffers = pages * 2 } = touched ?? {}
+  // Its order takes one look at all statements; a sum of all settlements would take a second one.
+  t.ok(buffers < 1.5 * pages, `${buffers} of ${pages} pages`)
 })
 
 t.test('a fetch changes no statement while somebody settles or uploads', async t => {

@@ -73,7 +73,8 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
     select ${columns}, next.sorted_at::text
       from next
      cross join lateral (
-       select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway) s
+       -- Without "offset 0", PostgreSQL sums up all settlements there are, and then joins them.
+       select * from ops.settlement v where v.settlement_id = next.settlement_id and v.gateway = next.gateway offset 0) s
      where ${at}::bigint is null or (next.sorted_at, s.settlement_id collate "C", s.gateway collate "C", s.lender collate "C")
              < (${at}::bigint, ${id}::text, ${gateway}::text, ${lender}::text)
      order by next.sorted_at desc, s.settlement_id collate "C" desc, s.gateway collate "C" desc, s.lender collate "C" desc
