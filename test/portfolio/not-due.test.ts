@@ -119,6 +119,43 @@ t.test('a payment that is not to be booked is not booked by a file', async t => 
   })
 })
 
+t.test('a file books no payment on a second loan, except a part that was left out', async t => {
+  const service = await withFiles(t)
+
+  await t.test('one that is booked on another loan is not booked on this one', async t => {
+    const [{ id, loan }, other] = [await service.own('posted'), await service.own('beside')]
+    await service.pay(id, service.nextRrn(), loan)
+    const said =
+      /is booked on another loan, or on its way there \(L-posted\): leave the row out, or correct its loan$/
+    await service.refuses(t, row(other.loan, id.toUpperCase(), { gateway: '' }), other.loan, said)
+    await service.refuses(t, row(other.loan, id), other.loan, said)
+    t.match(await service.migrate(row(loan, id)), { done: 1 })
+    t.equal(await service.repaid(loan), 1)
+  })
+
+  await t.test(
+    'a part that an operator left out of a payment is booked on its other loan',
+    async t => {
+      const [{ id, loan }, other] = [await service.own('shared'), await service.own('sharing')]
+      await service.pay(id)
+      const part = {
+        outcome: 'post',
+        external_loan_id: loan,
+        amount: 600,
+        paid_on: '05 February 2026',
+      }
+      t.equal((await service.resolve(id, { ...part, ...NOTE })).status, 200)
+      await service.batch()
+      t.equal(await service.repaid(loan), 1)
+      const more = row(other.loan, id, { gateway: '', amount: '400.01' })
+      await service.refuses(t, more, other.loan, /is booked on another loan/)
+      t.match(await service.migrate(row(other.loan, id, { gateway: '', amount: '400.00' })), {
+        done: 1,
+      })
+    },
+  )
+})
+
 async function withFiles(t: Test) {
   const service = await reversing(t, MANUAL)
   let last = 777_711_223_344

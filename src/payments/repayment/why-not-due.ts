@@ -10,7 +10,7 @@ import { spelt } from './spelt.ts'
 type NotDue = {
   name: string
   because: keyof typeof WHY
-  /** The transaction that was booked by hand, or the payment that has the same money under another id. */
+  /** The transaction that was booked by hand, the payment that has the same money under another id, or the other loan. */
   evidence: string | null
 }
 
@@ -36,6 +36,7 @@ const WHY = {
   returned: `is returned, because all of it went back: ${LEAVE_OUT}`,
   refund: `is in suspense, because of a refund: ${LEAVE_OUT}, or decide on the payment first`,
   chargeback: `is in suspense, because of a chargeback: ${LEAVE_OUT}, or decide on the payment first`,
+  elsewhere: `is booked on another loan, or on its way there: ${LEAVE_OUT}, or correct its loan`,
   twin: `is the same money as another payment, which was booked, is being booked, went back or was dismissed: ${LEAVE_OUT}, or assign the payment if it is other money`,
 }
 
@@ -54,11 +55,16 @@ export async function whyNotDue(
     gateway === null && /[1-9]/.test(receiptNumber) ? spellingsOf(receiptNumber) : []
   const { rows } = await sql<NotDue>`${prepared('why_not_due')}
     select concat(t.gateway_payment_id, ' of ', t.gateway, case when t.is_by_reference then ', whose bank reference this is,' end) as name,
-           case when not t.is_decided then 'twin' when t.state = 'suspense' then t.reason else t.state end as because,
-           coalesce(t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as evidence
+           case when t.elsewhere is not null then 'elsewhere' when not t.is_decided then 'twin'
+                when t.state = 'suspense' then t.reason else t.state end as because,
+           coalesce(t.elsewhere, t.twin, 'transaction ' || t.ledger_transaction_id || ' there') as evidence
       from (select p.*, d.is_decided,
                    coalesce(bool_or(p.is_by_reference and not d.is_decided and p.state in ('waiting', 'posting', 'suspense')) over (),
                      false) as is_other_open,
+                   -- An operator may have left a part of the payment to this loan.
+                   case when not p.is_by_reference and p.id <> ${FIRST_ID} and p.state in ('waiting', 'posting', 'posted')
+                             and p.external_loan_id <> ${loanExternalId} and core.posted_amount(p.payment) + ${amount}::numeric > p.amount
+                        then p.external_loan_id end as elsewhere,
                    -- What keeps its twin from being posted keeps it from being booked.
                    case when not d.is_decided and not core.is_of_own_money(p.payment)
                         then coalesce(core.twin_of(jsonb_populate_record(p.payment, '{"state": "posting"}')), p.dismissed) end as twin
@@ -82,7 +88,7 @@ export async function whyNotDue(
                and (${isSure}::boolean and not p.is_by_reference
                     or ${amount}::numeric in (p.amount, core.posted_amount(p.payment)) and core.day_of(p.paid_at) = ${sortable(day)}::date
                        and coalesce(p.external_loan_id, ${loanExternalId}) = ${loanExternalId})) t
-     where t.twin is not null
+     where coalesce(t.elsewhere, t.twin) is not null
         -- One that was dismissed may be a copy of an open payment.
         or t.is_decided and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
      limit 1`.execute(db)
