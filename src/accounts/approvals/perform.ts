@@ -60,17 +60,6 @@ function isCovered(rules: ApprovalRule[], parts: Part[]): boolean {
   )
 }
 
-/** Does what a route or a form was asked for, while somebody still waits for its answer. */
-export function performAsked<Request extends object, Looked, Result>(
-  context: ForApprovals,
-  call: ActCall<Request, Looked, Result>,
-  request: Request,
-  reply: FastifyReply,
-): Promise<Performed<Result>> {
-  const asker = askerOf(reply.request)
-  return perform(context, call, { asker, request, signal: whileAsked(reply) })
-}
-
 /** The act's own answer, or 202 with the proposal. */
 export async function answerAct<Request extends object, Looked, Result>(
   context: ForApprovals,
@@ -78,7 +67,9 @@ export async function answerAct<Request extends object, Looked, Result>(
   asked: Request,
   reply: FastifyReply,
 ): Promise<never> {
-  const performed = await performAsked(context, call, asked, reply)
+  const asker = askerOf(reply.request)
+  const signal = whileAsked(reply)
+  const performed = await perform(context, call, { asker, request: asked, signal })
   const { status, body } =
     'proposal' in performed
       ? { status: 202, body: performed.proposal }

@@ -10,7 +10,6 @@ import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSameAccount } from '../../accounts/approvals/person.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
-import { whileAsked } from '../../http/while-asked.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
 import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
@@ -51,7 +50,7 @@ ${await eventsOf(approval)}
       async (request, reply) => {
         const { id } = request.params
         const decision = { id, note: request.body.note, asker: askerOf(request) }
-        const { body } = await approve(context, { ...decision, signal: whileAsked(reply) })
+        const { body } = await approve(context, decision)
         const { act, subject } = await findApproval(db, id)
         if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
         const shownOnce = resetDone(subject, (body as { password: string }).password)

@@ -7,7 +7,6 @@ import { dayOfIso, dayText } from '../../day.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { ExternalId, Note } from '../../http/fields/text-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
-import { whileAsked } from '../../http/while-asked.ts'
 import { noteOn } from '../../payments/decisions/note.ts'
 import { paymentCalls } from '../../payments/decisions/payment-calls.ts'
 import { membersOf, resolutionValidator } from '../../payments/decisions/resolution.ts'
@@ -98,11 +97,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
       '/payments/:gateway/:gateway_payment_id/check',
       { schema: checkSchema, config: operate() },
       async (request, reply) => {
-        await checkPayment(
-          { ...context, signal: whileAsked(reply) },
-          nameOf(request),
-          askerOf(request),
-        )
+        await checkPayment(context, nameOf(request), askerOf(request))
         return reply.redirect(back(request, 'checked'), 303)
       },
     )

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import { askerOf } from '../../../accounts/access/actor.ts'
 import type { ActCall } from '../../../accounts/approvals/act-call.ts'
-import { type ForApprovals, performAsked } from '../../../accounts/approvals/perform.ts'
+import { type ForApprovals, perform } from '../../../accounts/approvals/perform.ts'
 import { donePath } from '../notice.ts'
 import { approvalPath } from '../paths.ts'
 
@@ -13,14 +14,16 @@ type Sent<Asked, Result> = {
 
 /**
  * Does what a form asks for, and redirects to the page that shows the result, or to the proposal if a second person must
- * approve it.
+ * approve it. A browser drops the first request of a double click, so it goes on when its caller is gone: the second
+ * request shows its outcome.
  */
 export async function performForm<Asked extends object, Looked, Result>(
   context: ForApprovals,
   call: ActCall<Asked, Looked, Result>,
   { asked, reply, done }: Sent<Asked, Result>,
 ) {
-  const performed = await performAsked(context, call, asked, reply)
+  const asker = askerOf(reply.request)
+  const performed = await perform(context, call, { asker, request: asked })
   if ('proposal' in performed)
     return reply.redirect(donePath(approvalPath(performed.proposal.approval_id), 'proposed'), 303)
   return typeof done === 'string' ? reply.redirect(done, 303) : done(performed.result)
