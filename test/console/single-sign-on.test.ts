@@ -113,13 +113,17 @@ t.test('no password opens an account of single sign-on, nor can one be given to 
   t.match(answer.text, 'logs in by single sign-on and has no password')
 })
 
-t.test('an account is known by issuer and sub, and keeps its first name', async t => {
-  await entered({ sub: 'married' })
-  await entered({ sub: 'married', preferred_username: 'another.name' })
-  t.equal(await accountNamed('another.name'), undefined)
-  const before = (await audited('married')).filter(({ action }) => action === 'account.login')
-  t.equal(before.length, 2)
-})
+t.test(
+  'an account is known by issuer and sub, and keeps its first name, whatever it is now',
+  async t => {
+    await entered({ sub: 'married' })
+    for (const preferred_username of ['another.name', OPERATOR.username, 'Asha Rao', undefined])
+      t.equal((await entered({ sub: 'married', preferred_username })).status, 303)
+    t.equal(await accountNamed('another.name'), undefined)
+    const before = (await audited('married')).filter(({ action }) => action === 'account.login')
+    t.equal(before.length, 5)
+  },
+)
 
 t.test('two first logins at once make one account', async t => {
   issuer.person = { sub: 'twice', preferred_username: 'twice', roles: 'desk' }

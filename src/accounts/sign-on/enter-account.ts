@@ -24,7 +24,7 @@ class Disabled extends createError('FORBIDDEN', 'The account %s is disabled', 40
 /**
  * The account of somebody who has logged in at the issuer: the first login makes it, and each sets its role.
  * Its name stays what it was at first, because the audit knows it by that name.
- * @throws NameTaken, Disabled
+ * @throws NoUsername, NameTaken, Disabled
  */
 export async function enterAccount(db: Database, asker: Asker, person: Person): Promise<Account> {
   return inTransaction(db, async trx => {
@@ -38,11 +38,12 @@ export async function enterAccount(db: Database, asker: Asker, person: Person): 
 }
 
 async function newAccount(trx: Trx, asker: Asker, person: Person): Promise<Account> {
+  const username = person.newName()
   const account =
-    (await registerAccount(trx, asker, { ...person, passwordHash: null })) ??
+    (await registerAccount(trx, asker, { ...person, username, passwordHash: null })) ??
     // Two first logins of one person at the same moment: this one has waited for the other to commit.
     (await lockAccountOf(trx, person))
-  if (account === undefined) throw new NameTaken(person.username)
+  if (account === undefined) throw new NameTaken(username)
   return account
 }
 

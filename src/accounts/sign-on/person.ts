@@ -22,11 +22,17 @@ const NoUsername = createError(
 )
 
 /** Whom an issuer has identified. */
-export type Person = { issuer: string; subject: string; username: string; role: Role }
+export type Person = {
+  issuer: string
+  subject: string
+  role: Role
+  /** The name for a new account: one that exists keeps its own. @throws NoUsername */
+  newName(): string
+}
 
 type Claims = { iss: string; sub: string } & Record<string, unknown>
 
-/** @throws NoRole, NoUsername */
+/** @throws NoRole */
 export function personOf(
   claims: Claims,
   { roleClaim, usernameClaim, roles }: SignOnSettings,
@@ -35,9 +41,13 @@ export function personOf(
   // The roles are in order, from the highest to the lowest.
   const role = ROLES.find(one => given.includes(one))
   if (role === undefined) throw new NoRole(roleClaim, claims)
-  const username = claimOf(claims, usernameClaim)
-  if (!Value.Check(Username, username)) throw new NoUsername(usernameClaim)
-  return { issuer: claims.iss, subject: claims.sub, username, role }
+  return { issuer: claims.iss, subject: claims.sub, role, newName }
+
+  function newName(): string {
+    const username = claimOf(claims, usernameClaim)
+    if (!Value.Check(Username, username)) throw new NoUsername(usernameClaim)
+    return username
+  }
 }
 
 /** At some issuers, anybody may enter somebody else's address: one that the issuer has not verified says nothing. */

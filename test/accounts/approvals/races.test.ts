@@ -141,7 +141,7 @@ t.test('administrators who ask at once to disable each other both propose it', a
 })
 
 t.test('a proposal does not come back with the role of its proposer', async t => {
-  const person = { issuer: 'https://issuer.example', subject: 'z', username: 'zoe' }
+  const person = { issuer: 'https://issuer.example', subject: 'z', newName: () => 'zoe' }
   const enter = (role: 'operator' | 'viewer') => enterAccount(db, as('nobody'), { ...person, role })
   await enter('operator')
   const request = { from: '2026-01-02T00:00:00Z', to: '2026-01-03T00:00:00Z' }
