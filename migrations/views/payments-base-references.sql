@@ -23,6 +23,7 @@ $$;
 create or replace function base.gateway_b_references(hints jsonb) returns text[] language sql immutable parallel safe as $$
   select array_remove(array[
     'virtual_account:' || base.upi_id(hints ->> 'virtual_account'), 'virtual_account:' || base.upi_id(hints ->> 'virtual_account_number'),
+    'virtual_account:' || base.upi_id(hints ->> 'virtual_vpa'),
     'mandate:' || (hints ->> 'subscription_id'), 'mandate:' || (hints ->> 'mandate'),
     'order:' || (hints ->> 'order_id'),
     'payment_link:' || (hints #>> '{order_tags,cf_link_id}'),

@@ -2,8 +2,9 @@
 create or replace function base.gateway_b_collected(event jsonb) returns base.fact language sql stable parallel safe as $$
   select base.captured(base.text_of(event -> 'referenceId'), base.number_of(event -> 'amount'), 'INR',
     base.iso_time_of(event -> 'paymentTime'), null, base.without_nulls(jsonb_build_object(
-      'virtual_account', coalesce(base.text_of(event -> 'vAccountId'), base.text_of(event -> 'virtualVpaId')),
+      'virtual_account', base.text_of(event -> 'vAccountId'),
       'virtual_account_number', base.text_of(event -> 'vAccountNumber'),
+      'virtual_vpa', base.text_of(event -> 'virtualVpaId'),
       'utr', nullif(base.text_of(event -> 'utr'), 'NA'),
       'reported_by', 'AMOUNT_COLLECTED',
       'remitter_name', base.text_of(event -> 'remitterName'),

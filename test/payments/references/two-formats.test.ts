@@ -211,11 +211,15 @@ t.test('transfers with different amounts or UTRs, or without a UTR, are each pos
 
 t.test('a credit by UPI in the older format names the account’s UPI id', async t => {
   const service = await withAccount(t)
-  for (const [id, virtualVpaId] of ['VPA1', 'ACC2@bank'].entries())
-    await service.send(
-      collected(id + 1, { vAccountId: undefined, isVpa: '1', virtualVpaId, utr: `${id}77` }),
-    )
-  t.match(await service.batch(), { posted: 2 })
+  const addresses = [
+    { vAccountId: undefined, virtualVpaId: 'VPA1' },
+    { vAccountId: undefined, virtualVpaId: 'ACC2@bank' },
+    // As in the gateway's documentation, where both are stated.
+    { vAccountId: '87654321', virtualVpaId: 'VPA1' },
+  ]
+  for (const [id, address] of addresses.entries())
+    await service.send(collected(id + 1, { ...address, isVpa: '1', utr: `${id}77` }))
+  t.match(await service.batch(), { posted: addresses.length })
   t.match((await service.payment('2', 'gateway_b')).payment, {
     matched_by: 'virtual_account',
     paid_at: new Date(PAID_AT_ISO).toISOString(),
