@@ -30,6 +30,8 @@ const CLASSES = ['08', '53', '57']
  * deadlock, an error of its disk.
  */
 const STATES = ['25006', '25P03', '25P04', '40001', '40P01', '55P03', '58030']
+/** Alone, a fault of a statement of ours. As FATAL, it ended a new session, for which a full disk may have no room. */
+const INTERNAL_ERROR = 'XX000'
 const NETWORK =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN))$/
 /** The whole messages of errors of pg, of its pool and of ours that have no code. */
@@ -39,7 +41,8 @@ const LOST =
 /** Whether a later try may succeed. Only an error without a code is recognised by its message, which may quote a caller. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) {
-    const { code = '' } = error
+    const { code = '', severity } = error
+    if (code === INTERNAL_ERROR) return severity === 'FATAL'
     return CLASSES.includes(code.slice(0, 2)) || STATES.includes(code)
   }
   if (!(error instanceof Error)) return false

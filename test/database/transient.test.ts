@@ -94,6 +94,24 @@ t.test(
   },
 )
 
+t.test('a call whose new session ends while it starts is to be repeated: 503', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
+  const url = new URL(process.env.TEST_DATABASE_URL as string)
+  url.pathname = `/${rows[0]?.name}`
+  const server = openDatabase(url.href, { max: 1, name: 'test', onError() {} })
+  // The error of a server whose full disk has no room for the list of the catalogue's tables.
+  await sql`
+    create function pg_temp.refuse() returns event_trigger language plpgsql as $$
+    begin raise internal_error using message = 'could not write init file'; end $$`.execute(server)
+  await sql`create event trigger refuse on login execute function pg_temp.refuse()`.execute(server)
+  await endSessions(db)
+  t.match(await call('GET', '/api/payments'), { status: 503, body: { code: 'UNAVAILABLE' } })
+  await sql`drop event trigger refuse`.execute(server)
+  await server.destroy()
+  t.match(await call('GET', '/api/payments'), { status: 200 })
+})
+
 t.test('a call to a service whose login is refused is to be repeated: 503', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db)
