@@ -74,16 +74,12 @@ export const loanDisburse = operation({
 })
 
 async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): Promise<Effect> {
-  const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id, note } = data
+  const { external_loan_id, actualDisbursementDate, utr_payment_id, note } = data
+  // Of a top-up loan, the ledger disburses what is left once the older loan is paid off: our id proves that it is ours.
   const disbursement =
     (await findTransaction(ledger, external_loan_id, id)) ??
-    (mayStillRun ? undefined : await lostDisbursement(ledger, external_loan_id, utr_payment_id))
-  const isOurs =
-    disbursement !== undefined &&
-    stands(disbursement) &&
-    isSameDay(disbursement.date, actualDisbursementDate) &&
-    (transactionAmount === undefined || disbursement.amount === transactionAmount)
-  if (!isOurs) return absent
+    (mayStillRun ? undefined : await lostDisbursement(ledger, data))
+  if (disbursement === undefined || !stands(disbursement)) return absent
   const loan = await findLoan(ledger, external_loan_id)
   if (loan === undefined) return absent
   return there({
@@ -104,14 +100,17 @@ async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): P
 }
 
 /** Finds a disbursement by its receipt number, for the reasons that findRepayment gives. */
-async function lostDisbursement(ledger: Reader, loan: string, receipt: string | undefined) {
-  if (receipt === undefined) return undefined
-  const { transactions = [] } = (await findLoan(ledger, loan, 'transactions')) ?? {}
+async function lostDisbursement(ledger: Reader, wanted: Disbursement) {
+  const { external_loan_id, actualDisbursementDate, transactionAmount, utr_payment_id } = wanted
+  if (utr_payment_id === undefined) return undefined
+  const { transactions = [] } = (await findLoan(ledger, external_loan_id, 'transactions')) ?? {}
   return transactions.find(
     one =>
       one.type?.disbursement === true &&
       !one.externalId &&
-      one.paymentDetailData?.receiptNumber === receipt,
+      one.paymentDetailData?.receiptNumber === utr_payment_id &&
+      isSameDay(one.date, actualDisbursementDate) &&
+      (transactionAmount === undefined || one.amount === transactionAmount),
   )
 }
 
