@@ -74,19 +74,24 @@ for (const [flag, expected] of Object.entries(FLAGS))
     t.ok(findings.every(({ state, remedy }) => (remedy === null) === (state === 'ok')))
   })
 
-t.test('a product in another currency than the rupee differs, and breaks nothing', async t => {
+t.test('a product with another currency, or with more decimals, breaks nothing', async t => {
   const proxy = await startProxy(t)
   proxy.target = await sandbox(t)
-  const inDinars = (product: { currency: object }) =>
-    Object.assign(product.currency, { code: 'KWD', decimalPlaces: 3 })
-  proxy.interferences = [
-    { of: '/loanproducts', on: 'reads', alters: ({ body }) => [body].flat().forEach(inDinars) },
-  ]
   const file = lendersFile(t, { LENDER_02: {} })
-  const { printed, code } = await command(proxy.url, [], { LENDERS_FILE: file })
-  t.equal(code, 0)
-  t.match(printed, /differs +currency \(LENDER_02\): LENDER_02: KWD with 3 decimals/)
-  t.match(printed, /remedy: Unless the lender’s payments are in KWD/)
+  for (const [code, remedy] of [
+    ['KWD', /remedy: Unless the lender’s payments are in KWD/],
+    ['INR', /remedy: Change the currency of the product at the ledger: INR with 2 decimals/],
+  ] as const) {
+    const change = (product: { currency: object }) =>
+      Object.assign(product.currency, { code, decimalPlaces: 3 })
+    proxy.interferences = [
+      { of: '/loanproducts', on: 'reads', alters: ({ body }) => [body].flat().forEach(change) },
+    ]
+    const checked = await command(proxy.url, [], { LENDERS_FILE: file })
+    t.equal(checked.code, 0, code)
+    t.match(checked.printed, `currency (LENDER_02): LENDER_02: ${code} with 3 decimals`)
+    t.match(checked.printed, remedy)
+  }
 })
 
 t.test('another time zone breaks while it is another day there', async t => {

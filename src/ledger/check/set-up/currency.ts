@@ -19,10 +19,8 @@ export const currency: Check = {
           found,
           remedy: `Unless the lender’s payments are in ${code}, with no more decimals, set a product in ${CODE} in LENDERS_FILE`,
         }
-      return {
-        state: 'breaks',
-        found,
-        remedy: `Change the currency of the product at the ledger: ${CODE} with ${DECIMALS} decimals`,
-      }
+      const remedy = `Change the currency of the product at the ledger: ${CODE} with ${DECIMALS} decimals`
+      // With more of them, every payment is exact, but instalments are fractions of a paisa.
+      return { state: decimalPlaces < DECIMALS ? 'breaks' : 'differs', found, remedy }
     }),
 }
