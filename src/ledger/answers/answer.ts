@@ -1,6 +1,6 @@
 import { codeOf, isOfLedgerShape } from './error-body.ts'
 import { isResultOfAnother, type Promised } from './of-another-call.ts'
-import { causeOfRefusal, inOneSentence } from './remedy.ts'
+import { causeOfRefusal, inOneSentence, isOfUser } from './remedy.ts'
 
 export type Outcome =
   | 'done'
@@ -252,12 +252,8 @@ const HIDDEN_CODES = ['error.msg.loan.id.invalid', 'error.msg.client.not.found.w
 
 const isHidden = (body: unknown) => HIDDEN_CODES.includes(codeOf(body) ?? '')
 
-/** Fineract's codes for a missing permission, an outdated password, and a command that was lost with the query. */
-const SET_UP_CODES = [
-  'error.msg.not.authorized',
-  'error.msg.password.outdated',
-  'error.msg.query.parameter.value.unsupported',
-]
+/** Fineract's code for a command that was lost with the query. */
+const COMMAND_LOST = 'error.msg.query.parameter.value.unsupported'
 
 /**
  * Whether our credentials, permissions, URL, tenant or ids are wrong: not the operation's fault, and no operation can
@@ -265,7 +261,8 @@ const SET_UP_CODES = [
  */
 function isMisconfiguration(status: number, body: unknown, isApplication = false): boolean {
   if (status === 401 || status === 405) return true
-  if ([400, 403].includes(status) && SET_UP_CODES.includes(codeOf(body) ?? '')) return true
+  const code = codeOf(body)
+  if ([400, 403].includes(status) && (isOfUser(code) || code === COMMAND_LOST)) return true
   if ([403, 404].includes(status) && isOfSetting(body, isApplication)) return true
   if (status >= 300 && status < 400) return true
   return [400, 404, 415].includes(status) && !isOfLedgerShape(body)

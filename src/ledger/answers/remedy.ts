@@ -9,12 +9,16 @@ export type Cause = {
 
 export const inOneSentence = ({ found, remedy }: Omit<Cause, 'check'>) => `${found}: ${remedy}`
 
+const LACKS_PERMISSION: Cause = {
+  check: 'permissions',
+  found: 'the ledger’s user (LEDGER_USERNAME) lacks a permission',
+  remedy: 'add it to the user’s role at the ledger',
+}
+
 const USER_CAUSES: Record<string, Cause> = {
-  'error.msg.not.authorized': {
-    check: 'permissions',
-    found: 'the ledger’s user (LEDGER_USERNAME) lacks a permission',
-    remedy: 'add it to the user’s role at the ledger',
-  },
+  'error.msg.not.authorized': LACKS_PERMISSION,
+  // Newer ledgers answer so to a user who may approve such a command, but not give it.
+  'error.msg.maker.checker.checker.only.cannot.initiate': LACKS_PERMISSION,
   'error.msg.password.outdated': {
     check: 'password_expiry',
     found: 'the password of the ledger’s user has expired',

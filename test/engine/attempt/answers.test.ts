@@ -25,6 +25,7 @@ const locked = ledgerBody(409, 'error.msg.loan.locked')
 const conflict = ledgerBody(409, 'error.msg.platform.service.query.conflict')
 const failed = ledgerBody(500, 'error.msg.platform.server.side.error')
 const notAuthorized = ledgerBody(403, 'error.msg.not.authorized')
+const checkerOnly = ledgerBody(403, 'error.msg.maker.checker.checker.only.cannot.initiate')
 const outdated = ledgerBody(400, 'error.msg.password.outdated')
 const jobRunning = ledgerBody(503, 'error.msg.sheduler.job.currently.running')
 const commandLost = ledgerBody(400, 'error.msg.query.parameter.value.unsupported')
@@ -78,6 +79,12 @@ const CASES: Case[] = [
   { what: 'no answer in time', hangs: true, ...unknown },
   { what: 'no answer in time after the ledger did it', hangs: true, afterwards: true, ...unknown },
   { what: 'a permission that our user lacks', status: 403, body: notAuthorized, ...ourSetting },
+  {
+    what: 'a command that our user may only approve',
+    status: 403,
+    body: checkerOnly,
+    ...ourSetting,
+  },
   { what: 'a password of ours that is too old', status: 400, body: outdated, ...ourSetting },
   { what: 'a 400 of the container', status: 400, body: containerBody(400), ...ourSetting },
   { what: 'a 404 of the container', status: 404, body: containerBody(404), ...ourSetting },
