@@ -5,6 +5,7 @@ import { Unauthenticated } from '../../accounts/access/actor.ts'
 import { refuseOtherMethod } from '../../http/other-methods.ts'
 import { problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
+import { LedgerTrouble } from '../../ledger/answers/answer.ts'
 import { isSafe } from '../session/cross-origin.ts'
 import { loginBefore } from '../session/next-path.ts'
 import { isRefresh } from '../session/session.ts'
@@ -26,8 +27,10 @@ export async function errorPage(error: FastifyError, request: FastifyRequest, re
   const problem = problemOf(error)
   if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
   sendRetryAfter(reply, error, problem.status)
-  const isOpen = request.isFormOpen || (request.sentForm !== null && problem.status >= 500)
-  return answerProblem(request, reply, { ...problem, isOpen })
+  // Forms read the ledger before they change anything.
+  const isUndecided = problem.status >= 500 && !(error.cause instanceof LedgerTrouble)
+  request.isFormOpen ||= request.sentForm !== null && isUndecided
+  return answerProblem(request, reply, { ...problem, isOpen: request.isFormOpen })
 }
 
 export async function noPage(request: FastifyRequest, reply: FastifyReply) {

@@ -15,7 +15,7 @@ declare module 'fastify' {
     formToken: string | null
     /** The hash of the form that this request sent first. */
     sentForm: Buffer | null
-    /** Whether the request's form was sent before and may still take effect. */
+    /** Whether the request's form, sent now or before, may still take effect. */
     isFormOpen: boolean
   }
 }
@@ -143,12 +143,12 @@ async function requireSameFile(db: Database, sent: Buffer, request: FastifyReque
 }
 
 /**
- * Saves the outcome. A refused form has changed nothing and may be sent again. A failed one may still take effect, as
- * when only the page's time is over.
+ * Saves the outcome. A refused form has changed nothing and may be sent again. One that failed otherwise may still take
+ * effect, as when only the page's time is over.
  */
 async function storeOutcome(db: Database, sent: Buffer, reply: FastifyReply): Promise<void> {
   const { statusCode, request } = reply
-  if (statusCode >= 500) return
+  if (request.isFormOpen) return
   const isRefused = statusCode >= 400
   // A page that answers a form is shown once: whoever sends the form again sees where it was.
   const location = statusCode === 303 ? reply.getHeader('location') : placeBefore(request)
