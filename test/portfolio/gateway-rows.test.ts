@@ -54,6 +54,20 @@ t.test(
       }
     })
 
+    t.test('a row whose reference another gateway or a bank gave is an error', async t => {
+      const rows = repaymentsCsv(
+        { gateway: 'gateway_a', payment_reference: '402345678901' },
+        { gateway: 'gateway_a', payment_reference: '1453002795' },
+        { gateway: 'gateway_b', payment_reference: 'pay_29QQoUBi66xm2f' },
+        { gateway: 'gateway_b', payment_reference: '402345678901' },
+        { gateway: '', payment_reference: 'pay_29QQoUBi66xm2f' },
+      )
+      const { body } = await uploadCsv(service, 'repayments', rows)
+      const reason =
+        /^payment_reference has the form of another gateway’s id .* or correct the gateway$/
+      t.match(body, { valid_rows: 2, errors: [2, 3, 4].map(line => ({ line, reason })) })
+    })
+
     t.test('an own reference in other dashes or full-width digits is one payment', async t => {
       await service.loan('W-4')
       const own = (payment_reference: string) => ({

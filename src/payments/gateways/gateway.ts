@@ -11,6 +11,8 @@ export type Gateway = {
    */
   name: string
   title: string
+  /** Ids of a form that other gateways or banks give, and this gateway never does. */
+  foreignIds?: RegExp
   /** While this setting is set, signatures are validated unless a lender's settings say otherwise. */
   secretSetting?: string
   /** The gateway's other settings, except those of its API, by their full names. */

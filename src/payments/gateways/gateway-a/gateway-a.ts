@@ -18,6 +18,7 @@ function partsOfTransfer(transfer: unknown) {
 export const gatewayA = {
   name: 'gateway_a',
   title: 'gateway A',
+  foreignIds: /^\d{9,}$/,
   secretSetting: 'GATEWAY_A_WEBHOOK_SECRET',
   settings: {
     GATEWAY_A_SIGNATURE_HEADER: {

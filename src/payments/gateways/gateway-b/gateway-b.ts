@@ -6,6 +6,7 @@ import { rulesOfB } from './webhook-rules.ts'
 export const gatewayB = {
   name: 'gateway_b',
   title: 'gateway B',
+  foreignIds: /^pay_[A-Za-z0-9]{14}$/,
   settings: {
     GATEWAY_B_API_VERSION: {
       description: 'the version of gateway B’s API',

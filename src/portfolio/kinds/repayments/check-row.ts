@@ -9,7 +9,7 @@ import { closed, oneOf } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { columnErrors } from '../../../http/validator.ts'
 import { receiptOf } from '../../../ledger/loans/repayment.ts'
-import { GATEWAYS } from '../../../payments/gateways/gateways.ts'
+import { foreignId, GATEWAYS } from '../../../payments/gateways/gateways.ts'
 import { indexable } from '../indexable.ts'
 import type { CheckedRow } from '../kind.ts'
 
@@ -42,6 +42,8 @@ export function checkRepaymentRow(fields: CsvFields): CheckedRow {
     ...errorsOf(fields),
     ...damagedIds(fields, fields.gateway === undefined ? LENDER_ROW : GATEWAY_ROW),
   ]
+  const foreign = foreignId(fields.gateway ?? '', fields.payment_reference ?? '')
+  if (foreign !== undefined) errors.push(`payment_reference ${foreign}`)
   if (day === undefined) errors.push(dayError(fields.transaction_date))
   return {
     errors,
