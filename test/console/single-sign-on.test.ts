@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import t from 'tap'
 import { openSingleSignOn } from '../../src/accounts/sign-on/single-sign-on.ts'
+import { freePort } from '../../src/embedded/free-port.ts'
 import { ADMIN, OPERATOR } from '../support/accounts/admin.ts'
 import { type Browse, browser, type Seen, startWithConsole } from '../support/console/console.ts'
 import { startIssuer } from '../support/console/issuer.ts'
@@ -421,6 +422,19 @@ t.test(
     t.equal((await other.anybody(START)).status, 303)
   },
 )
+
+t.test('the log says why an issuer cannot be reached', async t => {
+  const { signOn } = service.config
+  if (signOn === undefined) throw new Error('no single sign-on')
+  const reasons: unknown[] = []
+  const log = { warn: ({ reason }: { reason: unknown }) => reasons.push(reason) }
+  for (const address of [`http://127.0.0.1:${await freePort(0)}`, 'https://issuer.invalid']) {
+    const settings = { ...signOn, issuer: new URL(address) }
+    const own = openSingleSignOn(settings, log as unknown as FastifyBaseLogger)
+    await t.rejects(own.begin(`${url}/console/login/callback`), { code: 'UNAVAILABLE' })
+  }
+  t.match(reasons, ['ECONNREFUSED', /^(ENOTFOUND|EAI_AGAIN)$/])
+})
 
 t.test(
   'an issuer that calls itself otherwise, or speaks for many tenants, is refused and named in the log',

@@ -77,7 +77,12 @@ async function callAll(t: Test, place: string, settings: NodeJS.ProcessEnv) {
   )
   const sender = openCallbackSender(config.callbacks as CallbackSettings, 1)
   t.teardown(() => Promise.all([gateway.close(), sender.close()]))
-  const signOn = openSingleSignOn(config.signOn as SignOnSettings, logger('silent'))
+  const log = logger('silent')
+  let reason: string | undefined
+  log.warn = (fields: { reason?: string }) => {
+    reason = fields.reason
+  }
+  const signOn = openSingleSignOn(config.signOn as SignOnSettings, log)
   const { status, error } = await sender.send('1', '{}', null, new Date())
   return {
     gateway: await gateway.call({ method: 'GET', path: '/payments' }).then(
@@ -87,7 +92,7 @@ async function callAll(t: Test, place: string, settings: NodeJS.ProcessEnv) {
     callback: status ?? error,
     signOn: await signOn.begin('https://loanops.example/').then(
       () => 'begun',
-      ({ name }) => name,
+      () => reason,
     ),
   }
 }
@@ -125,6 +130,7 @@ t.test('a call that the proxy refuses says so', async t => {
   t.match(await callAll(t, 'gateway.example:443', { HTTPS_PROXY: url }), {
     gateway: 'the proxy of HTTPS_PROXY answered 407',
     callback: 'the proxy of HTTPS_PROXY answered 407',
+    signOn: 'the proxy of HTTPS_PROXY answered 407',
   })
 })
 

@@ -4,7 +4,7 @@ import * as openid from 'openid-client'
 import { fetch, type RequestInit } from 'undici'
 import type { OutboundProxy } from '../../config/proxy.ts'
 import type { SignOnSettings } from '../../config/settings/sign-on-settings.ts'
-import { openAgent } from '../../http/connections/open-agent.ts'
+import { openAgent, proxyRefusal } from '../../http/connections/open-agent.ts'
 import { turns } from '../throttling/turns.ts'
 
 /** The time of each call; a login makes three at most. */
@@ -185,12 +185,15 @@ const OUTAGES = [
   'OAUTH_KEY_SELECTION_FAILED',
 ]
 
-/** The reason of an error, never its message or cause, which may repeat claims. */
+/** The reason of an error, never its message, or its cause's, which may repeat claims. */
 function reasonOf(error: unknown): string {
   if (error instanceof openid.ResponseBodyError) return error.error
   // Anybody may write anything else into the address of a callback.
   if (error instanceof openid.AuthorizationResponseError && isIssuersFault(error))
     return error.error
-  const { code, name } = error as { code?: string; name: string }
-  return code ?? name
+  const { code, name, cause, message } = error as Error & { code?: string | number }
+  const reason = proxyRefusal({ name, message }) ?? code
+  if (typeof reason === 'string') return reason
+  // The library's fetch says only that it has failed.
+  return cause instanceof Error ? reasonOf(cause) : name
 }
