@@ -50,6 +50,8 @@ export type UploadedFile = {
 }
 
 const MAX_FIELDS = 10
+/** So much of a file waits in memory for the fields that some generated clients send after it. */
+const MAX_AHEAD_BYTES = 8 * 1024 ** 2
 
 /** Reads a form with a file, and only tells its `sentContent`. */
 export async function discardFile(request: FastifyRequest): Promise<void> {
@@ -59,7 +61,7 @@ export async function discardFile(request: FastifyRequest): Promise<void> {
   })
 }
 
-/** @param names of the fields that come before the file, each at most once */
+/** @param names of the fields that come before the file, or after a small one, each at most once */
 export async function takeFile<T>(
   request: FastifyRequest,
   names: string[] | 'any',
@@ -68,24 +70,54 @@ export async function takeFile<T>(
 ): Promise<T> {
   return readParts(request, names, limit, async parts => {
     const fields: Record<string, string> = {}
-    for await (const part of parts) {
-      const { fieldname: name } = part
-      if (part.type === 'file') {
-        if (name !== 'file') throw wrongPart(name, 'is not a known field')
-        // A refused form is shown with its fields again.
-        request.body = fields
-        const file = openFile(part, parts, limit)
-        const taken = await take(file, fields)
-        request.sentContent = JSON.stringify([fields, file.sha256()])
-        return taken
-      }
-      if (name === 'file') throw wrongPart(name, NO_FILE)
-      if (names !== 'any' && !names.includes(name)) throw wrongPart(name, 'is not a known field')
-      if (name in fields) throw wrongPart(name, 'is one field too many')
-      fields[name] = String(part.value)
-    }
-    throw wrongPart('file', 'is required')
+    const part = await nextFile(parts, names, fields)
+    if (part === undefined) throw wrongPart('file', 'is required')
+    // A refused form is shown with its fields again.
+    request.body = fields
+    const chunks = whole(part.file, limit)
+    const isComplete = names === 'any' || names.every(name => name in fields)
+    const { ahead, isWhole } = await readAhead(chunks, isComplete ? 0 : MAX_AHEAD_BYTES)
+    if (isWhole) refuseAnother(await nextFile(parts, names, fields))
+    const file = openFile(part, parts, joined(ahead, chunks))
+    const taken = await take(file, fields)
+    request.sentContent = JSON.stringify([fields, file.sha256()])
+    return taken
   })
+}
+
+/** Adds to `fields` those that come before the next file, if there is one. */
+async function nextFile(
+  parts: Parts,
+  names: string[] | 'any',
+  fields: Record<string, string>,
+): Promise<MultipartFile | undefined> {
+  for (;;) {
+    const { done, value: part } = await parts.next()
+    if (done) return undefined
+    const { fieldname: name } = part
+    const isKnown = part.type === 'file' ? name === 'file' : names === 'any' || names.includes(name)
+    if (name === 'file' && part.type !== 'file') throw wrongPart(name, NO_FILE)
+    if (!isKnown) throw wrongPart(name, 'is not a known field')
+    if (part.type === 'file') return part
+    if (name in fields) throw wrongPart(name, 'is one field too many')
+    fields[name] = String(part.value)
+  }
+}
+
+/** @returns the beginning of the file, of about so many bytes, and whether that is all of it */
+async function readAhead(chunks: AsyncGenerator<Buffer>, most: number) {
+  const ahead: Buffer[] = []
+  for (let bytes = 0; bytes < most; bytes += ahead.at(-1)?.length ?? 0) {
+    const { done, value } = await chunks.next()
+    if (done) return { ahead, isWhole: true }
+    ahead.push(value)
+  }
+  return { ahead, isWhole: false }
+}
+
+async function* joined(ahead: Buffer[], chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield* ahead
+  yield* chunks
 }
 
 async function readParts<T>(
@@ -108,28 +140,32 @@ async function readParts<T>(
   }
 }
 
-function openFile(part: MultipartFile, parts: Parts, limit: FileLimit): UploadedFile {
+function openFile(part: MultipartFile, parts: Parts, chunks: AsyncGenerator<Buffer>): UploadedFile {
   const hash = createHash('sha256')
   return {
     name: nameOf(part),
-    bytes: bytesOf(part.file, parts, limit, hash),
+    bytes: bytesOf(chunks, parts, hash),
     sha256: () => hash.copy().digest('hex'),
   }
 }
 
 /** The file's bytes, which end only if nothing follows the file, so that nothing is stored of an upload with more parts. */
 async function* bytesOf(
-  file: Readable,
+  chunks: AsyncGenerator<Buffer>,
   parts: Parts,
-  limit: FileLimit,
   hash: Hash,
 ): AsyncGenerator<Buffer> {
-  for await (const chunk of whole(file, limit)) {
+  for await (const chunk of chunks) {
     hash.update(chunk)
     yield chunk
   }
-  const { done, value } = await parts.next()
-  if (!done) throw wrongPart(value.fieldname, 'comes after the file, which must be the last part')
+  const { value } = await parts.next()
+  refuseAnother(value)
+}
+
+function refuseAnother(part: Multipart | undefined): void {
+  if (part !== undefined)
+    throw wrongPart(part.fieldname, 'comes after the file, which must be the last part')
 }
 
 /** The file's name, as a browser or a program gives it, which may be anything. */
