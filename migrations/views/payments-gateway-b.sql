@@ -165,7 +165,9 @@ create or replace function base.gateway_b_refund(name text, event jsonb, refund 
       then row('refund', base.gateway_b_refund_id(refund), base.text_of(refund -> 'cf_payment_id'),
         case when base.text_of(refund -> 'refund_status') <> 'SUCCESS' then 'undone'
              when name like 'AUTO%' or base.text_of(refund -> 'refund_type') ~ 'AUTO_REFUND$' then 'never_captured' else 'done' end,
-        base.number_of(refund -> 'refund_amount'), base.text_of(refund -> 'refund_currency'),
+        base.number_of(refund -> 'refund_amount'),
+        -- Mandates are in rupees; the refund of a debit does not say so.
+        coalesce(base.text_of(refund -> 'refund_currency'), case name when 'SUBSCRIPTION_REFUND_STATUS' then 'INR' end),
         coalesce(base.iso_time_of(refund -> 'processed_at'), base.iso_time_of(refund -> 'created_at'),
           base.iso_time_of(event -> 'event_time')), null, null,
         base.without_nulls(jsonb_build_object('order_id', base.text_of(refund -> 'order_id'),

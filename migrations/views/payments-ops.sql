@@ -38,8 +38,8 @@ $$;
 -- can, or if nothing is posted.
 create or replace function core.exceeds(t core.transaction) returns text language sql stable as $$
   select case when is_comparable
-              then format('%s %s is more than the %s that stands of the payment',
-                          trim_scale(t.amount), t.currency, trim_scale(greatest(core.posted_amount(p), 0)))
+              then format('%s is more than the %s that stands of the payment',
+                          concat_ws(' ', trim_scale(t.amount), t.currency), trim_scale(greatest(core.posted_amount(p), 0)))
               else 'It is not an amount in the currency in which its payment was posted' end
     from core.transaction p
    cross join lateral core.is_in_currency_of(t, p) c (is_comparable)

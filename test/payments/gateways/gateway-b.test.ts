@@ -244,7 +244,14 @@ t.test(
       },
     }
     matchEach(t, await factsOf(ofMandate), [
-      { kind: 'refund', payment_id: 'SUB_1', of_payment_id: '7', status: 'done', amount: '10' },
+      {
+        kind: 'refund',
+        payment_id: 'SUB_1',
+        of_payment_id: '7',
+        status: 'done',
+        amount: '10',
+        currency: 'INR',
+      },
     ])
   },
 )
