@@ -162,7 +162,7 @@ function believedDay(
   }
   // Its own repayment stands, whatever became of its twin.
   if (payment.twin !== null && equalOn(loan, { ...payment, ...trusted }) === undefined) {
-    const message = `The payment is the same money as payment ${payment.twin}, which has been or is being booked`
+    const message = `The payment is the same money as payment ${payment.twin}, which was booked, may be, or is held by its refund or dispute`
     return { ...differsAtLedger(message), reason: TWIN }
   }
   if (payment.feeToSee) {
