@@ -48,11 +48,15 @@ const MAINTENANCE_INTERVAL_SECONDS = 60
 /** A connection is kept for longer than the interval: connecting each time took as long as the checks. */
 const HOUSEKEEPING_IDLE_MS = 3_000
 
+/** Each of pg-boss's loops reports an outage twice a second; the log needs it once in this time. */
+const SAME_ERROR_EVERY_MS = 10_000
+
 type BossOptions = { name: string; onError: (error: Error) => void }
 
 /** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */
 export function openQueue(url: string, options: BossOptions & { isWorker: boolean }): PgBoss {
-  const { isWorker, name, onError } = options
+  const { isWorker, name } = options
+  const onError = sparingly(options.onError)
   const boss = new PgBoss({
     ...poolConfig(url, { max: BOSS_POOL_MAX, name, keepsPlans: FETCH, avoidsScans: true }),
     migrate: false,
@@ -66,6 +70,20 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
   // A warning is, for example, that pg-boss cannot listen and only polls.
   boss.on('warning', ({ message }) => onError(new Error(message)))
   return boss
+}
+
+function sparingly(report: (error: Error) => void): (error: Error) => void {
+  let reported = new Set<string>()
+  let since = Number.NEGATIVE_INFINITY
+  return error => {
+    if (performance.now() - since > SAME_ERROR_EVERY_MS) {
+      reported = new Set()
+      since = performance.now()
+    }
+    if (reported.has(error.message)) return
+    reported.add(error.message)
+    report(error)
+  }
 }
 
 /**

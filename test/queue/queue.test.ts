@@ -22,3 +22,13 @@ t.test('a job exists only if the transaction that inserted it commits', async t 
   )
   t.same(rows, [{ subject: 'loan:COMMITTED' }])
 })
+
+t.test('the log gets an error that the queue repeats once', t => {
+  const said: string[] = []
+  const url = 'postgres://127.0.0.1/none'
+  const boss = openQueue(url, { isWorker: false, name: 'test', onError: e => said.push(e.message) })
+  for (const message of ['no connection', 'no room', 'no connection'])
+    boss.emit('error', new Error(message))
+  t.same(said, ['no connection', 'no room'])
+  t.end()
+})

@@ -15,7 +15,7 @@ import { feed } from './feed.ts'
 const EVERY_MS = 200
 /** A new run starts within this time. */
 const WITHOUT_RUNS_EVERY_MS = 500
-/** How long a run rests after an error, because the cause rarely disappears at once. */
+/** How long a run, or a look for runs, rests after an error, because the cause rarely disappears at once. */
 const REST_MS = 1_000
 const SWEEP_EVERY_MS = 60 * 60_000
 
@@ -40,7 +40,7 @@ export function runMigrations(context: WorkerContext): Job {
   const stop = async () => void (await Promise.all(loops.map(loop => loop.stop())))
   return { stop }
 
-  function again(look: (signal: AbortSignal) => Promise<number>, everyMs = EVERY_MS): Job {
+  function again(look: (signal: AbortSignal) => Promise<number>, everyMs = REST_MS): Job {
     const onError = (error: unknown) => log.error({ err: error }, 'migration step failed; retrying')
     return startLoop(look, { everyMs, onError })
   }
