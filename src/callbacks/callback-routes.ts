@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
-import { operate, read } from '../accounts/access/needs.ts'
+import { toOperate, toRead } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
@@ -81,34 +81,24 @@ type Context = ForApprovals & { forReads: Database }
 export function callbackRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, forReads } = context
   return async app => {
-    app.get('/callbacks', { schema: listSchema, config: read }, request =>
-      listCallbacks(forReads, request.query),
-    )
+    app.get('/callbacks', toRead(listSchema), request => listCallbacks(forReads, request.query))
 
-    app.get('/callbacks/:id', { schema: itemSchema, config: read }, request =>
+    app.get('/callbacks/:id', toRead(itemSchema), request =>
       findCallback(forReads, request.params.id),
     )
 
-    app.post(
-      '/callbacks/:id/resend',
-      { schema: resendSchema, config: operate() },
-      async (request, reply) => {
-        const { id } = request.params
-        await resendCallback(db, id, askerOf(request))
-        const { body, attempts, ...item } = await findCallback(db, id)
-        return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
-      },
-    )
+    app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
+      const { id } = request.params
+      await resendCallback(db, id, askerOf(request))
+      const { body, attempts, ...item } = await findCallback(db, id)
+      return reply.code(202).send({ ...item, attempts: attempts.at(-1)?.attempt ?? 0 })
+    })
 
     actRoutes(app, context).post('/callbacks/replay', replaySchema, replayCall)
 
-    app.post(
-      '/callbacks/resume',
-      { schema: resumeSchema, config: operate() },
-      async (request, reply) => {
-        await resumeCallbacks(db, askerOf(request))
-        return reply.code(202).send({})
-      },
-    )
+    app.post('/callbacks/resume', toOperate(resumeSchema), async (request, reply) => {
+      await resumeCallbacks(db, askerOf(request))
+      return reply.code(202).send({})
+    })
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { read } from '../accounts/access/needs.ts'
+import { toRead } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
@@ -52,11 +52,9 @@ type Context = ForApprovals & { forReads: Database; portfolio: Portfolio }
 export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { forReads, portfolio } = context
   return async app => {
-    app.get('/migration', { schema: listSchema, config: read }, request =>
-      listMigrations(forReads, request.query),
-    )
+    app.get('/migration', toRead(listSchema), request => listMigrations(forReads, request.query))
 
-    app.get('/migration/:id', { schema: itemSchema, config: read }, request =>
+    app.get('/migration/:id', toRead(itemSchema), request =>
       findMigration(forReads, request.params.id),
     )
 

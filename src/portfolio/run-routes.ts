@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../accounts/access/actor.ts'
-import { operate } from '../accounts/access/needs.ts'
+import { toOperate } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
@@ -66,11 +66,8 @@ export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     act.post('/migration/:id/retry', retrySchema, retryCall, { onRequest: limitLongCalls })
 
-    app.post(
-      '/migration/:id/cancel',
-      { schema: cancelSchema, config: operate() },
-      async (request, reply) =>
-        reply.code(202).send(await portfolio.cancel(request.params.id, askerOf(request))),
+    app.post('/migration/:id/cancel', toOperate(cancelSchema), async (request, reply) =>
+      reply.code(202).send(await portfolio.cancel(request.params.id, askerOf(request))),
     )
   }
 }

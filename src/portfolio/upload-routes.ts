@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import { askerOf } from '../accounts/access/actor.ts'
-import { operate } from '../accounts/access/needs.ts'
+import { toOperate } from '../accounts/access/needs.ts'
 import { MAX_LISTED } from '../csv/invalid-row.ts'
 import { describeColumns, template } from '../csv/template.ts'
 import type { Database } from '../database/database.ts'
@@ -44,7 +44,7 @@ export function uploadRoutes({ db, portfolio }: Context): FastifyPluginAsyncType
   return async app => {
     app.post(
       '/migration/upload',
-      { schema: uploadSchema, config: operate(), onRequest: limitLongCalls },
+      { ...toOperate(uploadSchema), onRequest: limitLongCalls },
       async (request, reply) => {
         const id = await portfolio.upload(request, askerOf(request), '/api/migration/templates')
         const record = await findMigration(db, id)

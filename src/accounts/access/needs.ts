@@ -33,7 +33,19 @@ declare module 'fastify' {
 export const read = { needs: 'read' } as const
 export const operate = (...acts: Act[]) => ({ needs: 'operate', acts }) as const
 export const forAdmins = { needs: 'accounts' } as const
-export const toDo = ({ acts }: { acts: readonly Act[] }) => ({ needs: needsOf(...acts), acts })
+export const needsToDo = ({ acts }: { acts: readonly Act[] }) => ({ needs: needsOf(...acts), acts })
+
+/** The options of a route that only reads. */
+export const toRead = <Schema>(schema: Schema) => ({ schema, config: read })
+
+/** The options of a route that changes something for which no second person is ever asked. */
+export const toOperate = <Schema>(schema: Schema) => ({ schema, config: operate() })
+
+/** The options of a route whose call may have to wait for the approval of a second person. */
+export const toDo = <Schema>(call: { acts: readonly Act[] }, schema: Schema) => ({
+  schema,
+  config: needsToDo(call),
+})
 
 /** What a call needs that does one of these acts; an approval of it needs the same. */
 export const needsOf = (...acts: readonly string[]): Needs =>

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyRequest, FastifySchema, RouteShorthandOptions } from 'fastify'
-import { toDo } from '../access/needs.ts'
+import { needsToDo } from '../access/needs.ts'
 import type { ActCall } from './act-call.ts'
 import { answerAct, type ForApprovals } from './perform.ts'
 
@@ -35,7 +35,7 @@ export function actRoutes(app: Parameters<FastifyPluginAsyncTypebox>[0], context
         method,
         url,
         schema: schema as FastifySchema,
-        config: { ...toDo(call), ...(actsIn && { actsIn }) },
+        config: { ...needsToDo(call), ...(actsIn && { actsIn }) },
         handler: async (request, reply) => {
           const whole = asked?.(request as never) ?? membersOf<Request>(request)
           return answerAct(context, call, await whole, reply)

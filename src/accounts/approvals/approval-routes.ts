@@ -8,7 +8,7 @@ import { Id, Note } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { askerOf } from '../access/actor.ts'
-import { operate, read } from '../access/needs.ts'
+import { toOperate, toRead } from '../access/needs.ts'
 import type { AnyActCall } from './act-call.ts'
 import { APPROVAL_STATES, Approval } from './approval-record.ts'
 import { approve, turnDown } from './decide.ts'
@@ -67,29 +67,23 @@ type Context = { db: Database; forReads: Database; calls: AnyActCall[] }
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, forReads } = context
   return async app => {
-    app.get('/approvals', { schema: listSchema, config: read }, request =>
-      findApprovals(forReads, request.query),
-    )
+    app.get('/approvals', toRead(listSchema), request => findApprovals(forReads, request.query))
 
-    app.get('/approvals/:id', { schema: oneSchema, config: read }, request =>
+    app.get('/approvals/:id', toRead(oneSchema), request =>
       findApproval(forReads, request.params.id),
     )
 
-    app.post(
-      '/approvals/:id/approve',
-      { schema: approveSchema, config: operate() },
-      async (request, reply) => {
-        const decision = { ...decisionOf(request), signal: whileAsked(reply) }
-        const { status, body } = await approve(context, decision)
-        return reply.code(status as 200).send(body as object)
-      },
-    )
+    app.post('/approvals/:id/approve', toOperate(approveSchema), async (request, reply) => {
+      const decision = { ...decisionOf(request), signal: whileAsked(reply) }
+      const { status, body } = await approve(context, decision)
+      return reply.code(status as 200).send(body as object)
+    })
 
     for (const [path, schema, state] of [
       ['/approvals/:id/reject', rejectSchema, 'rejected'],
       ['/approvals/:id/withdraw', withdrawSchema, 'withdrawn'],
     ] as const)
-      app.post(path, { schema, config: operate() }, async request => {
+      app.post(path, toOperate(schema), async request => {
         await turnDown(db, state, decisionOf(request))
         return findApproval(db, request.params.id)
       })

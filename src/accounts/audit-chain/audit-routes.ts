@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Database } from '../../database/database.ts'
 import { nullable } from '../../http/fields/schemas.ts'
-import { read } from '../access/needs.ts'
+import { toRead } from '../access/needs.ts'
 import { auditHead } from './audit-head.ts'
 
 const schema = {
@@ -23,7 +23,7 @@ const schema = {
 
 export function auditRoutes({ forReads }: { forReads: Database }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/audit/head', { schema, config: read }, async () => {
+    app.get('/audit/head', toRead(schema), async () => {
       return (await auditHead(forReads)) ?? { id: null, chain: null }
     })
   }

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
@@ -67,35 +67,31 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { forReads, config } = context
   const schema = requestSchema([...config.lenders.keys()])
   return async app => {
-    app.get('/gateways', { schema: gatewaysSchema, config: read }, async () => {
+    app.get('/gateways', toRead(gatewaysSchema), async () => {
       const { rows } = await sql<object>`
         select lender, gateway, last_event_at, fetched_until, behind_seconds::float8, missed::float8, last_error, is_silent
           from ops.gateway order by gateway, lender nulls first`.execute(forReads)
       return { gateways: rows.map(asJson<Static<typeof GatewayState>>) }
     })
 
-    app.post(
-      '/gateways/:gateway/backfill',
-      { schema, config: operate() },
-      async (request, reply) => {
-        const asker = askerOf(request)
-        const backfill_id = await requestBackfillNow(
-          context,
-          request.params.gateway,
-          request.body,
-          asker,
-        )
-        return reply.code(202).send({ backfill_id })
-      },
-    )
+    app.post('/gateways/:gateway/backfill', toOperate(schema), async (request, reply) => {
+      const asker = askerOf(request)
+      const backfill_id = await requestBackfillNow(
+        context,
+        request.params.gateway,
+        request.body,
+        asker,
+      )
+      return reply.code(202).send({ backfill_id })
+    })
 
-    app.get('/gateways/backfills', { schema: listSchema, config: read }, async ({ query }) => {
+    app.get('/gateways/backfills', toRead(listSchema), async ({ query }) => {
       const wanted = equalTo({ gateway: query.gateway })
       const { page, next_cursor } = await view.page(forReads, query, wanted)
       return { backfills: page, next_cursor }
     })
 
-    app.get('/gateways/backfills/:id', { schema: itemSchema, config: read }, ({ params }) =>
+    app.get('/gateways/backfills/:id', toRead(itemSchema), ({ params }) =>
       view.one(forReads, params.id),
     )
   }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate } from '../../accounts/access/needs.ts'
+import { toOperate } from '../../accounts/access/needs.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { Payment, PaymentParams as params } from '../../payments/payment-record.ts'
 import { checkPayment, type PaymentCheckContext } from './check-payment.ts'
@@ -18,7 +18,7 @@ export function paymentCheckRoutes(context: PaymentCheckContext): FastifyPluginA
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',
-      { schema: checkSchema, config: operate() },
+      toOperate(checkSchema),
       async (request, reply) => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const asked = { ...context, signal: whileAsked(reply) }

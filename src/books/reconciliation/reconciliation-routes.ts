@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
@@ -62,19 +62,19 @@ export function reconciliationRoutes({
   forReads: Database
 }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/reconciliation', { schema: daysSchema, config: read }, async ({ query }) => {
+    app.get('/reconciliation', toRead(daysSchema), async ({ query }) => {
       const found = await findDays(db, await withDays(db, query))
       return { days: found, totals: totalOf(found) }
     })
 
-    app.get('/reconciliation.csv', { schema: csvSchema, config: read }, async (request, reply) => {
+    app.get('/reconciliation.csv', toRead(csvSchema), async (request, reply) => {
       const query = await withDays(db, request.query)
       const found = await findDays(db, query)
       await auditExport(db, askerOf(request), 'reconciliation.csv', query)
       return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 
-    app.get('/reconciliation/payments', { schema: paymentsSchema, config: read }, ({ query }) =>
+    app.get('/reconciliation/payments', toRead(paymentsSchema), ({ query }) =>
       findBucket(db, query),
     )
   }

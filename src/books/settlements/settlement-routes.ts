@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
@@ -49,13 +49,13 @@ export function settlementRoutes({
   forReads: Database
 }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/settlements', { schema: listSchema, config: read }, async ({ query }) =>
+    app.get('/settlements', toRead(listSchema), async ({ query }) =>
       findSettlements(db, { ...query, days: await daysOf(query) }),
     )
 
     app.get(
       '/settlements.csv',
-      { schema: csvSchema, onRequest: limitExports, config: read },
+      { ...toRead(csvSchema), onRequest: limitExports },
       async (request, reply) => {
         const { query } = request
         const days = await daysOf(query)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { Config } from '../../config/config.ts'
@@ -75,13 +75,13 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     await app.register(acceptFiles)
 
-    app.get(TEMPLATE, { schema: ofTemplate, config: read }, async (_, reply) =>
+    app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
       csvDownload(reply, 'statement.csv').send(template(statementFile)),
     )
 
     app.post(
       '/gateways/:gateway/statement',
-      { schema, config: operate(), onRequest: limitLongCalls },
+      { ...toOperate(schema), onRequest: limitLongCalls },
       async (request, reply) => {
         const { gateway } = request.params
         const { lender } = request.query
@@ -94,14 +94,10 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get(
-      '/gateways/:gateway/statements',
-      { schema: listSchema, config: read },
-      ({ params, query }) => {
-        refuseUnknown(config, params.gateway)
-        return findStatements(forReads, { ...query, gateway: params.gateway })
-      },
-    )
+    app.get('/gateways/:gateway/statements', toRead(listSchema), ({ params, query }) => {
+      refuseUnknown(config, params.gateway)
+      return findStatements(forReads, { ...query, gateway: params.gateway })
+    })
 
     actRoutes(app, context).delete(
       '/gateways/:gateway/statements/:id',

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyContextConfig } from 'fastify'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { forAdmins, toDo } from '../../accounts/access/needs.ts'
@@ -37,7 +36,7 @@ type AccountRow = Row<
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
 > & { last_login_at: Date | null; failed_logins: number }
 
-const ofOne = (config: FastifyContextConfig = forAdmins) => ({ schema: accountSchema, config })
+const ofOne = { schema: accountSchema, config: forAdmins }
 
 export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { accounts, db } = context
@@ -45,27 +44,28 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     const { calls } = accounts
     await app.register(listRoutes(context.db, accountList(context)))
 
-    const register = { schema: registerSchema, config: toDo(calls.registerCall) }
+    const register = toDo(calls.registerCall, registerSchema)
     app.post('/accounts', register, async (request, reply) => {
       const asked = await accounts.registrationOf(request.body)
       const done = donePath(PATH, 'registered')
       return performForm(context, calls.registerCall, { asked, reply, done })
     })
 
-    app.get('/accounts/:username/disable', ofOne(), async (request, reply) => {
+    app.get('/accounts/:username/disable', ofOne, async (request, reply) => {
       const { username } = request.params
       const account = await knownAccount(db, username)
       const body = disableConfirmation(account.username, request.user.name)
       return answerPage(request, reply, { title: 'Disable an account', body })
     })
 
-    app.get('/accounts/:username/reset', ofOne(), async (request, reply) => {
+    app.get('/accounts/:username/reset', ofOne, async (request, reply) => {
       const account = await knownAccount(db, request.params.username)
       const body = resetConfirmation(account.username)
       return answerPage(request, reply, { title: 'Reset a password', body })
     })
 
-    app.post('/accounts/:username/reset', ofOne(toDo(calls.resetCall)), async (request, reply) => {
+    const reset = toDo(calls.resetCall, accountSchema)
+    app.post('/accounts/:username/reset', reset, async (request, reply) => {
       const done = (password: string) => {
         const body = resetDone(request.params.username, password)
         return answerPage(request, reply, { title: 'Password reset', body })
@@ -74,7 +74,7 @@ export function accountsPage(context: PageContext): FastifyPluginAsyncTypebox {
     })
 
     const change = (url: string, call: typeof calls.disableCall, notice: DoneKey) =>
-      app.post(url, ofOne(toDo(call)), async (request, reply) => {
+      app.post(url, toDo(call, accountSchema), async (request, reply) => {
         const done = donePath(PATH, notice)
         return performForm(context, call, { asked: request.params, reply, done })
       })

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { isEnough } from '../../accounts/access/access.ts'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { needsOf, operate, read } from '../../accounts/access/needs.ts'
+import { needsOf, toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
@@ -32,7 +32,7 @@ export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   const back = (id: string, done: DoneKey) => donePath(approvalPath(id), done)
   return async app => {
-    app.get('/approvals/:id', { schema: pageSchema, config: read }, async (request, reply) => {
+    app.get('/approvals/:id', toRead(pageSchema), async (request, reply) => {
       const approval = await findApproval(db, request.params.id)
       const title = `${actInWords(approval.act)} of ${approval.subject}`
       const body = html`<h1>Approval</h1>
@@ -44,25 +44,21 @@ ${await eventsOf(approval)}
       return answerPage(request, reply, { title, body })
     })
 
-    app.post(
-      '/approvals/:id/approve',
-      { schema: decideSchema, config: operate() },
-      async (request, reply) => {
-        const { id } = request.params
-        const decision = { id, note: request.body.note, asker: askerOf(request) }
-        const { body } = await approve(context, decision)
-        const { act, subject } = await findApproval(db, id)
-        if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
-        const shownOnce = resetDone(subject, (body as { password: string }).password)
-        return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
-      },
-    )
+    app.post('/approvals/:id/approve', toOperate(decideSchema), async (request, reply) => {
+      const { id } = request.params
+      const decision = { id, note: request.body.note, asker: askerOf(request) }
+      const { body } = await approve(context, decision)
+      const { act, subject } = await findApproval(db, id)
+      if (act !== 'account.reset') return reply.redirect(back(id, 'approved'), 303)
+      const shownOnce = resetDone(subject, (body as { password: string }).password)
+      return answerPage(request, reply, { title: 'Password reset', body: shownOnce })
+    })
 
     for (const [path, state, done] of [
       ['/approvals/:id/reject', 'rejected', 'rejected'],
       ['/approvals/:id/withdraw', 'withdrawn', 'takenBack'],
     ] as const)
-      app.post(path, { schema: decideSchema, config: operate() }, async (request, reply) => {
+      app.post(path, toOperate(decideSchema), async (request, reply) => {
         const { id } = request.params
         await turnDown(db, state, { id, note: request.body.note, asker: askerOf(request) })
         return reply.redirect(back(id, done), 303)

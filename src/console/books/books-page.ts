@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { read } from '../../accounts/access/needs.ts'
+import { read, toRead } from '../../accounts/access/needs.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import { daysCsv } from '../../books/reconciliation/days-csv.ts'
 import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
@@ -29,7 +29,7 @@ const pageSchema = {
 
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/books', { schema: pageSchema, config: read }, async (request, reply) => {
+    app.get('/books', toRead(pageSchema), async (request, reply) => {
       const { refresh, ...asked } = request.query
       const query = await withDays(db, asked)
       const newest = await newestDays(db, query, MAX_ROWS)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { settlementsNamed } from '../../books/settlements/find-settlements.ts'
 import type { Settlement } from '../../books/settlements/settlement-record.ts'
 import type { Row } from '../../database/row.ts'
@@ -32,7 +32,7 @@ type Part = Row<'core.statement', 'gateway' | 'gateway_payment_id' | 'amount'> &
 
 export function settlementPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/settlements/:id', { schema, config: read }, async (request, reply) => {
+    app.get('/settlements/:id', toRead(schema), async (request, reply) => {
       const { id } = request.params
       const settlements = await settlementsNamed(db, id)
       if (settlements.length === 0) throw new NotFound(`No settlement ${id}`)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { read, toDo } from '../../accounts/access/needs.ts'
+import { toDo, toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { findStatement, findUploadOf } from '../../books/statements/find-statements.ts'
 import { rowsTaken, UPLOAD_AGAIN } from '../../books/statements/upload-statement.ts'
@@ -27,7 +27,7 @@ const schema = { params, querystring: DoneQuery }
 export function statementPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   return async app => {
-    app.get('/books/statements/:id', { schema, config: read }, async (request, reply) => {
+    app.get('/books/statements/:id', toRead(schema), async (request, reply) => {
       const file = await findStatement(db, request.params.id)
       const { errors, ignored_columns } = await findUploadOf(db, file.statement_id)
       const { statement_id: id, withdrawn_at } = file
@@ -63,7 +63,7 @@ ${await actionsOn(db, id, formats)}
 
     app.post(
       '/books/statements/:id/withdraw',
-      { schema: { params }, config: toDo(withdrawCall) },
+      toDo(withdrawCall, { params }),
       async (request, reply) => {
         const { statement_id, gateway } = await findStatement(db, request.params.id)
         const asked = { gateway, id: statement_id }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read, toDo } from '../../accounts/access/needs.ts'
+import { toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
@@ -49,37 +49,33 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const itemsOf = ({ decision, note: _, ...filter }: Static<typeof Wanted>) =>
     matchingItems(decision, filter, config.LEDGER_TIMEZONE)
   return async app => {
-    app.get('/bulk', { schema: { querystring: Wanted }, config: read }, async (request, reply) => {
+    app.get('/bulk', toRead({ querystring: Wanted }), async (request, reply) => {
       check(request.query)
       const counted = await countItems(db, itemsOf(request.query))
       const body = confirmation(request.query, counted)
       return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
-    app.post(
-      '/bulk',
-      { schema: { body: Confirmed }, config: toDo(call) },
-      async (request, reply) => {
-        const { count, id = newId(), digest: seen, ...wanted } = request.body
-        check(wanted)
-        if (Number(count) > MAX_BULK_ITEMS)
-          throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
-        const { decision, note = null, ...filter } = wanted
-        // Whoever sends a form of their own has seen the count, which is checked as well.
-        const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
-        const bulk = { id, decision, filter, note, count: Number(count), digest }
-        if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
-        return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
-      },
-    )
+    app.post('/bulk', toDo(call, { body: Confirmed }), async (request, reply) => {
+      const { count, id = newId(), digest: seen, ...wanted } = request.body
+      check(wanted)
+      if (Number(count) > MAX_BULK_ITEMS)
+        throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
+      const { decision, note = null, ...filter } = wanted
+      // Whoever sends a form of their own has seen the count, which is checked as well.
+      const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
+      const bulk = { id, decision, filter, note, count: Number(count), digest }
+      if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)
+      return performForm(context, call, { asked: bulk, reply, done: bulkPath(id) })
+    })
 
-    app.get('/bulk/:id', { schema: progressSchema, config: read }, async (request, reply) => {
+    app.get('/bulk/:id', toRead(progressSchema), async (request, reply) => {
       const bulk = await findBulk(db, request.params.id)
       const body = bulkProgress(bulk, request, formats)
       return answerPage(request, reply, { title: 'Bulk action', body })
     })
 
-    app.post('/bulk/:id/stop', { schema: ofOne, config: operate() }, async (request, reply) => {
+    app.post('/bulk/:id/stop', toOperate(ofOne), async (request, reply) => {
       await stopBulk(db, request.params.id, askerOf(request))
       return reply.redirect(bulkPath(request.params.id), 303)
     })

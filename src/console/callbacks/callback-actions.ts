@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read, toDo } from '../../accounts/access/needs.ts'
+import { operate, toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
 import { callbackFilters } from '../../callbacks/callback-record.ts'
 import { replayCall } from '../../callbacks/replay-call.ts'
 import {
@@ -33,45 +33,31 @@ const resendSchema = { params: IdParams }
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   return async app => {
-    app.post(
-      '/callbacks/:id/resend',
-      { schema: resendSchema, config: operate() },
-      async (request, reply) => {
-        const { id } = request.params
-        await resendCallback(db, id, askerOf(request))
-        return reply.redirect(donePath(callbackPath(id), 'resent'), 303)
-      },
-    )
+    app.post('/callbacks/:id/resend', toOperate(resendSchema), async (request, reply) => {
+      const { id } = request.params
+      await resendCallback(db, id, askerOf(request))
+      return reply.redirect(donePath(callbackPath(id), 'resent'), 303)
+    })
 
-    app.get(
-      '/callbacks/replay',
-      { schema: { querystring: Count }, config: read },
-      async (request, reply) => {
-        const at = (field: 'from' | 'to') =>
-          localTime(request.query[field], formats.timeZone, field).toISOString()
-        const replay = { ...request.query, from: at('from'), to: at('to') }
-        const counted = { ...replay, dry_run: true }
-        const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
-        const body = confirmation(formats, replay, callbacks)
-        return answerPage(request, reply, { title: 'Replay callbacks', body })
-      },
-    )
+    app.get('/callbacks/replay', toRead({ querystring: Count }), async (request, reply) => {
+      const at = (field: 'from' | 'to') =>
+        localTime(request.query[field], formats.timeZone, field).toISOString()
+      const replay = { ...request.query, from: at('from'), to: at('to') }
+      const counted = { ...replay, dry_run: true }
+      const { callbacks } = await replayCallbacks(db, counted, askerOf(request))
+      const body = confirmation(formats, replay, callbacks)
+      return answerPage(request, reply, { title: 'Replay callbacks', body })
+    })
 
-    app.post(
-      '/callbacks/replay',
-      { schema: { body: Replay }, config: toDo(replayCall) },
-      async (request, reply) => {
-        const asked = request.body
-        const done = async ({ next_from: from }: Replayed) =>
-          reply.redirect(
-            from === null
-              ? donePath('/console/callbacks', 'replayed')
-              : restPath({ ...asked, from }),
-            303,
-          )
-        return performForm(context, replayCall, { asked, reply, done })
-      },
-    )
+    app.post('/callbacks/replay', toDo(replayCall, { body: Replay }), async (request, reply) => {
+      const asked = request.body
+      const done = async ({ next_from: from }: Replayed) =>
+        reply.redirect(
+          from === null ? donePath('/console/callbacks', 'replayed') : restPath({ ...asked, from }),
+          303,
+        )
+      return performForm(context, replayCall, { asked, reply, done })
+    })
 
     app.post('/callbacks/resume', { config: operate() }, async (request, reply) => {
       await resumeCallbacks(db, askerOf(request))

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
@@ -27,7 +27,7 @@ type Callback = Awaited<ReturnType<typeof findCallback>>
 
 export function callbackPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/callbacks/:id', { schema, config: read }, async (request, reply) => {
+    app.get('/callbacks/:id', toRead(schema), async (request, reply) => {
       const { id } = request.params
       const callback = await findCallback(db, id)
       const actions = await actionsOn(db, id, formats)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read, toDo } from '../../accounts/access/needs.ts'
+import { operate, toDo, toRead } from '../../accounts/access/needs.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from '../../operations/pause/pause-call.ts'
@@ -36,7 +36,7 @@ export function homePage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, boss, config } = context
   const loads = sharedLoad<Loaded>(FRESH_MS, MAX_AGE_MS)
   return async app => {
-    app.get('', { schema: pageSchema, config: read }, async (request, reply) => {
+    app.get('', toRead(pageSchema), async (request, reply) => {
       const { state, above, below } = await loads.get('', () => load(context))
       const body = html`<h1>Overview</h1>
 ${doneNotice(request.query.done)}
@@ -45,7 +45,7 @@ ${ledgerForms(state, request.user.role)}`
       return answerPage(request, reply, { title: 'Overview', body })
     })
 
-    app.post('/pause', { schema: pauseSchema, config: toDo(pauseCall) }, async (request, reply) => {
+    app.post('/pause', toDo(pauseCall, pauseSchema), async (request, reply) => {
       const { reason, until } = request.body
       const end = until === undefined ? null : localTime(until, config.LEDGER_TIMEZONE)
       const asked = { reason, until: end?.toISOString() ?? null }

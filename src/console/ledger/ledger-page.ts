@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, toRead } from '../../accounts/access/needs.ts'
 import type { Role } from '../../accounts/account.ts'
 import { openCheckNow } from '../../ledger/check/check-now.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -42,7 +42,7 @@ export function ledgerPage(context: PageContext): FastifyPluginAsyncTypebox {
       return reply.redirect(donePath('/console/ledger', 'ledgerChecked'), 303)
     })
 
-    app.get('/ledger', { schema, config: read }, async (request, reply) => {
+    app.get('/ledger', toRead(schema), async (request, reply) => {
       const { rows } = await sql<Row>`
         select "check", lender, state, found, expected, remedy, since, checked_at
           from ops.ledger_finding

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { read, toDo } from '../../accounts/access/needs.ts'
+import { toDo, toRead } from '../../accounts/access/needs.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
 import { ResolvedAs } from '../../operations/control/resolve.ts'
@@ -30,13 +30,10 @@ export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context
   const { resolveCall, cancelCall } = operationCalls(context)
   return async app => {
-    app.get(
-      '/operations/:tracking_id',
-      { schema: pageSchema, config: read },
-      async (request, reply) => {
-        const { tracking_id } = request.params
-        const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
-        const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
+    app.get('/operations/:tracking_id', toRead(pageSchema), async (request, reply) => {
+      const { tracking_id } = request.params
+      const operation = await operationWithAttempts(db, parseTrackingId(tracking_id))
+      const body = html`<h1>${operation.operation_type} ${operation.external_id}</h1>
 ${doneNotice(request.query.done)}
 ${live(
   request.url,
@@ -47,13 +44,12 @@ ${attemptsTable(operation.attempts, formats)}
 ${actionsOn(db, tracking_id, formats)}`,
 )}
 ${operationForms(operation, request.user.role)}`
-        return answerPage(request, reply, { title: tracking_id, body })
-      },
-    )
+      return answerPage(request, reply, { title: tracking_id, body })
+    })
 
     app.post(
       '/operations/:tracking_id/resolve',
-      { schema: resolveSchema, config: toDo(resolveCall) },
+      toDo(resolveCall, resolveSchema),
       async (request, reply) => {
         const { tracking_id } = request.params
         const asked = { tracking_id, ...request.body }
@@ -64,7 +60,7 @@ ${operationForms(operation, request.user.role)}`
 
     app.post(
       '/operations/:tracking_id/cancel',
-      { schema: cancelSchema, config: toDo(cancelCall) },
+      toDo(cancelCall, cancelSchema),
       async (request, reply) => {
         const { tracking_id } = request.params
         const done = donePath(operationPath(tracking_id), 'cancelled')

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, toDo } from '../../accounts/access/needs.ts'
+import { toDo, toOperate } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
 import { closed } from '../../http/fields/schemas.ts'
@@ -65,7 +65,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
   return async app => {
     app.post(
       '/payments/:gateway/:gateway_payment_id/assign',
-      { schema: assignSchema, config: toDo(assignCall) },
+      toDo(assignCall, assignSchema),
       async (request, reply) => {
         const asked = { ...request.params, ...assignmentIn(request.body) }
         return performForm(context, assignCall, { asked, reply, done: back(request, 'assigned') })
@@ -73,20 +73,16 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
     )
 
     for (const path of DECISION_PATHS)
-      app.post(
-        path,
-        { schema: resolveSchema, config: toDo(resolveCall) },
-        async (request, reply) => {
-          const { params, query, body } = request
-          const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
-          const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
-          return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
-        },
-      )
+      app.post(path, toDo(resolveCall, resolveSchema), async (request, reply) => {
+        const { params, query, body } = request
+        const resolution = inWordsOfTheForm(() => resolutionOf(fieldsOf(body)))
+        const asked = { ...params, ...query, if_match: body.if_match, ...resolution }
+        return performForm(context, resolveCall, { asked, reply, done: back(request, 'decided') })
+      })
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/note',
-      { schema: noteSchema, config: operate() },
+      toOperate(noteSchema),
       async (request, reply) => {
         await noteOn(db, nameOf(request), request.body.note, askerOf(request))
         return reply.redirect(back(request, 'noted'), 303)
@@ -95,7 +91,7 @@ export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox 
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/check',
-      { schema: checkSchema, config: operate() },
+      toOperate(checkSchema),
       async (request, reply) => {
         await checkPayment(context, nameOf(request), askerOf(request))
         return reply.redirect(back(request, 'checked'), 303)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read, toDo } from '../../accounts/access/needs.ts'
+import { needsToDo, operate, read, toDo, toOperate } from '../../accounts/access/needs.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { downloadsAt } from '../../portfolio/download-routes.ts'
@@ -37,7 +37,7 @@ export function migrationActions(context: PageContext): FastifyPluginAsyncTypebo
 
     app.post(
       '/portfolio/:id/discard',
-      { schema: { params }, config: toDo(portfolio.calls.discardCall) },
+      toDo(portfolio.calls.discardCall, { params }),
       async (request, reply) => {
         const done = donePath('/console/portfolio', 'discarded')
         return performForm(context, portfolio.calls.discardCall, {
@@ -64,7 +64,7 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
     const start = (path: string, isDryRun: boolean) =>
       app.post(
         path,
-        { schema: runSchema, config: isDryRun ? operate() : toDo(runCall) },
+        isDryRun ? toOperate(runSchema) : toDo(runCall, runSchema),
         async (request, reply) => {
           const { id } = request.params
           const skip_invalid = request.body?.skip_invalid !== undefined
@@ -76,20 +76,16 @@ function runActions(context: PageContext): FastifyPluginAsyncTypebox {
     start('/portfolio/:id/run', false)
     start('/portfolio/:id/dry-run', true)
 
-    const retry = { schema: { params }, ...longCall(context, toDo(retryCall)) }
+    const retry = { schema: { params }, ...longCall(context, needsToDo(retryCall)) }
     app.post('/portfolio/:id/retry', retry, async (request, reply) => {
       const done = donePath(migrationPath(request.params.id), 'retried')
       return performForm(context, retryCall, { asked: request.params, reply, done })
     })
 
-    app.post(
-      '/portfolio/:id/cancel',
-      { schema: { params }, config: operate() },
-      async (request, reply) => {
-        const { id } = request.params
-        await portfolio.cancel(id, askerOf(request))
-        return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
-      },
-    )
+    app.post('/portfolio/:id/cancel', toOperate({ params }), async (request, reply) => {
+      const { id } = request.params
+      await portfolio.cancel(id, askerOf(request))
+      return reply.redirect(donePath(migrationPath(id), 'runCancelled'), 303)
+    })
   }
 }

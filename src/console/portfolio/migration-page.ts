@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
@@ -24,7 +24,7 @@ const schema = {
 
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/portfolio/:id', { schema, config: read }, async (request, reply) => {
+    app.get('/portfolio/:id', toRead(schema), async (request, reply) => {
       const { id } = request.params
       const migration = await findMigration(db, id)
       const [bad, actions] = await Promise.all([findBadRows(db, id), actionsOn(db, id, formats)])

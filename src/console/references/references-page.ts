@@ -34,14 +34,8 @@ import { words } from '../text/words.ts'
 const PATH = '/console/references'
 const TEMPLATE = `${PATH}/template.csv`
 const replace = Type.Optional(Type.Literal('true'))
-const add = {
-  schema: { body: Type.Object({ ...NewReference.properties, replace }, closed) },
-  config: toDo(putCall),
-}
-const remove = {
-  schema: { body: Type.Object(ReferenceParams.properties, closed) },
-  config: toDo(deleteCall),
-}
+const add = toDo(putCall, { body: Type.Object({ ...NewReference.properties, replace }, closed) })
+const remove = toDo(deleteCall, { body: Type.Object(ReferenceParams.properties, closed) })
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {

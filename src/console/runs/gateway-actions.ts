@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, read, toOperate } from '../../accounts/access/needs.ts'
 import { requestBackfillNow } from '../../books/backfill/request-backfill-now.ts'
 import { STATEMENT_LIMIT, statementFile } from '../../books/statements/statement-file.ts'
 import { uploadStatement } from '../../books/statements/upload-statement.ts'
@@ -27,18 +27,14 @@ export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox 
   return async app => {
     await app.register(acceptFiles)
 
-    app.post(
-      '/backfills',
-      { schema: backfillSchema, config: operate() },
-      async (request, reply) => {
-        const { gateway, lender } = request.body
-        const at = (field: 'from' | 'to') =>
-          localTime(request.body[field], timeZone, field).toISOString()
-        const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
-        await requestBackfillNow(context, gateway, wanted, askerOf(request))
-        return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
-      },
-    )
+    app.post('/backfills', toOperate(backfillSchema), async (request, reply) => {
+      const { gateway, lender } = request.body
+      const at = (field: 'from' | 'to') =>
+        localTime(request.body[field], timeZone, field).toISOString()
+      const wanted = { from: at('from'), to: at('to'), ...(lender && { lender }) }
+      await requestBackfillNow(context, gateway, wanted, askerOf(request))
+      return reply.redirect(donePath('/console/backfills', 'fetching'), 303)
+    })
 
     const long = { onRequest: portfolio.limitLongCalls, config: { ...operate(), takesLong: true } }
     app.post('/statements', long, async (request, reply) => {

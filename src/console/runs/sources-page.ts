@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { html } from 'hono/html'
 import { type RawBuilder, sql } from 'kysely'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { answerPage } from '../frame/answer.ts'
 import type { Content, Html } from '../frame/html.ts'
 import { DoneQuery, doneNotice } from '../frame/notice.ts'
@@ -47,7 +47,7 @@ const SECTIONS: [title: string, query: RawBuilder<unknown>][] = [
 
 export function sourcesPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/sources', { schema, config: read }, async (request, reply) => {
+    app.get('/sources', toRead(schema), async (request, reply) => {
       const sections = await Promise.all(SECTIONS.map(([title, query]) => section(title, query)))
       const { dead, sources } = await forms()
       const body = html`<h1>Sources and queues</h1>${doneNotice(request.query.done)}${sections}${sourceForms(dead, sources, request.user.role)}`

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -18,7 +18,7 @@ const schema = {
 
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/search', { schema, config: read }, async (request, reply) => {
+    app.get('/search', toRead(schema), async (request, reply) => {
       const { q = '' } = request.query
       const hits = q === '' ? [] : await searchFor(db, q)
       const [only] = hits

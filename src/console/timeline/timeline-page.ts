@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import { auditAlone } from '../../accounts/audit.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
@@ -46,7 +46,7 @@ const schema = {
 export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     for (const kind of ['loan', 'client'] as const)
-      app.get(`/${kind}s/:id`, { schema, config: read }, async (request, reply) => {
+      app.get(`/${kind}s/:id`, toRead(schema), async (request, reply) => {
         const subject = { kind, id: request.params.id }
         if (request.query.ledger === 'now') await auditLook(context, request, subject)
         const asked = { subject, query: request.query, signal: whileAsked(reply) }

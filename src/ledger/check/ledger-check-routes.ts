@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate } from '../../accounts/access/needs.ts'
+import { toOperate } from '../../accounts/access/needs.ts'
 import { NullableText, oneOf } from '../../http/fields/schemas.ts'
 import type { CheckContext } from './check-and-save.ts'
 import { openCheckNow } from './check-now.ts'
@@ -45,7 +45,7 @@ export function ledgerCheckRoutes(context: CheckContext): FastifyPluginAsyncType
   const checkNow = openCheckNow(context)
 
   return async app => {
-    app.post('/ledger/check', { schema: checkSchema, config: operate() }, async request => {
+    app.post('/ledger/check', toOperate(checkSchema), async request => {
       await checkNow(askerOf(request))
       return last()
     })

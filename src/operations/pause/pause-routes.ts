@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate } from '../../accounts/access/needs.ts'
+import { toOperate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
@@ -47,7 +47,7 @@ export function pauseRoutes(context: ForApprovals): FastifyPluginAsyncTypebox {
       asked: ({ body }) => ({ until: null, ...body }),
     })
 
-    app.post('/ledger/resume', { schema: resumeSchema, config: operate() }, async request =>
+    app.post('/ledger/resume', toOperate(resumeSchema), async request =>
       asJson<Static<typeof State>>(await resumeLedger(db, askerOf(request))),
     )
   }

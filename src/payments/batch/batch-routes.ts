@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
@@ -45,21 +45,17 @@ type Context = { db: Database; forReads: Database; boss: PgBoss }
 
 export function batchRoutes({ db, forReads, boss }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.post(
-      '/payments/batch',
-      { schema: requestSchema, config: operate() },
-      async (request, reply) => {
-        const batch_id = await requestBatchNow(db, boss, askerOf(request))
-        return reply.code(202).send({ batch_id })
-      },
-    )
+    app.post('/payments/batch', toOperate(requestSchema), async (request, reply) => {
+      const batch_id = await requestBatchNow(db, boss, askerOf(request))
+      return reply.code(202).send({ batch_id })
+    })
 
-    app.get('/payments/batches', { schema: listSchema, config: read }, async ({ query }) => {
+    app.get('/payments/batches', toRead(listSchema), async ({ query }) => {
       const { page, next_cursor } = await view.page(forReads, query)
       return { batches: page, next_cursor }
     })
 
-    app.get('/payments/batches/:id', { schema: runSchema, config: read }, ({ params }) =>
+    app.get('/payments/batches/:id', toRead(runSchema), ({ params }) =>
       view.one(forReads, params.id),
     )
   }

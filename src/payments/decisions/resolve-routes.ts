@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { operate } from '../../accounts/access/needs.ts'
+import { toOperate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
@@ -63,7 +63,7 @@ export function resolveRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.post(
       '/payments/:gateway/:gateway_payment_id/note',
-      { schema: noteSchema, config: operate() },
+      toOperate(noteSchema),
       async request => {
         const { gateway, gateway_payment_id: paymentId } = request.params
         const name = { gateway, paymentId, ...request.query }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { read } from '../../accounts/access/needs.ts'
+import { toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
 import { closed, nullable, oneOf } from '../../http/fields/schemas.ts'
@@ -40,7 +40,7 @@ export function webhookCheckRoutes({
   forReads: Database
 }): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/webhooks/check', { schema, config: read }, async ({ query: { gateway = null } }) => ({
+    app.get('/webhooks/check', toRead(schema), async ({ query: { gateway = null } }) => ({
       calls: (await lastWebhookCalls(forReads, gateway)).map(call =>
         asJson<Static<typeof Call>>(call),
       ),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
-import { read } from '../../accounts/access/needs.ts'
+import { read, toRead } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
@@ -68,11 +68,11 @@ type Context = { forReads: Database; config: Config }
 
 export function paymentRoutes({ forReads: db, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/payments', { schema: listSchema, config: read }, request =>
+    app.get('/payments', toRead(listSchema), request =>
       findPayments(db, request.query, config.LEDGER_TIMEZONE),
     )
 
-    app.get('/payments/summary', { schema: summarySchema, config: read }, request =>
+    app.get('/payments/summary', toRead(summarySchema), request =>
       summarizePayments(db, request.query, config.LEDGER_TIMEZONE),
     )
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { operate, read } from '../../accounts/access/needs.ts'
+import { operate, toRead } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
@@ -87,13 +87,11 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     act.put('/references/:gateway/:kind/:value', putSchema, putCall)
 
-    app.get('/references', { schema: listSchema, config: read }, request =>
-      findReferences(forReads, request.query),
-    )
+    app.get('/references', toRead(listSchema), request => findReferences(forReads, request.query))
 
     act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)
 
-    app.get(TEMPLATE, { schema: ofTemplate, config: read }, async (_, reply) =>
+    app.get(TEMPLATE, toRead(ofTemplate), async (_, reply) =>
       csvDownload(reply, 'references.csv').send(template(referenceFile)),
     )
 
