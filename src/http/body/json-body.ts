@@ -12,16 +12,20 @@ export function readJsonBodies(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       refuseCompressed(request.headers['content-encoding'])
+      if (body.length > 0) refuseOtherType(request, 'application/json')
       return parseJsonBody(body)
     },
   )
   // Some clients name the type of a form even where they send nothing.
-  app.addContentTypeParser('*', async ({ headers, routeOptions, is404 }: FastifyRequest) => {
-    // A request that no route takes is refused for that, whatever its body is.
-    if (is404 || headers['content-length'] === '0') return
-    const { consumes = ['application/json'] } = routeOptions.schema ?? {}
-    throw new OtherType(consumes.join())
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    if (request.headers['content-length'] !== '0') refuseOtherType(request)
   })
+}
+
+function refuseOtherType({ routeOptions, is404 }: FastifyRequest, type = ''): void {
+  const { consumes = ['application/json'] } = routeOptions.schema ?? {}
+  // A request that no route takes is refused for that, whatever its body is.
+  if (!is404 && !consumes.includes(type)) throw new OtherType(consumes.join())
 }
 
 const OtherType = createError(
