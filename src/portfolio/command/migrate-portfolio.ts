@@ -79,11 +79,14 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
       `${file}: ${invalid_rows} invalid rows are left out because of --skip-invalid: ${path} has them`,
     )
   }
-  await call.json('POST', '/migration/run', {
+  const started = call.json('POST', '/migration/run', {
     migration_id: id,
     dry_run: options.isDryRun,
     skip_invalid: options.skipInvalid,
     ...(options.isDryRun ? { after: before } : {}),
+  })
+  await started.catch(error => {
+    throw error instanceof TryAgainLater ? goesOn(error, id) : error
   })
   const ended = await showProgress(() =>
     retry(() => call.json<MigrationRecord>('GET', `/migration/${id}`), {
@@ -91,11 +94,19 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
       everyMs: ASK_AGAIN_MS,
       mayPass: error => error instanceof TryAgainLater,
     }),
-  )
+  ).catch(error => {
+    throw goesOn(error, id)
+  })
   if (options.isDryRun) await reportDryRun(call, file, ended)
   else await reportRun(call, file, ended)
   return id
 }
+
+const goesOn = (error: Error, id: string) =>
+  new Error(
+    `${error.message}. If migration ${id} has begun to run, it goes on; this command may be repeated`,
+    { cause: error },
+  )
 
 async function reportDryRun(call: Call, file: string, ended: MigrationRecord) {
   const { migration_id: id, dry_run, invalid_rows } = ended
@@ -199,7 +210,10 @@ async function typeOf(file: string): Promise<string> {
 
 async function save(call: Call, id: string, file: string, what: RowsFile): Promise<string> {
   const rows = await call.file(`/migration/${id}/${what}.csv`)
-  const { path, kept } = await saveRowsFile(rows, file, what)
+  const saved = saveRowsFile(rows, file, what)
+  const { path, kept } = await saved.catch(error => {
+    throw new Error(`${file}: its ${what} could not be saved: ${error.message}`, { cause: error })
+  })
   if (kept !== undefined) say(`${path} has changed since it was saved, and is now ${kept}`)
   return path
 }
