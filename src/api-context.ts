@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
-import type { PgBoss } from 'pg-boss'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import type { AnyActCall } from './accounts/approvals/act-call.ts'
 import { statementTypes } from './books/statements/recognise.ts'
@@ -10,35 +9,22 @@ import type { Config } from './config/config.ts'
 import { bulkCall } from './console/bulk/bulk-call.ts'
 import type { FileType } from './csv/reading/file-type.ts'
 import { type Database, logLosses, openDatabase } from './database/database.ts'
-import type { Watch } from './database/watch.ts'
 import type { OnFinal } from './engine/finish/finish.ts'
 import type { Catalogue } from './engine/operation.ts'
 import type { httpLimits } from './http/limits.ts'
-import type { Ledger } from './ledger/calls/client.ts'
-import type { Slots } from './ledger/slots/slots.ts'
 import { operationCatalogue } from './operations/catalogue.ts'
 import { operationCalls } from './operations/control/operation-calls.ts'
 import { pauseCall } from './operations/pause/pause-call.ts'
 import type { Health } from './ops/health.ts'
-import type { Metrics } from './ops/metrics.ts'
-import type { Traces } from './ops/traces/traces.ts'
 import { paymentCalls } from './payments/decisions/payment-calls.ts'
 import { openWebhookCalls, type WebhookCalls } from './payments/intake/webhook-calls.ts'
 import { deleteCall, putCall } from './payments/references/reference-calls.ts'
 import { portfolioTypes } from './portfolio/kinds/kinds.ts'
 import { openPortfolio, type Portfolio } from './portfolio/portfolio.ts'
 import { notifyAll } from './worker.ts'
+import type { WorkerServices } from './worker-context.ts'
 
-export type Services = {
-  db: Database
-  boss: PgBoss
-  health: Health
-  metrics: Metrics
-  watch: Watch
-  traces: Traces
-  ledger: Ledger
-  slots: Slots
-}
+export type Services = Omit<WorkerServices, 'patient' | 'log' | 'pauses'> & { health: Health }
 
 type Context = Services & {
   log: FastifyBaseLogger

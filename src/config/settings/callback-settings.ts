@@ -1,4 +1,4 @@
-import { FormatRegistry, Type } from '@sinclair/typebox'
+import { FormatRegistry, type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
 import type { OutboundProxy } from '../proxy.ts'
@@ -119,12 +119,7 @@ export type CallbackSettings = {
   timeoutMs: number
 }
 
-type Given = {
-  CALLBACK_URL?: string
-  CALLBACK_SECRET?: string
-  CALLBACK_EVENTS?: string
-  CALLBACK_TIMEOUT_MS: number
-}
+type Given = Static<TObject<typeof callbackSettings>>
 
 export function callbacksOf(settings: Given, proxy: OutboundProxy): CallbackSettings | undefined {
   const { CALLBACK_URL: url, CALLBACK_SECRET: secrets = '', CALLBACK_EVENTS: types } = settings

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { AttemptItem } from '../../operations/reading/operation-record.ts'
 import type { Formats } from '../frame/formats.ts'
 import type { Html } from '../frame/html.ts'
 import { numberColumn } from '../lists/number-column.ts'
@@ -6,18 +7,10 @@ import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
-type Attempt = {
-  attempt: number
-  times?: number
-  started_at: string
-  ended_at: string | null
-  method?: string | null
-  path?: string | null
-  http_status: number | null
-  outcome: string | null
-}
+/** The attempts to post a payment do not say what was called. */
+type Shown = Omit<AttemptItem, 'times' | 'method' | 'path'> & Partial<AttemptItem>
 
-export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
+export function attemptsTable(attempts: Shown[], formats: Formats): Html {
   if (attempts.length === 0)
     return html`<p class="hint">Nothing has been tried at the ledger yet.</p>`
   const columns = [
@@ -29,13 +22,13 @@ export function attemptsTable(attempts: Attempt[], formats: Formats): Html {
       name: 'path',
       title: 'Call',
       isId: true,
-      cell: (row: Attempt) => [row.method, row.path].filter(Boolean).join(' '),
+      cell: (row: Shown) => [row.method, row.path].filter(Boolean).join(' '),
     },
     numberColumn('http_status', 'Status'),
     {
       name: 'outcome',
       title: 'Outcome',
-      cell: (row: Attempt) => words(row.outcome ?? 'under_way'),
+      cell: (row: Shown) => words(row.outcome ?? 'under_way'),
     },
   ]
   return html`<h2>Attempts at the ledger</h2>${table(columns, attempts, 'Attempts at the ledger')}`

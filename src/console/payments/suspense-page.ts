@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { read } from '../../accounts/access/needs.ts'
-import type { PaymentKind } from '../../payments/payment-record.ts'
+import type { Payment } from '../../payments/payment-record.ts'
 import { answerPage } from '../frame/answer.ts'
 import { amountColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { table } from '../lists/table.ts'
@@ -12,30 +13,24 @@ import { words } from '../text/words.ts'
 
 const MAX_SHOWN = 50
 
-type Row = {
-  gateway: string
-  gateway_payment_id: string
-  kind: PaymentKind
-  reason: string
-  amount: string | null
-  currency: string | null
-  since: Date
-  note: string | null
-  noted_by: string | null
-}
+type Named = Pick<
+  Static<typeof Payment>,
+  'gateway' | 'gateway_payment_id' | 'kind' | 'amount' | 'currency'
+>
+type Held = Named & { reason: string; since: Date; note: string | null; noted_by: string | null }
 
 export function suspensePage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   const columns = [
     paymentColumn,
     timeColumn(formats, 'since', 'Since'),
-    { name: 'reason', title: 'Reason', cell: (row: Row) => words(row.reason) },
+    { name: 'reason', title: 'Reason', cell: (row: Held) => words(row.reason) },
     amountColumn,
     { name: 'note', title: 'Note', isId: true },
     { name: 'noted_by', title: 'By' },
   ]
   return async app => {
     app.get('/suspense', { config: read }, async (request, reply) => {
-      const { rows } = await sql<Row>`
+      const { rows } = await sql<Held>`
         select gateway, gateway_payment_id, kind, reason, amount::text as amount, currency, suspended_at as since, note, noted_by
           from core.transaction where state = 'suspense' order by suspended_at limit ${MAX_SHOWN}`.execute(
         db,

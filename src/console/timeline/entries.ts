@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.ts'
 import type { Row } from '../../database/row.ts'
 import { clientSubject, loanSubject } from '../../engine/operation.ts'
 import { decodeCursor, type Shape } from '../../http/lists/cursor.ts'
+import type { AttemptItem } from '../../operations/reading/operation-record.ts'
 import type { PaymentKind, PaymentState } from '../../payments/payment-record.ts'
 
 export const ENTRIES_PER_PAGE = 50
@@ -36,15 +37,7 @@ export type OperationEntry = Placed & {
   error_message: string | null
   last_error: string | null
   processed_at: Date | null
-  attempts: Attempt[]
-}
-type Attempt = {
-  started_at: string
-  method: string | null
-  path: string | null
-  http_status: number | null
-  outcome: string | null
-  times: number
+  attempts: Omit<AttemptItem, 'attempt' | 'ended_at'>[]
 }
 export type PaymentEntry = Placed & {
   gateway: string

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { trackingId } from '../../engine/operation.ts'
 import { ORIGINS } from '../../engine/origin.ts'
 import { closed, nullable, oneOf } from '../../http/fields/schemas.ts'
@@ -62,6 +62,8 @@ const OperationAttempt = Type.Object(
   },
   { title: 'OperationAttempt' },
 )
+
+export type AttemptItem = Static<typeof OperationAttempt>
 
 export const OperationWithAttempts = Type.Object(
   {

@@ -1,20 +1,16 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
+import type { Row } from '../../database/row.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 
 /** How many calls are kept of each gateway, as the view `last_webhook_call` chooses them. */
 export const KEPT_CALLS = 20
 
-export type WebhookCall = {
-  gateway: GatewayName
-  at: Date
-  address: string | null
-  status: number
-  event_type: string | null
-  lender: string
-  /** Why the call was refused; null if it was stored. */
-  reason: string | null
-}
+/** `reason` says why the call was refused; it is null if the call was stored. */
+export type WebhookCall = { gateway: GatewayName } & Row<
+  'loanops.webhook_call',
+  'at' | 'address' | 'status' | 'event_type' | 'lender' | 'reason'
+>
 
 /** Saves calls, and deletes those that are not among the last any more. */
 export async function saveCalls(db: Database, calls: WebhookCall[]) {
