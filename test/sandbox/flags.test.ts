@@ -55,6 +55,18 @@ t.test(
   },
 )
 
+t.test('a call that the ledger refuses is not left to a second person', async t => {
+  const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
+  const loan = await ledgerLoan(ledger, 'disbursed')
+  const tooLate = { ...repayment, transactionDate: '05 January 2999' }
+  const refused = await atLedger(ledger, 'POST', repaid(loan), tooLate)
+  t.equal(codeIn(refused), 'error.msg.loan.transaction.cannot.be.a.future.date')
+  t.same(await atLedger(ledger, 'GET', '/makercheckers'), [])
+  t.match(await atLedger(ledger, 'POST', repaid(loan), repayment), { rollbackTransaction: true })
+  const path = `/loans/external-id/${loan}/transactions/external-id/R-1`
+  t.equal((await atLedger(ledger, 'GET', path)).amount, undefined, 'the trial leaves nothing')
+})
+
 t.test('a call that a second person has rejected cannot be approved', async t => {
   const ledger = await start(t, 'maker-checker=REPAYMENT_LOAN')
   const loan = await ledgerLoan(ledger, 'disbursed')

@@ -2,8 +2,28 @@ import type { Body } from '../fields/body.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { PendingCommand } from '../storage/pending-command.ts'
 import { type CommandPlan, command, type Plan, type Request, read, subjectOf } from './plan.ts'
-import { containerError, standard } from './refusal.ts'
+import { containerError, Refusal, standard } from './refusal.ts'
 import { idIn } from './target.ts'
+
+/**
+ * Fineract carries out a command before it leaves it to a second person, and takes it back: one that it would refuse does
+ * not wait.
+ */
+export function isRefusedAtOnce(ledger: Ledger, { scope, run }: CommandPlan, body: Body): boolean {
+  // The books have all that these commands change.
+  if (!/\/(CLIENT|LOAN)$/.test(scope)) return false
+  const { books } = ledger
+  ledger.books = books.copy()
+  try {
+    run(body)
+    return false
+  } catch (error) {
+    if (error instanceof Refusal) return true
+    throw error
+  } finally {
+    ledger.books = books
+  }
+}
 
 /** @returns the number under which a second person approves it */
 export function waitForChecker(

@@ -5,7 +5,7 @@ import { type Body, readBody } from '../fields/body.ts'
 import type { JournalEntry, Ledger } from '../storage/ledger.ts'
 import type { LoggedWrite } from '../storage/write-log.ts'
 import { type Answer, refusalAnswer } from './answer.ts'
-import { waitForChecker } from './maker-checkers.ts'
+import { isRefusedAtOnce, waitForChecker } from './maker-checkers.ts'
 import { type CommandPlan, subjectOf } from './plan.ts'
 import { containerError, integrityIssue, Refusal, standard } from './refusal.ts'
 import { storedError, withNulls } from './stored-form.ts'
@@ -92,7 +92,8 @@ async function carryOut(
   const { key } = call
   const kind = fault?.kind
   const isChecked = ledger.flags.get('maker-checker')?.includes(permissionOf(plan))
-  if (!plan.isApproved && (kind === 'makerChecker' || isChecked)) {
+  const isQueued = !plan.isApproved && (kind === 'makerChecker' || isChecked)
+  if (isQueued && !isRefusedAtOnce(ledger, plan, body)) {
     if (key !== undefined) ledger.answers.free(scope, key)
     const maker = call.caller?.user.username
     const commandId = waitForChecker(ledger, plan, body, { text: call.text, maker })

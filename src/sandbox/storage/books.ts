@@ -181,6 +181,12 @@ export class Books {
     this.#changes = {}
   }
 
+  copy(): Books {
+    const books = new Books()
+    for (const changes of this.everything()) books.apply(changes)
+    return books
+  }
+
   *everything(): Generator<Changes> {
     yield { ids: this.#ids }
     for (const client of this.clients.values()) yield { clients: [client] }
