@@ -70,7 +70,7 @@ const trackSchema = {
       Type.Integer({
         minimum: 0,
         maximum: MAX_WAIT_SECONDS,
-        description: `a number of seconds from 0 to ${MAX_WAIT_SECONDS} to wait for the result; ignored while too many callers wait`,
+        description: `a whole number of seconds from 0 to ${MAX_WAIT_SECONDS} to wait for the result; ignored while too many callers wait`,
       }),
     ),
   }),

@@ -211,4 +211,6 @@ async function filters(t: Test, los: Los) {
     const { status, body } = await list(query)
     t.same([status, body.code], [400, 'INVALID_QUERY'], `an invalid query is 400: ${query}`)
   }
+  const { body: broken } = await list('limit=1.5')
+  t.match(broken.errors, [{ path: '/limit', message: 'must be a whole number from 1 to 200' }])
 }

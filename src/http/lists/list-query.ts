@@ -9,7 +9,7 @@ export const listQuery = (...shapes: Shape[]) => ({
       minimum: 1,
       maximum: 200,
       default: 50,
-      description: 'a number from 1 to 200',
+      description: 'a whole number from 1 to 200',
     }),
   ) as TInteger,
   cursor: Type.Optional(
