@@ -114,6 +114,18 @@ t.test('no password opens an account of single sign-on, nor can one be given to 
   t.match(answer.text, 'logs in by single sign-on and has no password')
 })
 
+t.test('no page offers a password to an account of single sign-on', async t => {
+  const own = asIn(await entered({ sub: 'passwordless' }))
+  const { text } = await own('/console/password')
+  t.match(text, 'You log in by single sign-on: your account has no password here.')
+  t.match(text, 'End all others')
+  t.notMatch(text, 'name="current_password"')
+  const accounts = (await admin('/console/accounts')).text
+  t.match(accounts, '/console/accounts/passwordless/disable')
+  t.notMatch(accounts, '/console/accounts/passwordless/reset')
+  t.match(accounts, `/console/accounts/${OPERATOR.username}/reset`)
+})
+
 t.test(
   'an account is known by issuer and sub, and keeps its first name, whatever it is now',
   async t => {

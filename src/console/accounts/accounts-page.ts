@@ -10,6 +10,7 @@ import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
+import { type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, donePath } from '../frame/notice.ts'
 import type { List } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
@@ -34,7 +35,7 @@ const accountSchema = { params: Type.Object({ username: Type.String() }) }
 type AccountRow = Row<
   'loanops.account',
   'id' | 'username' | 'role' | 'created_at' | 'disabled_at'
-> & { last_login_at: Date | null; failed_logins: number }
+> & { has_password: boolean; last_login_at: Date | null; failed_logins: number }
 
 const ofOne = { schema: accountSchema, config: forAdmins }
 
@@ -108,10 +109,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
       },
       {
         ...timeColumn(formats, 'disabled_at', 'Disabled'),
-        cell: row =>
-          row.disabled_at === null
-            ? html`<span><a href="${resetPath(row.username)}">Reset password…</a> <a href="${disablePath(row.username)}">Disable…</a></span>`
-            : formats.time(row.disabled_at),
+        cell: row => (row.disabled_at === null ? changesOf(row) : formats.time(row.disabled_at)),
       },
     ],
     async load(range) {
@@ -122,8 +120,13 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
   }
 }
 
+function changesOf({ username, has_password }: AccountRow): Html {
+  const reset = html`<a href="${resetPath(username)}">Reset password…</a>`
+  return html`<span>${has_password ? reset : nothing} <a href="${disablePath(username)}">Disable…</a></span>`
+}
+
 const accountRows = sql<AccountRow>`
-  select a.id, a.username, a.role, a.created_at, a.disabled_at,
+  select a.id, a.username, a.role, a.created_at, a.disabled_at, a.password_hash is not null as has_password,
          (select max(at) from loanops.audit where actor = a.username and action = 'account.login') as last_login_at,
          coalesce(failed.logins, 0)::integer as failed_logins
     from loanops.account a

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
+import { knownAccount } from '../../accounts/account.ts'
 import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
 import { InvalidCredentials } from '../../accounts/sign-on/login.ts'
@@ -30,7 +31,8 @@ const config = { needs: 'own', isForOneTimePassword: true } as const
 export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/password', { schema: pageSchema, config }, async (request, reply) => {
-      const body = page(request.query.done, request.mustChangePassword)
+      const { passwordHash } = await knownAccount(db, request.user.name)
+      const body = page(request.query.done, request.mustChangePassword, passwordHash !== null)
       return answerPage(request, reply, { title: 'Password', body })
     })
 
@@ -56,19 +58,25 @@ export function passwordPage({ accounts, db }: PageContext): FastifyPluginAsyncT
   }
 }
 
-function page(done: string | undefined, mustChange: boolean): Html {
-  const { min, max } = PASSWORD_CHARACTERS
+function page(done: string | undefined, mustChange: boolean, hasPassword: boolean): Html {
   return html`<h1>Password</h1>
 ${doneNotice(done)}
-${mustChange ? html`<p class="alert" role="alert">An administrator has reset your password. Choose one of your own before you go on.</p>` : nothing}
+${hasPassword ? changeForm(mustChange) : noPassword}
+${mustChange ? nothing : endOthersForm()}`
+}
+
+const noPassword = html`<p>You log in by single sign-on: your account has no password here.</p>`
+
+function changeForm(mustChange: boolean): Html {
+  const { min, max } = PASSWORD_CHARACTERS
+  return html`${mustChange ? html`<p class="alert" role="alert">An administrator has reset your password. Choose one of your own before you go on.</p>` : nothing}
 <form class="box" method="post" action="${PATH}">
 <label>Current password <input name="current_password" type="password" required maxlength="${max}" autocomplete="current-password"></label>
 <label>New password <input name="new_password" type="password" required minlength="${min}" maxlength="${max}" autocomplete="new-password" aria-describedby="password-rule"></label>
 <small id="password-rule">${min} to ${max} characters; not your username, and no common password</small>
 <label>New password again <input name="repeated_password" type="password" required maxlength="${max}" autocomplete="new-password"></label>
 <button type="submit">Change password</button>
-</form>
-${mustChange ? nothing : endOthersForm()}`
+</form>`
 }
 
 function endOthersForm(): Html {
