@@ -27,6 +27,9 @@ const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€
 const OTHER_MACHINES_LETTERS = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
 /** The characters in place of those that the file's encoding does not have, such as `D?Souza`. */
 const LOST = /\ufffd|\?\?|\p{L}\?\p{Lu}\p{Ll}/u
+/** People's names, in which a question mark beside a letter is such a character, as in `Jos?` and `Mu?oz`. */
+const NAMES = ['client_firstname', 'client_lastname']
+const LOST_IN_NAME = /\p{L}\?|\?\p{L}/u
 /** Hardly any cell is suspect, and one look at each is faster. */
 const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸÕ\x80-\x9f]/
 
@@ -34,7 +37,9 @@ const SUSPECT = /^[#ENnu=\\([<]|[\ufffd?\xc2\xc3\xe0â‚ƒ„†‡ˆ‰‹ŽŸ
 export function madeUpValues(fields: CsvFields): string[] {
   const errors: string[] = []
   for (const name in fields) {
-    const why = FREE_TEXTS.includes(name) ? undefined : madeUp(fields[name] as string)
+    const cell = fields[name] as string
+    const isLost = NAMES.includes(name) && LOST_IN_NAME.test(cell)
+    const why = FREE_TEXTS.includes(name) ? undefined : isLost ? LOST_LETTERS : madeUp(cell)
     if (why !== undefined) errors.push(`${name} ${why}`)
   }
   for (const name of ISSUED) {
@@ -51,6 +56,7 @@ export function placeholder(cell: string): string | undefined {
   return noValue(cell)
 }
 
+const LOST_LETTERS = 'has lost letters: save the file as CSV UTF-8, or enter the value again'
 const noValue = (cell: string) =>
   `is ${cell}, which stands for no value: enter the value, or leave the cell empty if its column is optional`
 
@@ -61,7 +67,6 @@ export function madeUp(cell: string): string | undefined {
     return `is ${cell}, which a program writes where it has no value: enter the value`
   if (TEXT_FORMULA.test(cell))
     return 'is a formula: enter the text in it, without the sign and the quotes'
-  if ([LOST, GARBLED, OTHER_MACHINES_LETTERS].some(one => one.test(cell)))
-    return 'has lost letters: save the file as CSV UTF-8, or enter the value again'
+  if ([LOST, GARBLED, OTHER_MACHINES_LETTERS].some(one => one.test(cell))) return LOST_LETTERS
   return undefined
 }

@@ -538,6 +538,18 @@ t.test('a value that a program made up is an error in every column but the note'
   })
 })
 
+t.test('a question mark beside a letter of a name is a lost letter', async t => {
+  const names = ['Jos?', 'Mu?oz', '?lvarez', 'Ren? Kumar', '?', 'D’Souza']
+  const rows = names.map((client_lastname, i) => ({
+    client_lastname,
+    loan_external_id: `Q-${i}`,
+    client_external_id: `Q-${i}`,
+  }))
+  const { body } = await uploadCsv(service, 'loans', loansCsv(...rows))
+  const reason = /^client_lastname has lost letters: save the file as CSV UTF-8/
+  t.match(body, { valid_rows: 2, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
+})
+
 t.test('text that another program quoted or garbled is an error of its row', async t => {
   const reasonOf = async (row: Record<string, string>) => {
     const { body } = await uploadCsv(service, 'repayments', repaymentsCsv(row))
