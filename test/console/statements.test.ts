@@ -92,3 +92,22 @@ t.test(
     t.equal(await uploaded(), 2)
   },
 )
+
+t.test('a payment that only a statement has is found, with its day and its settlement', async t => {
+  const service = await startWithConsole(t)
+  const csv = `${STATEMENT_HEADER}\npay_stated,7.00,INR,captured,2026-02-05T10:00:00Z,,,setl_1,2026-02-07T10:00:00Z,UTR1`
+  await uploadStatement(service.url, 'gateway_a/statement?lender=LENDER_02', csv)
+  const page = '/console/payments/gateway_a/pay_stated'
+  const { headers } = await service.viewer('/console/search?q=pay_stated')
+  t.equal(headers.get('location'), page)
+  const missing = '/console/books/payments?day=2026-02-05&bucket=missing'
+  for (const list of [missing, '/console/settlements/setl_1'])
+    t.match((await service.viewer(list)).text, `<a href="${page}">`, list)
+  const { status, text } = await service.viewer(page)
+  t.equal(status, 200)
+  t.match(text, 'Only the statement of its gateway has this payment')
+  t.match(text, /captured<.*INR 7\.00.*LENDER_02/s)
+  for (const link of ['from=2026-02-05&amp;to=2026-02-05', '/console/settlements/setl_1'])
+    t.match(text, link)
+  t.equal((await service.viewer(`${page}?kind=refund`)).status, 404)
+})

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { html } from 'hono/html'
 import { bucketCurrency, bucketName } from '../../books/reconciliation/day-record.ts'
 import {
   BUCKET_SORTED_BY,
@@ -7,14 +6,12 @@ import {
   findBucket,
 } from '../../books/reconciliation/find-bucket.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
-import type { PaymentKind } from '../../payments/payment-record.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { amount, type Formats } from '../frame/formats.ts'
-import { paymentPath } from '../frame/paths.ts'
 import { exportOnly } from '../lists/export-only.ts'
 import type { List, ListColumn } from '../lists/list.ts'
 import { listRoutes } from '../lists/list-routes.ts'
-import { amountColumn, loanColumn } from '../lists/payment-columns.ts'
+import { amountColumn, loanColumn, paymentColumn } from '../lists/payment-columns.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
@@ -54,16 +51,7 @@ function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
 
 function bucketColumns(formats: Formats): ListColumn<Row>[] {
   return [
-    {
-      name: 'gateway_payment_id',
-      title: 'Payment',
-      isId: true,
-      // A missing payment exists only at the gateway.
-      cell: row =>
-        row.state === null
-          ? row.gateway_payment_id
-          : html`<a href="${paymentPath({ ...row, kind: row.kind as PaymentKind })}">${row.gateway_payment_id}</a>`,
-    },
+    paymentColumn,
     {
       name: 'state',
       title: 'State',

@@ -22,6 +22,7 @@ import { eventList } from './event-list.ts'
 import { paymentContext } from './payment-context.ts'
 import { paymentFacts } from './payment-facts.ts'
 import { paymentForms } from './payment-forms.ts'
+import { statedOnly } from './stated-only.ts'
 
 const schema = {
   params,
@@ -36,12 +37,16 @@ const schema = {
   ),
 }
 
-export function paymentPage({ db, config, formats }: PageContext): FastifyPluginAsyncTypebox {
+export function paymentPage(context: PageContext): FastifyPluginAsyncTypebox {
+  const { db, config, formats } = context
   return async app => {
     app.get('/payments/:gateway/:gateway_payment_id', toRead(schema), async (request, reply) => {
       const { gateway, gateway_payment_id: paymentId } = request.params
       const { kind, bodies, cursor, refresh, done } = request.query
       const name = { gateway, paymentId, ...(kind && { kind }) }
+      const stated = await statedOnly(context, name)
+      if (stated !== undefined)
+        return answerPage(request, reply, { title: `${gateway} ${paymentId}`, body: stated })
       const { id, version, payment } = await foundPayment(db, name)
       const withBodies = bodies === 'true'
       if (withBodies) await auditBodies(db, askerOf(request), payment)

@@ -78,7 +78,7 @@ async function subjects(db: Database, q: string): Promise<Hit[]> {
 }
 
 /**
- * Payments that have this id. By a reference, only those in suspense and those of the loans that it is registered for are
+ * Payments that have this id, also those that only their gateway's statement has. By a reference, only those in suspense and those of the loans that it is registered for are
  * found. An unreadable event is kept under its raw row's id, and the payment that it names is only a hint.
  */
 async function payments(db: Database, q: string): Promise<Hit[]> {
@@ -90,6 +90,10 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ gateway: string; gateway_payment_id: string; kind: 'payment' }>`
     ${found(sql`gateway_payment_id = ${q}`)}
     union ${found(sql`gateway = ${gateway} and gateway_payment_id = ${id}`)}
+    union (select gateway, gateway_payment_id, 'payment' from core.current_statement s
+            where gateway_payment_id = ${q}
+              and not exists (select from core.transaction t
+                               where t.gateway_payment_id = s.gateway_payment_id and t.gateway = s.gateway))
     union ${found(sql`problem = 'unreadable' and hints ->> 'payment_id' = ${q}`)}
     union ${found(sql`base.bank_reference(hints) = ${q}`)}
     union ${found(sql`state = 'suspense' and refs && ${keys}`)}
