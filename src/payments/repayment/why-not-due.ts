@@ -93,9 +93,11 @@ export async function whyNotDue(
         or t.is_decided and not (t.state = 'dismissed' and t.is_by_reference and t.is_other_open)
      limit 1`.execute(db)
   const [found] = rows
-  if (found === undefined) return undefined
-  const evidence = found.evidence === null ? '' : ` (${found.evidence})`
-  return `${found.name} ${WHY[found.because].replace(':', `${evidence}:`)}`
+  return found && inWords(found)
+}
+
+function inWords({ name, because, evidence }: NotDue): string {
+  return `${name} ${WHY[because].replace(':', evidence === null ? ':' : ` (${evidence}):`)}`
 }
 
 /** Banks write a reference in one way; files may have it in capitals, with more zeros before its digits or without them. */
