@@ -5,13 +5,6 @@ import { type Measured, measure } from '../ops/measured.ts'
 import { callbackReport } from './callback-report.ts'
 import { purgeCallbacks } from './purge-callbacks.ts'
 
-export const CALLBACK_CRASH_POINTS = [
-  'callback.numbered',
-  'callback.claimed',
-  'callback.answered',
-  'callback.recorded',
-] as const
-
 export function callbackCounters(registers: Registry[]) {
   return {
     attempts: new Counter({
@@ -54,10 +47,10 @@ const callbackGauges: Measured = {
 }
 
 /** Triggers in the database record what must be reported, in the transaction in which it becomes true. */
-export const callbacksFeature: Feature = {
+export const callbacksFeature = {
   gauges: [measure([callbackGauges])],
   counters: callbackCounters,
   report: callbackReport,
-  crashPoints: CALLBACK_CRASH_POINTS,
+  crashPoints: ['callback.numbered', 'callback.claimed', 'callback.answered', 'callback.recorded'],
   purge: { setting: 'OPERATION_RETENTION_DAYS', kind: 'callbacks', run: purgeCallbacks },
-}
+} satisfies Feature

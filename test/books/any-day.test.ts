@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
+import { backfillFeature } from '../../src/books/backfill/backfill-feature.ts'
 import { asPerson } from '../support/accounts/as-person.ts'
 import { fetchAll, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { withReadback } from '../support/books/readback.ts'
@@ -52,7 +52,7 @@ const STEPS = [
   'kill',
 ] as const
 /** Where a worker dies; it passes each in a batch or a fetch, whatever there is to do. */
-const DEATHS = ['batch.claimed', 'batch.unended', ...BACKFILL_CRASH_POINTS] as const
+const DEATHS = ['batch.claimed', 'batch.unended', ...backfillFeature.crashPoints] as const
 type Step = {
   of: number
   what: (typeof STEPS)[number]

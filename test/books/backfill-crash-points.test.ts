@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
+import { backfillFeature } from '../../src/books/backfill/backfill-feature.ts'
 import { fetched, gatewaySandbox, requestFetch } from '../support/books/gateways.ts'
 import { offBy } from '../support/books/reconciliation.ts'
 import { expireLeases } from '../support/engine/leases.ts'
@@ -37,14 +37,14 @@ t.test(
     )
     const hit: string[] = []
     const id = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
-    for (const point of BACKFILL_CRASH_POINTS) {
+    for (const point of backfillFeature.crashPoints) {
       const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
       await doomed.ended
       hit.push(...crashPointsIn(doomed.said))
       t.same(await daysOff(service.call), [])
       await expireLeases(service.db)
     }
-    t.same(hit, [...BACKFILL_CRASH_POINTS], 'each of them was passed, and was the end')
+    t.same(hit, [...backfillFeature.crashPoints], 'each of them was passed, and was the end')
 
     startProcessFor(t, 'worker', env)
     t.match(await fetched(service.call, id), { status: 'completed', fetched: 3, missed: 3 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CONFIRM_CRASH_POINTS } from '../../src/books/confirm/confirm-feature.ts'
+import { confirmFeature } from '../../src/books/confirm/confirm-feature.ts'
 import { gatewaySandbox, PAID_AT } from '../support/books/gateways.ts'
 import { lendersFile } from '../support/config/lenders-file.ts'
 import { expireLeases } from '../support/engine/leases.ts'
@@ -36,13 +36,13 @@ t.test(
     }
     t.match(await service.call('POST', '/api/payments/batch'), { status: 202 })
     const hit: string[] = []
-    for (const point of CONFIRM_CRASH_POINTS) {
+    for (const point of confirmFeature.crashPoints) {
       const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
       await doomed.ended
       hit.push(...crashPointsIn(doomed.said))
       await expireLeases(service.db)
     }
-    t.same(hit, [...CONFIRM_CRASH_POINTS], 'each of them was passed, and was the end')
+    t.same(hit, [...confirmFeature.crashPoints], 'each of them was passed, and was the end')
 
     startProcessFor(t, 'worker', env)
     await service.batch()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { READBACK_CRASH_POINTS } from '../../src/books/readback/readback-feature.ts'
+import { readbackFeature } from '../../src/books/readback/readback-feature.ts'
 import { readbackRun, requestReadback, withReadback } from '../support/books/readback.ts'
 import { expireLeases } from '../support/engine/leases.ts'
 import { paymentService } from '../support/payments/payments.ts'
@@ -20,7 +20,7 @@ t.test(
     await service.undo('gateway_a-pay_1')
 
     const run = await requestReadback(service.db)
-    for (const point of READBACK_CRASH_POINTS) {
+    for (const point of readbackFeature.crashPoints) {
       const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
       await doomed.ended
       t.same(crashPointsIn(doomed.said), [point])

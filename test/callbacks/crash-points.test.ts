@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/callbacks-feature.ts'
+import { callbacksFeature } from '../../src/callbacks/callbacks-feature.ts'
 import { callbackReceiver } from '../support/callbacks/callback-receiver.ts'
 import { submit } from '../support/engine/operations.ts'
 import { clientData } from '../support/ledger/loans.ts'
@@ -14,7 +14,7 @@ t.test('wherever a process dies on the way of a callback, it is delivered', asyn
   const service = await startTestService(t, { ...receiver.settings, ROLE: 'api' })
   const env = testEnv(service.databaseUrl, service.ledger.url, receiver.settings)
   const hit: string[] = []
-  for (const point of CALLBACK_CRASH_POINTS) {
+  for (const point of callbacksFeature.crashPoints) {
     const doomed = startProcessFor(t, 'worker', { ...env, LOANOPS_CRASH_AT: point })
     await submit(service.call, 'CLIENT_CREATE', clientData(`C-${point}`))
     await doomed.ended
@@ -24,15 +24,15 @@ t.test('wherever a process dies on the way of a callback, it is delivered', asyn
       service.db,
     )
   }
-  t.same(hit, [...CALLBACK_CRASH_POINTS], 'each of them was passed, and was the end')
+  t.same(hit, [...callbacksFeature.crashPoints], 'each of them was passed, and was the end')
 
   startProcessFor(t, 'worker', env)
   await until(async () => {
     const { body } = await service.call('GET', '/api/callbacks?state=delivered')
-    return body.callbacks.length === CALLBACK_CRASH_POINTS.length
+    return body.callbacks.length === callbacksFeature.crashPoints.length
   }, 'all are delivered')
   const reported = new Set(receiver.received.map(({ body }) => body.data.external_id))
-  t.same([...reported].sort(), CALLBACK_CRASH_POINTS.map(point => `C-${point}`).sort())
-  t.equal(new Set(receiver.received.map(({ id }) => id)).size, CALLBACK_CRASH_POINTS.length)
+  t.same([...reported].sort(), callbacksFeature.crashPoints.map(point => `C-${point}`).sort())
+  t.equal(new Set(receiver.received.map(({ id }) => id)).size, callbacksFeature.crashPoints.length)
   t.same(receiver.refused, [])
 })

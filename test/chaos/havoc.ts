@@ -1,6 +1,6 @@
-import { BACKFILL_CRASH_POINTS } from '../../src/books/backfill/backfill-feature.ts'
-import { READBACK_CRASH_POINTS } from '../../src/books/readback/readback-feature.ts'
-import { CALLBACK_CRASH_POINTS } from '../../src/callbacks/callbacks-feature.ts'
+import { backfillFeature } from '../../src/books/backfill/backfill-feature.ts'
+import { readbackFeature } from '../../src/books/readback/readback-feature.ts'
+import { callbacksFeature } from '../../src/callbacks/callbacks-feature.ts'
 import { ENGINE_CRASH_POINTS } from '../../src/engine/engine-signals.ts'
 import { PAYMENT_CRASH_POINTS, REVERSAL_CRASH_POINTS } from '../../src/payments/payment-signals.ts'
 import type { Service } from '../support/process.ts'
@@ -32,9 +32,9 @@ export const POINTS: string[] = [
   ...ENGINE_CRASH_POINTS,
   ...PAYMENT_CRASH_POINTS,
   ...REVERSAL_CRASH_POINTS,
-  ...READBACK_CRASH_POINTS,
-  ...CALLBACK_CRASH_POINTS,
-  ...BACKFILL_CRASH_POINTS,
+  ...readbackFeature.crashPoints,
+  ...callbacksFeature.crashPoints,
+  ...backfillFeature.crashPoints,
 ]
 /** A point that is passed thousands of times a minute should not always be hit on the first pass. */
 const MAX_PASSINGS = 8

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
 import { knownAccount } from '../../src/accounts/account.ts'
-import { APPROVAL_CRASH_POINTS } from '../../src/accounts/approvals/approvals-feature.ts'
+import { approvalsFeature } from '../../src/accounts/approvals/approvals-feature.ts'
 import { registerAccount } from '../../src/accounts/register.ts'
 import { accessTokens, issueToken } from '../../src/accounts/tokens/access-token.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -49,7 +49,10 @@ export const onlyToken: Deciders = {
 /** One of them proposes, and all approve at once, the proposer too. */
 export const people: Deciders = {
   settings: { APPROVALS },
-  points: POINTS.flatMap((point, i) => [point, ...APPROVAL_CRASH_POINTS.slice(i % 3, (i % 3) + 1)]),
+  points: POINTS.flatMap((point, i) => [
+    point,
+    ...approvalsFeature.crashPoints.slice(i % 3, (i % 3) + 1),
+  ]),
   decideForMs: 60_000,
   gather,
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { BULK_CRASH_POINTS } from '../../src/console/bulk/bulk-feature.ts'
+import { bulkFeature } from '../../src/console/bulk/bulk-feature.ts'
 import { OPERATOR } from '../support/accounts/admin.ts'
 import { type ConsoleService, startWithConsole } from '../support/console/console.ts'
 import { clientData } from '../support/ledger/loans.ts'
@@ -15,7 +15,7 @@ const WANTED = { decision: 'operations.cancel', operation_type: 'CLIENT_CREATE' 
 t.test('a decision about many acts once on each, wherever its worker dies', async t => {
   const service = await withUntried(t)
   const path = await confirmed(service)
-  for (const point of BULK_CRASH_POINTS) {
+  for (const point of bulkFeature.crashPoints) {
     const doomed = worker(t, service, `${point}:3`)
     await doomed.ended
     t.same(crashPointsIn(doomed.said), [point])

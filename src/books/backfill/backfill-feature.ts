@@ -3,13 +3,6 @@ import { Counter, type Registry } from 'prom-client'
 import type { Feature } from '../../engine/feature.ts'
 import { type Measured, measure } from '../../ops/measured.ts'
 
-export const BACKFILL_CRASH_POINTS = [
-  'backfill.claimed',
-  'backfill.saved',
-  'backfill.part-done',
-  'backfill.unended',
-] as const
-
 export function backfillCounters(registers: Registry[]) {
   return {
     missedPayments: new Counter({
@@ -47,8 +40,8 @@ const backfillGauges: Measured = {
       from ops.gateway`,
 }
 
-export const backfillFeature: Feature = {
+export const backfillFeature = {
   gauges: [measure([backfillGauges])],
   counters: backfillCounters,
-  crashPoints: BACKFILL_CRASH_POINTS,
-}
+  crashPoints: ['backfill.claimed', 'backfill.saved', 'backfill.part-done', 'backfill.unended'],
+} satisfies Feature

@@ -2,8 +2,6 @@ import { sql } from 'kysely'
 import type { Feature } from '../../engine/feature.ts'
 import { type Measured, measure } from '../../ops/measured.ts'
 
-export const CONFIRM_CRASH_POINTS = ['confirm.answered', 'confirm.saved'] as const
-
 const confirmGauges: Measured = {
   metrics: {
     count: {
@@ -15,7 +13,7 @@ const confirmGauges: Measured = {
   query: sql`select gateway, count(*) from core.question where said is null group by gateway`,
 }
 
-export const confirmFeature: Feature = {
+export const confirmFeature = {
   gauges: [measure([confirmGauges])],
-  crashPoints: CONFIRM_CRASH_POINTS,
-}
+  crashPoints: ['confirm.answered', 'confirm.saved'],
+} satisfies Feature

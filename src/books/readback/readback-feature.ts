@@ -5,14 +5,6 @@ import { type Measured, measure } from '../../ops/measured.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import type { FindingCounts } from './record-findings.ts'
 
-export const READBACK_CRASH_POINTS = [
-  'readback.claimed',
-  'readback.read',
-  'readback.recording',
-  'readback.recorded',
-  'readback.unended',
-] as const
-
 function readbackCounters(registers: Registry[]) {
   return {
     found: new Counter({
@@ -38,11 +30,17 @@ const readbackGauges: Measured = {
       from core.readback_run`,
 }
 
-export const readbackFeature: Feature = {
+export const readbackFeature = {
   gauges: [measure([readbackGauges])],
   counters: readbackCounters,
-  crashPoints: READBACK_CRASH_POINTS,
-}
+  crashPoints: [
+    'readback.claimed',
+    'readback.read',
+    'readback.recording',
+    'readback.recorded',
+    'readback.unended',
+  ],
+} satisfies Feature
 
 export function countFound(metrics: Pick<Metrics, 'of'>) {
   const { found } = metrics.of(readbackCounters)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import t from 'tap'
-import { APPROVAL_CRASH_POINTS } from '../../../src/accounts/approvals/approvals-feature.ts'
+import { approvalsFeature } from '../../../src/accounts/approvals/approvals-feature.ts'
 import { endDue } from '../../../src/accounts/approvals/end-due.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { portfolioCalls } from '../../../src/portfolio/portfolio-calls.ts'
@@ -52,7 +52,7 @@ t.test('a hundred approvals of one proposal at once have one effect', async t =>
 })
 
 t.test('a process that dies in an approval has done all of it, or nothing', async t => {
-  for (const [i, point] of APPROVAL_CRASH_POINTS.entries()) {
+  for (const [i, point] of approvalsFeature.crashPoints.entries()) {
     const paymentId = `pay_crash_${i}`
     const id = await proposed(paymentId)
     const doomed = await startDoomedApi(t, service, point, { APPROVALS: RULES })
