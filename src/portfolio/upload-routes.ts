@@ -15,7 +15,7 @@ import { UPLOAD_LIMIT } from './upload/take-upload.ts'
 
 const tags = ['migration']
 const description = [
-  'The part `type` comes before the part `file`, which is read as it arrives; it may also follow a file of up to 8 MiB.',
+  'The part `type` comes before the part `file`, which is read as it arrives; it may also follow a file of up to 4 MiB.',
   ...known.map(describeColumns),
 ].join('\n\n')
 const uploadSchema = {

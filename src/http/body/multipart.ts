@@ -50,8 +50,8 @@ export type UploadedFile = {
 }
 
 const MAX_FIELDS = 10
-/** So much of a file waits in memory for the fields that some generated clients send after it. */
-const MAX_AHEAD_BYTES = 8 * 1024 ** 2
+/** So much of a file waits in memory for the fields that some generated clients send after it: 256 MiB in all uploads at once. */
+const MAX_AHEAD_BYTES = 4 * 1024 ** 2
 
 /** Reads a form with a file, and only tells its `sentContent`. */
 export async function discardFile(request: FastifyRequest): Promise<void> {
