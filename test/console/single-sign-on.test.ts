@@ -569,7 +569,9 @@ t.test(
     ] as const) {
       other.person = { sub: 'asha', email: 'asha@lender.example', email_verified }
       const { callback, browse } = await other.logIn(own.url)
-      t.equal((await browse(callback, undefined, elsewhere())).status, status, `${email_verified}`)
+      const answer = await browse(callback, undefined, elsewhere())
+      t.equal(answer.status, status, `${email_verified}`)
+      if (status === 403) t.match(answer.text, 'the claim “email_verified” is not true')
     }
   },
 )

@@ -6,18 +6,18 @@ import { Username } from '../credentials.ts'
 
 class NoRole extends createError(
   'FORBIDDEN',
-  'You have no role in LoanOps: the claim “%s” of your ID token has no value that OIDC_ROLES maps to a role. Whoever runs your single sign-on can give you one.',
+  'You have no role in LoanOps: the claim “%s” of your ID token has no value that OIDC_ROLES maps to a role. Whoever runs your single sign-on can give you one.%s',
   403,
 ) {
   readonly person: Pick<Person, 'issuer' | 'subject'>
-  constructor(claim: string, { iss: issuer, sub: subject }: Claims) {
-    super(claim)
-    this.person = { issuer, subject }
+  constructor(claim: string, claims: Claims) {
+    super(claim, hintOn(claims, claim))
+    this.person = { issuer: claims.iss, subject: claims.sub }
   }
 }
 const NoUsername = createError(
   'FORBIDDEN',
-  `The claim “%s” of your ID token is not a username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.`,
+  `The claim “%s” of your ID token is not a username, which is ${Username.description}. OIDC_USERNAME_CLAIM names another claim.%s`,
   403,
 )
 
@@ -45,13 +45,21 @@ export function personOf(
 
   function newName(): string {
     const username = claimOf(claims, usernameClaim)
-    if (!Value.Check(Username, username)) throw new NoUsername(usernameClaim)
+    if (!Value.Check(Username, username))
+      throw new NoUsername(usernameClaim, hintOn(claims, usernameClaim))
     return username
   }
 }
 
 /** At some issuers, anybody may enter somebody else's address: one that the issuer has not verified says nothing. */
 function claimOf(claims: Claims, name: string): unknown {
-  if (name === 'email' && claims.email_verified !== true) return undefined
-  return Object.hasOwn(claims, name) ? claims[name] : undefined
+  return Object.hasOwn(claims, name) && !isUnverified(claims, name) ? claims[name] : undefined
 }
+
+const isUnverified = (claims: Claims, name: string) =>
+  name === 'email' && claims.email !== undefined && claims.email_verified !== true
+
+const hintOn = (claims: Claims, name: string) =>
+  isUnverified(claims, name)
+    ? ' Your address does not count, because the claim “email_verified” is not true.'
+    : ''
