@@ -72,7 +72,7 @@ export async function postRepayment(
 
 /**
  * Says whether the loan owed less than was posted. Fineract takes the rest, too.
- * @param loan as it was before; where interest is recalculated, only the repayment shows what it owed on that day
+ * @param loan as it was before; with the payment, the ledger may add penalties of late days, or recalculate interest
  */
 export async function withOverpaid(
   ledger: Reader,
@@ -81,14 +81,13 @@ export async function withOverpaid(
   { loanExternalId, externalId, amount }: Posted,
 ): Promise<Answer> {
   if (answer.outcome !== 'done') return answer
+  const seemsOverpaid = new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
   // What was posted remains so if it cannot be read.
-  const posted = isInterestRecalculationEnabled
-    ? await findTransaction(ledger, loanExternalId, externalId).catch(() => undefined)
-    : undefined
-  const overpaid =
-    posted === undefined
-      ? new Decimal(amount).gt(summary?.totalOutstanding ?? 0)
-      : isOverpayment(posted)
+  const posted =
+    seemsOverpaid || isInterestRecalculationEnabled
+      ? await findTransaction(ledger, loanExternalId, externalId).catch(() => undefined)
+      : undefined
+  const overpaid = posted === undefined ? seemsOverpaid : isOverpayment(posted)
   return { ...answer, body: { ...(answer.body as object), overpaid } }
 }
 

@@ -116,23 +116,25 @@ t.test(
 )
 
 t.test(
-  'where interest is recalculated, the repayment itself shows whether it was too much',
+  'a repayment itself shows whether it was too much, whatever its loan seemed to owe before',
   async t => {
     const { proxy, service: started } = await throughProxy(t)
     const service = withLedger(started)
     const cases = [
       // The interest of months to come, which nobody owes who pays the loan off.
-      { loan: 'L-more', seen: 1_200, paid: 1_250_000, reason: 'overpaid' },
+      { loan: 'L-more', isRecalculated: true, seen: 1_200, paid: 1_250_000, reason: 'overpaid' },
       // The interest of late days, which the ledger adds with the payment.
-      { loan: 'L-less', seen: -50, paid: 1_198_000, reason: null },
+      { loan: 'L-less', isRecalculated: true, seen: -50, paid: 1_198_000, reason: null },
+      // A penalty of late days, which its close of business adds.
+      { loan: 'L-late', isRecalculated: false, seen: -50, paid: 1_198_000, reason: null },
     ]
-    for (const { loan, seen, paid } of cases) {
+    for (const { loan, isRecalculated, seen, paid } of cases) {
       await service.loan(loan, { principal: 12_000 })
       proxy.interferences.push({
         of: `/loans/external-id/${loan}?`,
         on: 'reads',
         alters({ body }) {
-          body.isInterestRecalculationEnabled = true
+          body.isInterestRecalculationEnabled = isRecalculated
           if (body.summary?.totalOutstanding > 0) body.summary.totalOutstanding += seen
         },
       })
