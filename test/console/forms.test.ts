@@ -329,6 +329,17 @@ t.test(
   },
 )
 
+t.test('a line break in a note counts as one character, as in its field', async t => {
+  const lines = `${'x'.repeat(99)}\n`.repeat(9) + 'y'.repeat(100)
+  // Browsers send it as two.
+  const note = lines.replaceAll('\n', '\r\n')
+  t.equal((await operator(`${POSTED}/note`, { note })).status, 303)
+  const { rows } = await sql`
+    select detail ->> 'note' as note from ops.audit
+     where action = 'payment.note' and detail ->> 'note' like 'xxx%'`.execute(db)
+  t.same(rows, [{ note: lines }])
+})
+
 t.test('a password is not shown again', async t => {
   const secret = 'a pass phrase nobody may read'
   const referer = `${url}/console/accounts`

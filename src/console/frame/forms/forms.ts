@@ -22,7 +22,9 @@ export function readForms(app: FastifyInstance): void {
 }
 
 function fieldsOf(params: URLSearchParams): Record<string, string> {
-  const fields = Object.fromEntries(params)
+  // Browsers send a line break as two characters, and count it as one.
+  const lines = [...params].map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
+  const fields = Object.fromEntries(lines)
   const isStorable = [...params].every(pair => pair.every(text => !text.includes('\0')))
   if (isStorable) return fields
   throw invalidField('', 'must not contain NUL')
