@@ -128,6 +128,20 @@ t.test(
   },
 )
 
+t.test(
+  'a debit or credit of gateway A’s report that is no number is an error of its row',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+    const moved = ['₹500.00,0', '(500.00),0', '-,500.00 Cr', '"1,500",', '500.00,-']
+    const rows = moved.map((amounts, n) => `adjustment,adj_${n},500.00,INR,0,0,${amounts},${end}`)
+    const body = await upload(service, 'gateway_a', A_SETTLEMENTS, ...rows)
+    const reason = /^credit or debit must be a number without a currency/
+    t.match(body, { valid_rows: 1, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
+    t.match(await settlements(service, 'UTR1'), [{ adjustments: '-500' }])
+  },
+)
+
 const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
 
 t.test(

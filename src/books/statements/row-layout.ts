@@ -152,8 +152,15 @@ const MAY_LACK = ['settlement_id', 'utr', 'status']
 const isNamed = ([name, text]: [string, string]) =>
   !MAY_LACK.includes(name) || placeholder(text) === undefined
 
-/** The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment. */
+/**
+ * The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment, and gateway A
+ * states what it paid out in two columns.
+ */
 function labelOf({ labels }: ReportLayout, name: string): string | undefined {
+  if (name === 'paid_out' && labels.has('debit'))
+    return [labels.get('credit'), labels.get('debit')]
+      .filter(label => label !== undefined)
+      .join(' or ')
   if (name !== 'id') return labels.get(name)
   return labels.get('event_id') ?? labels.get('gateway_payment_id')
 }

@@ -54,10 +54,12 @@ export type Format = {
   ): ReadRow
 }
 
-/** The first number less the others; a text that is no number is left to the check. */
+/** The first number less the others; of texts that are no numbers, the first one, which the check refuses. */
 export function less(from: string | undefined, ...others: (string | undefined)[]) {
   const numbers = [from, ...others.map(other => other ?? '0')]
-  if (from === undefined || !numbers.every(text => /^-?\d+(\.\d+)?$/.test(text ?? ''))) return from
+  if (from === undefined) return undefined
+  const odd = numbers.find(text => !/^-?\d+(\.\d+)?$/.test(text ?? ''))
+  if (odd !== undefined) return odd
   return numbers
     .slice(1)
     .reduce((rest, other) => rest.minus(other as string), new Decimal(from))
