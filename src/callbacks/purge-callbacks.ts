@@ -1,22 +1,14 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { purgeAll } from '../database/purge-in-steps.ts'
+import { purgeBy } from '../database/purge-in-steps.ts'
 
-export function purgeCallbacks(
-  db: Database,
-  retentionDays: number,
-  stopping?: AbortSignal,
-): Promise<number> {
-  return purgeAll(async most => {
-    // For a failed callback, next_try_at is the end of its last attempt. The retention counts from there, because the
-    // retries alone may have taken longer, and only then can it be replayed.
-    const { numAffectedRows } = await sql`
-      delete from loanops.callback
-       where id in (
-         select id from loanops.callback
-          where created_at < now() - ${retentionDays} * interval '1 day' and state <> 'pending'
-            and coalesce(delivered_at, next_try_at) < now() - ${retentionDays} * interval '1 day'
-          order by created_at limit ${most} for update skip locked)`.execute(db)
-    return Number(numAffectedRows)
-  }, stopping)
-}
+export const purgeCallbacks = purgeBy(
+  // For a failed callback, next_try_at is the end of its last attempt. The retention counts from there, because the
+  // retries alone may have taken longer, and only then can it be replayed.
+  (retentionDays, most) => sql`
+    delete from loanops.callback
+     where id in (
+       select id from loanops.callback
+        where created_at < now() - ${retentionDays} * interval '1 day' and state <> 'pending'
+          and coalesce(delivered_at, next_try_at) < now() - ${retentionDays} * interval '1 day'
+        order by created_at limit ${most} for update skip locked)`,
+)

@@ -1,4 +1,13 @@
+import type { RawBuilder } from 'kysely'
+import type { Database } from './database.ts'
 import { inSteps } from './in-steps.ts'
+
+/** Purges what is older than so many days, until it is told to stop. @returns how much it purged */
+export type PurgeRun = (
+  db: Database,
+  retentionDays: number,
+  stopping?: AbortSignal,
+) => Promise<number>
 
 export async function purgeInSteps<Place>(
   first: Place,
@@ -33,3 +42,18 @@ export function purgeAll(
   }
   return purgeInSteps(true, next, stopping)
 }
+
+/**
+ * Purges by a statement, until it finds fewer rows than it may purge.
+ * @param statement an update or a delete; Kysely counts no rows of a select, so that its purge would never end
+ */
+export const purgeBy =
+  (
+    statement: (retentionDays: number, most: number) => RawBuilder<unknown>,
+    most?: number,
+  ): PurgeRun =>
+  (db, retentionDays, stopping) => {
+    const step = async (upTo: number) =>
+      Number((await statement(retentionDays, upTo).execute(db)).numAffectedRows)
+    return purgeAll(step, stopping, most)
+  }

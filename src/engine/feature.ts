@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
 import type { Database, Databases, Trx } from '../database/database.ts'
+import type { PurgeRun } from '../database/purge-in-steps.ts'
 import type { Watch } from '../database/watch.ts'
 import type { Ledger } from '../ledger/calls/client.ts'
 import type { ReferenceData } from '../ledger/reference/reference.ts'
@@ -61,5 +62,5 @@ export type Feature = {
 export type Purge = {
   setting: keyof Config & `${string}_RETENTION_DAYS`
   kind: string
-  run(db: Database, retentionDays: number, stopping?: AbortSignal): Promise<number>
+  run: PurgeRun
 }

@@ -1,21 +1,10 @@
 import { sql } from 'kysely'
-import type { Database } from '../database/database.ts'
-import { purgeAll } from '../database/purge-in-steps.ts'
+import { purgeBy } from '../database/purge-in-steps.ts'
 import { PERSONAL_MEMBERS } from './personal-members.ts'
 
 /** Purges operations, except what is needed to reconcile with the ledger: ids, amounts, dates, result and attempts. */
-export function purgeOperations(
-  db: Database,
-  retentionDays: number,
-  stopping?: AbortSignal,
-): Promise<number> {
-  const step = async (most: number) =>
-    Number((await purgeSome(db, retentionDays, most)).numAffectedRows)
-  return purgeAll(step, stopping)
-}
-
-function purgeSome(db: Database, retentionDays: number, most: number) {
-  return sql`
+export const purgeOperations = purgeBy(
+  (retentionDays, most) => sql`
     update loanops.operation o
        set data = (select coalesce(json_object_agg(name, value), '{}')
                      from jsonb_each(data::jsonb) as member (name, value) where name !~* ${PERSONAL_MEMBERS.source}),
@@ -37,5 +26,5 @@ function purgeSome(db: Database, retentionDays: number, most: number) {
         where status <> 'processing' and purged_at is null
           and processed_at < now() - ${retentionDays} * interval '1 day'
         order by processed_at limit ${most}
-          for update skip locked)`.execute(db)
-}
+          for update skip locked)`,
+)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { purgeInSteps } from '../database/purge-in-steps.ts'
+import { type PurgeRun, purgeInSteps } from '../database/purge-in-steps.ts'
 import type { Row } from '../database/row.ts'
 import { FIRST_ID } from '../ids.ts'
 
@@ -8,11 +8,7 @@ import { FIRST_ID } from '../ids.ts'
 const ROWS_AT_ONCE = 500
 
 /** What events said of payments stays in core, so that a repeat of a deleted event is recognized. */
-export async function purgeEvents(
-  db: Database,
-  retentionDays: number,
-  stopping?: AbortSignal,
-): Promise<number> {
+export const purgeEvents: PurgeRun = async (db, retentionDays, stopping) => {
   let purged = 0
   const { rows } = await sql<
     Row<'core.source', 'name'>

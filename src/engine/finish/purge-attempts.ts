@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { purgeInSteps } from '../../database/purge-in-steps.ts'
+import { type PurgeRun, purgeInSteps } from '../../database/purge-in-steps.ts'
 import { FIRST_ID } from '../../ids.ts'
 
 /** A step of so many rows takes about 50 ms. */
@@ -10,13 +10,8 @@ type Place = { id: string; attempt: number }
 type Step = { purged: number; last: Place | null }
 const FIRST_PLACE: Place = { id: FIRST_ID, attempt: 0 }
 
-export function purgeAttempts(
-  db: Database,
-  retentionDays: number,
-  stopping?: AbortSignal,
-): Promise<number> {
-  return purgeInSteps(FIRST_PLACE, after => deleteNext(db, retentionDays, after), stopping)
-}
+export const purgeAttempts: PurgeRun = (db, retentionDays, stopping) =>
+  purgeInSteps(FIRST_PLACE, after => deleteNext(db, retentionDays, after), stopping)
 
 /**
  * Steps are ordered by operation id, i.e. by age. Migration ids are not time-ordered and sort after today's, so all
