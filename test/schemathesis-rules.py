@@ -122,6 +122,13 @@ REFUSALS = [
         "/to",
     ),
     Refusal(
+        "a member that only a dry run has",
+        {"POST /api/migration/run"},
+        "INVALID_PAYLOAD",
+        "is only for a dry run: a run starts at once",
+        "/after",
+    ),
+    Refusal(
         "the order of an upload's parts",
         MIGRATION,
         "INVALID_PAYLOAD",

@@ -6,6 +6,7 @@ import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import { closed, optional } from '../http/fields/schemas.ts'
+import { invalidField } from '../http/problem.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 
@@ -61,7 +62,12 @@ export function runRoutes(context: Context): FastifyPluginAsyncTypebox {
   return async app => {
     const act = actRoutes(app, context)
     act.post('/migration/run', runSchema, runCall, {
-      asked: ({ body }) => ({ dry_run: false, skip_invalid: false, after: [], ...body }),
+      asked: ({ body }) => {
+        const asked = { dry_run: false, skip_invalid: false, after: [], ...body }
+        if (asked.after.length > 0 && !asked.dry_run)
+          throw invalidField('/after', 'is only for a dry run: a run starts at once')
+        return asked
+      },
     })
 
     act.post('/migration/:id/retry', retrySchema, retryCall, { onRequest: limitLongCalls })
