@@ -54,7 +54,7 @@ t.test('money that is only reserved, or is collected on delivery, is not capture
   for (const more of [
     { is_captured: false },
     { is_captured: 'false' },
-    // As programs in Python write it into a text.
+    // Programs in Python write it like this into a text.
     { is_captured: 'False' },
     { payment_group: 'cash_on_delivery' },
     { payment_method: { cod: {} } },
