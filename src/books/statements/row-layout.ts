@@ -148,9 +148,12 @@ function plainFields(format: Format, fields: CsvFields): CsvFields {
 }
 
 /** Some programs write a word for no value until a payment is settled, or where it has no status. */
-const MAY_LACK = ['settlement_id', 'utr', 'status']
+const MAY_LACK = ['settlement_id', 'settled_at', 'utr', 'status']
+/** They do so where nothing is charged, too, but a zero is a charge. */
+const CHARGES = ['fee', 'tax', 'fee_with_tax']
 const isNamed = ([name, text]: [string, string]) =>
-  !MAY_LACK.includes(name) || placeholder(text) === undefined
+  !(MAY_LACK.includes(name) || (CHARGES.includes(name) && /[a-z]/i.test(text))) ||
+  placeholder(text) === undefined
 
 /**
  * The column's label in the file. The id of a part of a settlement is gateway B's event, which may be no payment, and gateway A
