@@ -151,7 +151,14 @@ t.test('a bulk form that is sent again once it was approved is not proposed agai
   const { form_token: _, ...form } = fields
   await operator('/console/bulk', form)
   const path = await newest()
-  t.equal((await approver(`${path}/approve`, {})).status, 303)
+  const approved = await approver(`${path}/approve`, {})
+  const { text } = await approver(approved.headers.get('location') ?? '')
+  t.match(text, /You approved it, and it is done or has begun/)
+  t.match(text, `<a href="/console/bulk/${form.id}">Its progress</a>`)
+  t.match(
+    (await viewer(`/console/bulk/${form.id}`)).text,
+    '<a href="/console/payments?lender=LENDER_04">',
+  )
   const again = await operator('/console/bulk', form)
   t.equal(again.headers.get('location'), `/console/bulk/${form.id}`)
   t.equal(await newest(), path)

@@ -11,6 +11,9 @@ t.test('an uploaded report is listed, and an operator withdraws it from its page
 
   const list = await service.viewer('/console/books/statements?gateway=gateway_a')
   t.match(list.text, `<a href="${page}">&lt;i&gt;february.csv</a>`)
+  const upload = '<a href="/console/backfills">Upload a report</a>'
+  t.notMatch(list.text, upload)
+  t.match((await service.operator('/console/books/statements')).text, upload)
   const days = '/console/books?from=2026-02-05&to=2026-02-05'
   t.match((await service.viewer(days)).text, 'partial statement')
   t.notMatch((await service.viewer(page)).text, 'Withdraw</button>')

@@ -13,12 +13,13 @@ import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
 import { DECISIONS, type DecisionName } from '../bulk/decisions.ts'
+import { matchingList } from '../bulk/matching-list.ts'
 import { answerPage } from '../frame/answer.ts'
 import { facts } from '../frame/facts.ts'
 import { amount, type Formats } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
 import { type DoneKey, DoneQuery, doneNotice, donePath } from '../frame/notice.ts'
-import { approvalPath, paymentPath } from '../frame/paths.ts'
+import { approvalPath, bulkPath, paymentPath } from '../frame/paths.ts'
 import { capital } from '../lists/filter-form.ts'
 import type { PageContext } from '../page-context.ts'
 import { eventList } from '../payments/event-list.ts'
@@ -39,6 +40,7 @@ export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
 ${noticeOn(approval, request.query.done)}
 ${approvalFacts(approval, formats)}
 ${approval.state === 'proposed' ? forms(approval, request.user) : nothing}
+${progressLink(approval)}
 ${await eventsOf(approval)}
 <p><a href="/console/approvals?state=proposed">Open approvals</a></p>`
       return answerPage(request, reply, { title, body })
@@ -98,6 +100,13 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
 <h2>What it was about</h2>${facts(shown(approval.facts, formats))}`
 }
 
+/** A bulk action is done one row after the other, and only its own page shows how far it is. */
+function progressLink({ act, state, request }: ApprovalItem): Html {
+  const { id } = request as { id?: unknown }
+  if (act !== 'bulk' || state !== 'approved' || typeof id !== 'string') return nothing
+  return html`<p><a href="${bulkPath(id)}">Its progress</a></p>`
+}
+
 function shown(members: object, formats: Formats): [string, Content][] {
   return Object.entries(members)
     .filter(([name]) => name !== 'if_match')
@@ -108,7 +117,7 @@ function inWords(name: string, value: unknown, members: object, formats: Formats
   if (value === null) return null
   const { decision = '' } = members as { decision?: string }
   if (name === 'filter' && Object.hasOwn(DECISIONS, decision))
-    return listOf(value as Record<string, string>, decision as DecisionName)
+    return matchingList(decision as DecisionName, value as Record<string, string>)
   if (name === 'amount' || name === 'sum') return amount(String(value))
   if (typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value)))
     return formats.time(value)
@@ -116,13 +125,6 @@ function inWords(name: string, value: unknown, members: object, formats: Formats
 }
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/
-
-/** Leads whoever decides to the rows that match now. */
-function listOf(filter: Record<string, string>, decision: DecisionName): Html {
-  const { about } = DECISIONS[decision]
-  const chosen = Object.entries(filter).map(([name, value]) => `${words(name)}: ${value}`)
-  return html`<a href="/console/${about}?${new URLSearchParams(filter).toString()}">${about}${chosen.length === 0 ? '' : ` with ${chosen.join(', ')}`}</a>`
-}
 
 function forms(
   { approval_id: id, act, proposed_by }: ApprovalItem,

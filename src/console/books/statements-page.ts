@@ -49,5 +49,6 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
       const { statements, next_cursor } = await findStatements(db, query)
       return { rows: statements, next_cursor }
     },
+    below: () => html`<p><a href="/console/backfills">Upload a report</a></p>`,
   }
 }

@@ -7,15 +7,17 @@ import { live } from '../frame/live.ts'
 import { bulkPath } from '../frame/paths.ts'
 import type { Bulk } from './bulk-store.ts'
 import { DECISIONS } from './decisions.ts'
+import { matchingList } from './matching-list.ts'
 
 export function bulkProgress(bulk: Bulk, request: FastifyRequest, formats: Formats): Html {
-  const { decision, status, total, done, refused, reasons, note } = bulk
+  const { decision, filter, status, total, done, refused, reasons, note } = bulk
   const { about, label } = DECISIONS[decision]
   const isRunning = status === 'running'
   const content = html`<label>${count(done + refused)} of ${count(total)} ${about} <progress value="${done + refused}" max="${Math.max(total, 1)}"></progress></label>
 ${facts([
   ['Status', status],
   ['Decision', label],
+  ['Filter', matchingList(decision, filter)],
   ['By', bulk.actor],
   ['Note', note],
   ['Done', count(done)],

@@ -13,6 +13,7 @@ const MAX_REASONS = 10
 export type Bulk = {
   id: string
   decision: DecisionName
+  filter: Record<string, string>
   note: string | null
   actor: string
   status: 'running' | 'stopped' | 'completed'
@@ -121,7 +122,7 @@ export function createBulk(
 
 export async function findBulk(db: Database, id: string): Promise<Bulk> {
   const bulk = sql<Bulk>`
-    select b.id, b.decision, b.note, b.actor, b.status, b.created_at as "createdAt", b.ended_at as "endedAt",
+    select b.id, b.decision, b.filter, b.note, b.actor, b.status, b.created_at as "createdAt", b.ended_at as "endedAt",
            i.total, i.done, i.refused,
            (select coalesce(json_agg(r), '[]') from (
               select reason, count(*)::integer as count from loanops.bulk_item

@@ -13,7 +13,7 @@ const DONE = {
   runCancelled: 'The run has been cancelled. Rows that may be at the ledger are completed.',
   assigned: 'The payment is assigned; the next batch posts it.',
   proposed: 'Sent for approval. Nothing happens until somebody else approves it, under Approvals.',
-  approved: 'You approved it, and it is done.',
+  approved: 'You approved it, and it is done or has begun.',
   rejected: 'You rejected it. Nothing is done.',
   takenBack: 'You withdrew it. Nothing is done.',
   decided: 'Your decision on the payment is recorded.',
