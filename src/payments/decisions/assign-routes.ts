@@ -20,7 +20,7 @@ const anyText = (description: string, example: string) =>
 const Remember = optional(
   Type.Array(oneOf(REFERENCE_KINDS), {
     maxItems: REFERENCE_KINDS.length,
-    description: 'a list of kinds: the payment’s own references of these are stored for the loan',
+    description: `a list of kinds (${REFERENCE_KINDS.join(', ')}): the payment’s own references of these are stored for the loan`,
   }),
 )
 const Assignment = Type.Object(

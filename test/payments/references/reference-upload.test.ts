@@ -165,7 +165,10 @@ t.test('an assignment remembers the payment’s own references for its next paym
   await batch()
   const path = (id: string) => `/api/payments/gateway_a/${id}/assign`
   const body = { external_loan_id: 'L-1', remember: ['mandate', 'payer'] }
-  t.equal((await call('POST', path('pay_1'), body)).status, 200)
+  const misspelt = await call('POST', path('pay_1'), { ...body, remember: ['mandates'] })
+  t.match(misspelt, { status: 400, body: { detail: /\(virtual_account, mandate, / } })
+  const alsoNone = { ...body, remember: [...body.remember, 'virtual_account'] }
+  t.equal((await call('POST', path('pay_1'), alsoNone)).status, 200, 'a kind with none is skipped')
   t.same(await stored(), ['mandate token_1 L-1', 'payer asha@upi L-1'])
   const other = await call('POST', path('pay_3'), { ...body, external_loan_id: 'L-2' })
   t.equal(other.status, 409, 'the mandate belongs to another loan')
