@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts'
 import { Time } from '../http/fields/day-fields.ts'
 import { closed, nullable, optional } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
 import { findCallback, listCallbacks } from './find-callbacks.ts'
 import { replayCall } from './replay-call.ts'
@@ -81,7 +81,9 @@ type Context = ForApprovals & { forReads: Database }
 export function callbackRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, forReads } = context
   return async app => {
-    app.get('/callbacks', toRead(listSchema), request => listCallbacks(forReads, request.query))
+    app.get('/callbacks', toRead(listSchema), async ({ query }) =>
+      named('callbacks', await listCallbacks(forReads, query)),
+    )
 
     app.get('/callbacks/:id', toRead(itemSchema), request =>
       findCallback(forReads, request.params.id),

@@ -47,7 +47,7 @@ export async function listCallbacks(
     db,
   )
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
-  return { callbacks: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
+  return { page: page.map(asJson<Static<typeof CallbackItem>>), next_cursor }
 }
 
 /** While its receiver is down, a callback may be probed every ten seconds for three days. */

@@ -17,7 +17,7 @@ import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
 import { closed, oneOf } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { takeOnce } from '../http/repeated-header.ts'
 import { bodyIsCheckedLater } from '../http/validator.ts'
 import type { Metrics } from '../ops/metrics.ts'
@@ -147,7 +147,8 @@ export function operationRoutes(context: Context): FastifyPluginAsyncTypebox {
     app.get(
       '/ledger/operations',
       { schema: listSchema(catalogue), config: { needs: 'any' } },
-      request => listOperations(forReads, { ...request.query, origin: 'api' }),
+      async ({ query }) =>
+        named('operations', await listOperations(forReads, { ...query, origin: 'api' })),
     )
   }
 }

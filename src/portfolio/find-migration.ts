@@ -34,10 +34,9 @@ export const findMigration = view.one
 
 type MigrationsQuery = { type?: string; status?: string; limit: number; cursor?: string }
 
-export async function listMigrations(db: Database, query: MigrationsQuery) {
+export function listMigrations(db: Database, query: MigrationsQuery) {
   const wanted = equalTo({ 'v.type': query.type, 'v.status': query.status })
-  const { page, next_cursor } = await view.page(db, query, wanted)
-  return { migrations: page, next_cursor }
+  return view.page(db, query, wanted)
 }
 
 export async function findLayout(db: Database, id: string): Promise<FileLayout> {

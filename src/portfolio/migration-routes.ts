@@ -6,7 +6,7 @@ import { Proposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Database } from '../database/database.ts'
 import { closed } from '../http/fields/schemas.ts'
-import { listAnswer, listQuery } from '../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
 import {
   MigrationItem,
@@ -52,7 +52,9 @@ type Context = ForApprovals & { forReads: Database; portfolio: Portfolio }
 export function migrationRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { forReads, portfolio } = context
   return async app => {
-    app.get('/migration', toRead(listSchema), request => listMigrations(forReads, request.query))
+    app.get('/migration', toRead(listSchema), async ({ query }) =>
+      named('migrations', await listMigrations(forReads, query)),
+    )
 
     app.get('/migration/:id', toRead(itemSchema), request =>
       findMigration(forReads, request.params.id),

@@ -5,7 +5,7 @@ import { ACTS } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
 import { Id, Note } from '../../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { whileAsked } from '../../http/while-asked.ts'
 import { askerOf } from '../access/actor.ts'
 import { toOperate, toRead } from '../access/needs.ts'
@@ -67,7 +67,9 @@ type Context = { db: Database; forReads: Database; calls: AnyActCall[] }
 export function approvalRoutes(context: Context): FastifyPluginAsyncTypebox {
   const { db, forReads } = context
   return async app => {
-    app.get('/approvals', toRead(listSchema), request => findApprovals(forReads, request.query))
+    app.get('/approvals', toRead(listSchema), async ({ query }) =>
+      named('approvals', await findApprovals(forReads, query)),
+    )
 
     app.get('/approvals/:id', toRead(oneSchema), request =>
       findApproval(forReads, request.params.id),

@@ -14,12 +14,11 @@ const items = sql<object>`
 const view = openView<Static<typeof Approval>>(items, 'approval_id', 'approval')
 export const findApproval = view.one
 
-export async function findApprovals(db: Database, query: Query) {
+export function findApprovals(db: Database, query: Query) {
   const { state = null, act } = query
   const wanted = sql`
     (${state}::text is null or v.state = ${state} and a.state in (${state}, 'proposed')) and ${equalTo({ 'v.act': act })}`
-  const { page, next_cursor } = await view.page(db, query, wanted)
-  return { approvals: page, next_cursor }
+  return view.page(db, query, wanted)
 }
 
 /** Every page of the console asks this: it reads only what is not decided yet. */

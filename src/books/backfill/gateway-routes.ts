@@ -11,7 +11,7 @@ import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
 import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { openView } from '../../http/lists/open-view.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { Backfill, GatewayState } from './backfill-record.ts'
@@ -87,8 +87,7 @@ export function gatewayRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.get('/gateways/backfills', toRead(listSchema), async ({ query }) => {
       const wanted = equalTo({ gateway: query.gateway })
-      const { page, next_cursor } = await view.page(forReads, query, wanted)
-      return { backfills: page, next_cursor }
+      return named('backfills', await view.page(forReads, query, wanted))
     })
 
     app.get('/gateways/backfills/:id', toRead(itemSchema), ({ params }) =>

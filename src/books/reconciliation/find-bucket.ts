@@ -51,5 +51,5 @@ export async function findBucket(db: Database, query: BucketQuery) {
     hex(row.gateway_payment_id),
     row.in_books_of,
   ])
-  return { payments: page.map(asJson<Static<typeof BucketPayment>>), next_cursor }
+  return { page: page.map(asJson<Static<typeof BucketPayment>>), next_cursor }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
 import { closed } from '../../http/fields/schemas.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { BucketPayment, bucketCurrency, bucketName, ReconciledDay, Totals } from './day-record.ts'
 import { daysCsv } from './days-csv.ts'
@@ -74,8 +74,8 @@ export function reconciliationRoutes({
       return csvDownload(reply, 'reconciliation.csv').send(daysCsv(found))
     })
 
-    app.get('/reconciliation/payments', toRead(paymentsSchema), ({ query }) =>
-      findBucket(db, query),
+    app.get('/reconciliation/payments', toRead(paymentsSchema), async ({ query }) =>
+      named('payments', await findBucket(db, query)),
     )
   }
 }

@@ -86,7 +86,7 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
     hex(row.lender),
   ])
   const settlements = page.map(({ sorted_at: _, ...row }) => asJson<Static<typeof Settlement>>(row))
-  return { settlements, next_cursor }
+  return { page: settlements, next_cursor }
 }
 
 /** A settlement has a row for each gateway and lender that is paid out under its name. */

@@ -10,7 +10,7 @@ import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { DaysQuery, withDays } from '../reconciliation/days-query.ts'
 import { findSettlements, SETTLEMENTS_SORTED_BY } from './find-settlements.ts'
 import { Settlement } from './settlement-record.ts'
@@ -50,7 +50,7 @@ export function settlementRoutes({
 }): FastifyPluginAsyncTypebox {
   return async app => {
     app.get('/settlements', toRead(listSchema), async ({ query }) =>
-      findSettlements(db, { ...query, days: await daysOf(query) }),
+      named('settlements', await findSettlements(db, { ...query, days: await daysOf(query) })),
     )
 
     app.get(
@@ -79,9 +79,9 @@ type Page = Awaited<ReturnType<typeof findSettlements>>
 
 async function* lines(first: Page, find: (cursor: string) => Promise<Page>) {
   yield asCsv([COLUMNS])
-  for (let page = first; ; page = await find(page.next_cursor)) {
-    yield asCsv(page.settlements.map(row => COLUMNS.map(name => cellOf(row[name]))))
-    if (page.next_cursor === null) return
+  for (let part = first; ; part = await find(part.next_cursor)) {
+    yield asCsv(part.page.map(row => COLUMNS.map(name => cellOf(row[name]))))
+    if (part.next_cursor === null) return
   }
 }
 

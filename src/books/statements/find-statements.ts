@@ -33,10 +33,8 @@ export const findStatement = view.one
 
 type Query = { gateway?: string; limit: number; cursor?: string }
 
-export async function findStatements(db: Database, query: Query) {
-  const wanted = equalTo({ gateway: query.gateway })
-  const { page, next_cursor } = await view.page(db, query, wanted)
-  return { statements: page, next_cursor }
+export function findStatements(db: Database, query: Query) {
+  return view.page(db, query, equalTo({ gateway: query.gateway }))
 }
 
 type Found = {

@@ -14,7 +14,7 @@ import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
 import { findStatements, StatementFile } from './find-statements.ts'
 import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
@@ -94,9 +94,10 @@ export function statementRoutes(context: Context): FastifyPluginAsyncTypebox {
       },
     )
 
-    app.get('/gateways/:gateway/statements', toRead(listSchema), ({ params, query }) => {
+    app.get('/gateways/:gateway/statements', toRead(listSchema), async ({ params, query }) => {
       refuseUnknown(config, params.gateway)
-      return findStatements(forReads, { ...query, gateway: params.gateway })
+      const found = await findStatements(forReads, { ...query, gateway: params.gateway })
+      return named('statements', found)
     })
 
     actRoutes(app, context).delete(

@@ -112,10 +112,7 @@ function accountList({ db, formats }: PageContext): List<Record<string, never>, 
         cell: row => (row.disabled_at === null ? changesOf(row) : formats.time(row.disabled_at)),
       },
     ],
-    async load(range) {
-      const { page, next_cursor } = await pageOfView(db, range, { key: 'id', select: accountRows })
-      return { rows: page, next_cursor }
-    },
+    load: range => pageOfView(db, range, { key: 'id', select: accountRows }),
     below: registerForm,
   }
 }

@@ -12,7 +12,7 @@ import { timeColumn } from '../lists/time-column.ts'
 import type { PageContext } from '../page-context.ts'
 import { actInWords } from '../text/words.ts'
 
-export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['approvals'][number]
+export type ApprovalItem = Awaited<ReturnType<typeof findApprovals>>['page'][number]
 
 export function approvalsPage({ db, formats }: PageContext) {
   const list: List<typeof approvalFilters, ApprovalItem> = {
@@ -37,10 +37,7 @@ export function approvalsPage({ db, formats }: PageContext) {
       timeColumn(formats, 'decided_at', 'Decided'),
       ...exportOnly('currency', 'note', 'decision_note', 'approval_id'),
     ],
-    async load(query) {
-      const { approvals, next_cursor } = await findApprovals(db, query)
-      return { rows: approvals, next_cursor }
-    },
+    load: query => findApprovals(db, query),
   }
   return listRoutes(db, list)
 }

@@ -76,8 +76,7 @@ function auditList({ db, formats }: PageContext): List<typeof filters, Row> {
          where ${equalTo(filter)}
            and ${last === undefined ? sql`true` : sql`(at, id) < ((select at from ops.audit where id = ${last}), ${last}::uuid)`}
          order by at desc, id desc limit ${limit + 1}`.execute(db)
-      const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
-      return { rows: page, next_cursor }
+      return pageOf(rows, limit, row => [row.id])
     },
     count: filter => countUpTo(db, sql`select from ops.audit where ${equalTo(filter)}`),
   }

@@ -25,7 +25,7 @@ const filters = {
   currency: Type.Optional(bucketCurrency),
 }
 
-type Row = Awaited<ReturnType<typeof findBucket>>['payments'][number]
+type Row = Awaited<ReturnType<typeof findBucket>>['page'][number]
 
 export const bucketPage = (context: PageContext) => listRoutes(context.db, bucketList(context))
 
@@ -38,13 +38,8 @@ function bucketList({ db, formats }: PageContext): List<typeof filters, Row> {
     empty: 'Choose a day and a bucket; its payments appear here.',
     columns: bucketColumns(formats),
     async load({ day, bucket, ...query }) {
-      if (day === undefined || bucket === undefined) return { rows: [], next_cursor: null }
-      const { payments, next_cursor } = await findBucket(db, {
-        ...query,
-        day,
-        bucket: bucket as BucketQuery['bucket'],
-      })
-      return { rows: payments, next_cursor }
+      if (day === undefined || bucket === undefined) return { page: [], next_cursor: null }
+      return findBucket(db, { ...query, day, bucket: bucket as BucketQuery['bucket'] })
     },
   }
 }

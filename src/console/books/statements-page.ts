@@ -13,7 +13,7 @@ import { words } from '../text/words.ts'
 
 const filters = { gateway: paymentFilter.gateway }
 
-type Row = Awaited<ReturnType<typeof findStatements>>['statements'][number]
+type Row = Awaited<ReturnType<typeof findStatements>>['page'][number]
 
 export const statementsPage = (context: PageContext) =>
   listRoutes(context.db, statementList(context))
@@ -45,10 +45,7 @@ function statementList({ db, formats }: PageContext): List<typeof filters, Row> 
       timeColumn(formats, 'withdrawn_at', 'Withdrawn'),
       ...exportOnly('statement_id'),
     ],
-    async load(query) {
-      const { statements, next_cursor } = await findStatements(db, query)
-      return { rows: statements, next_cursor }
-    },
+    load: query => findStatements(db, query),
     below: () => html`<p><a href="/console/backfills">Upload a report</a></p>`,
   }
 }

@@ -14,7 +14,7 @@ import type { PageContext } from '../page-context.ts'
 import { replayForms } from './replay-forms.ts'
 import { callbackSubject } from './subject-of.ts'
 
-type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['callbacks'][number]
+type CallbackRow = Awaited<ReturnType<typeof listCallbacks>>['page'][number]
 
 export const callbacksPage = (context: PageContext) => listRoutes(context.db, callbackList(context))
 
@@ -32,10 +32,7 @@ function callbackList(context: PageContext): List<typeof callbackFilters, Callba
     cursor: ['bigint'],
     empty: 'No callback matches. If CALLBACK_URL is set, callbacks to the LOS appear here.',
     columns: callbackColumns(context),
-    async load(query) {
-      const { callbacks, next_cursor } = await listCallbacks(db, query)
-      return { rows: callbacks, next_cursor }
-    },
+    load: query => listCallbacks(db, query),
     count: filter =>
       countUpTo(db, sql`select from ops.callback where ${matchingCallbacks(filter)}`),
     below: filter => replayForms(formats, filter),

@@ -9,6 +9,7 @@ import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
+import type { PageRange } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count as inDigits } from '../frame/formats.ts'
 import { type Content, type Html, nothing } from '../frame/html.ts'
@@ -18,7 +19,7 @@ import { urlWith } from '../frame/url.ts'
 import { countText } from './count.ts'
 import { exportCsv } from './export-csv.ts'
 import { filterForm } from './filter-form.ts'
-import type { Filter, List, Range } from './list.ts'
+import type { Filter, List } from './list.ts'
 import { sharedLoad } from './shared-load.ts'
 import { table } from './table.ts'
 
@@ -56,7 +57,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
       { schema, onRequest: limitExports, config: { needs, takesLong: true } },
       async (request, reply) => {
         const { filter } = queryOf<Filters>(request)
-        const load = (range: Range) => list.load({ ...filter, ...range })
+        const load = (range: PageRange) => list.load({ ...filter, ...range })
         const lines = await exportCsv(list.columns, load)
         const file = `${list.path.slice(1)}.csv`
         await auditExport(db, askerOf(request), file, filter)
@@ -66,7 +67,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
   }
 }
 
-type Query = Range & { refresh?: string; done?: string }
+type Query = PageRange & { refresh?: string; done?: string }
 
 function queryOf<Filters extends TProperties>(request: FastifyRequest) {
   const { limit, cursor, refresh, done, ...filter } = request.query as Query & Filter<Filters>
@@ -89,9 +90,9 @@ type Loaded = {
 async function loadList<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
   filter: Filter<Filters>,
-  range: Range,
+  range: PageRange,
 ): Promise<Loaded> {
-  const { rows, next_cursor } = await list.load({ ...filter, ...range })
+  const { page: rows, next_cursor } = await list.load({ ...filter, ...range })
   const shown = rows.length
   const isWhole = range.cursor === undefined && next_cursor === null
   return {

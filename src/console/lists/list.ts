@@ -1,5 +1,6 @@
 import type { Static, TObject, TProperties } from '@sinclair/typebox'
-import type { Shape } from '../../http/lists/cursor.ts'
+import type { FoundPage, Shape } from '../../http/lists/cursor.ts'
+import type { PageRange } from '../../http/lists/page-of-view.ts'
 import type { Content } from '../frame/html.ts'
 
 export type ListColumn<Row> = {
@@ -15,8 +16,6 @@ export type ListColumn<Row> = {
 }
 
 export type Filter<Filters extends TProperties> = Static<TObject<Filters>>
-export type Range = { limit: number; cursor?: string }
-export type FoundRows<Row> = { rows: Row[]; next_cursor: string | null }
 
 export type List<Filters extends TProperties, Row> = {
   path: string
@@ -28,7 +27,7 @@ export type List<Filters extends TProperties, Row> = {
   columns: ListColumn<Row>[]
   /** The text of an empty list: what will appear here. */
   empty: string
-  load(query: Filter<Filters> & Range): Promise<FoundRows<Row>>
+  load(query: Filter<Filters> & PageRange): Promise<FoundPage<Row>>
   /** The number of matches, capped; null if counting takes too long. */
   count?(filter: Filter<Filters>): Promise<number | null>
   above?(filter: Filter<Filters>): Content | Promise<Content>

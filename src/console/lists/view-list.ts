@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
-import { pageOfView } from '../../http/lists/page-of-view.ts'
+import { type PageRange, pageOfView } from '../../http/lists/page-of-view.ts'
 import { countUpTo } from './count.ts'
-import type { List, ListColumn, Range } from './list.ts'
+import type { List, ListColumn } from './list.ts'
 
 type Row = Record<string, unknown>
 type ViewList = {
@@ -24,11 +24,8 @@ export function viewList(
     ...list,
     filters: {},
     cursor: ['uuid'],
-    async load(range: Range) {
-      const select = sql<Row>`select * from ${from}`
-      const { page, next_cursor } = await pageOfView(db, range, { key, select })
-      return { rows: page, next_cursor }
-    },
+    load: (range: PageRange) =>
+      pageOfView(db, range, { key, select: sql<Row>`select * from ${from}` }),
     count: () => countUpTo(db, sql`select from ${from}`),
   }
 }

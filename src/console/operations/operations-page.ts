@@ -15,7 +15,7 @@ import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 import { failuresByReason } from './failures.ts'
 
-type OperationItem = Awaited<ReturnType<typeof listOperations>>['operations'][number]
+type OperationItem = Awaited<ReturnType<typeof listOperations>>['page'][number]
 
 export const operationsPage = (context: PageContext) =>
   listRoutes(context.db, operationList(context))
@@ -45,10 +45,7 @@ function operationList(context: PageContext): List<typeof operationFilters, Oper
     empty:
       'No operation matches. What the LOS submits, and what payments and files become, appears here.',
     columns: operationColumns(context),
-    async load(query) {
-      const { operations, next_cursor } = await listOperations(db, { ...query, ...inZone(query) })
-      return { rows: operations, next_cursor }
-    },
+    load: query => listOperations(db, { ...query, ...inZone(query) }),
     count: filter => countUpTo(db, someMatching(inZone(filter), MAX_COUNTED + 1)),
     above: filter => failuresByReason(db, inZone(filter)),
     below: filter => bulkForm('operations', filter),

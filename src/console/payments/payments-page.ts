@@ -15,7 +15,7 @@ import { somePayments } from './some-payments.ts'
 import { suspenseByReason } from './suspense-by-reason.ts'
 import { suspenseFirst } from './suspense-first.ts'
 
-export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['payments'][number]
+export type PaymentItem = Awaited<ReturnType<typeof findPayments>>['page'][number]
 
 export const paymentsPage = (context: PageContext) => listRoutes(context.db, paymentList(context))
 

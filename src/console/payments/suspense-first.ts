@@ -14,21 +14,21 @@ export async function suspenseFirst({ cursor, ...query }: PaymentQuery, find: Fi
     return inPart('rest', await find({ ...query, ...after, isOutsideSuspense: true }))
   const suspended = await find({ ...query, ...after, state: 'suspense' })
   if (suspended.next_cursor !== null) return inPart('suspense', suspended)
-  const limit = query.limit - suspended.payments.length
+  const limit = query.limit - suspended.page.length
   const rest = await find({ ...query, limit: Math.max(limit, 1), isOutsideSuspense: true })
   // If no room is left, the next page begins with the rest.
   if (limit === 0)
     return {
-      rows: suspended.payments,
-      next_cursor: rest.payments.length > 0 ? `rest.${FROM_THE_START}` : null,
+      page: suspended.page,
+      next_cursor: rest.page.length > 0 ? `rest.${FROM_THE_START}` : null,
     }
-  const { rows, next_cursor } = inPart('rest', rest)
-  return { rows: [...suspended.payments, ...rows], next_cursor }
+  const { page, next_cursor } = inPart('rest', rest)
+  return { page: [...suspended.page, ...page], next_cursor }
 }
 
 /** A cursor with this id begins at the start of its part. */
 const FROM_THE_START = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 
-function inPart(part: string, { payments, next_cursor }: Found) {
-  return { rows: payments, next_cursor: next_cursor === null ? null : `${part}.${next_cursor}` }
+function inPart(part: string, { page, next_cursor }: Found) {
+  return { page, next_cursor: next_cursor === null ? null : `${part}.${next_cursor}` }
 }

@@ -19,7 +19,7 @@ import type { PageContext } from '../page-context.ts'
 
 const filters = { type: Type.Optional(MigrationTypeName), status: Type.Optional(MigrationStatus) }
 
-type Row = Awaited<ReturnType<typeof listMigrations>>['migrations'][number]
+type Row = Awaited<ReturnType<typeof listMigrations>>['page'][number]
 
 export const portfolioPage = (context: PageContext) =>
   listRoutes(context.db, migrationList(context))
@@ -56,10 +56,7 @@ function migrationList({ db, formats }: PageContext): List<typeof filters, Row> 
       ...exportOnly('file_name', 'type'),
       { ...timeColumn(formats, 'uploaded_at', 'Uploaded'), isExportOnly: true },
     ],
-    async load(query) {
-      const { migrations, next_cursor } = await listMigrations(db, query)
-      return { rows: migrations, next_cursor }
-    },
+    load: query => listMigrations(db, query),
     count: filter => countUpTo(db, sql`select from ops.migration where ${equalTo(filter)}`),
     below: uploadForm,
   }

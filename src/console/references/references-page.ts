@@ -94,10 +94,7 @@ function referenceList({ db, formats }: PageContext): List<typeof filters, Refer
       { name: 'created_by', title: 'Registered by' },
       timeColumn(formats, 'created_at', 'Registered'),
     ],
-    async load(query) {
-      const { references, next_cursor } = await findReferences(db, query)
-      return { rows: references, next_cursor }
-    },
+    load: query => findReferences(db, query),
     count: filter =>
       countUpTo(db, sql`select from core.reference where ${matchingReferences(filter)}`),
     below: referenceForms,

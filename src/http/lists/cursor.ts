@@ -14,6 +14,8 @@ export function cursorPattern(shapes: readonly Shape[]): string {
   return `^${shapes.map(shape => SHAPES[shape]).join('\\.')}$`
 }
 
+export type FoundPage<Row> = { page: Row[]; next_cursor: string | null }
+
 export function pageOf<Row>(rows: Row[], limit: number, sortValues: (row: Row) => string[]) {
   const page = rows.slice(0, limit)
   const last = page.at(-1)

@@ -1,6 +1,6 @@
 import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { nullable } from '../fields/schemas.ts'
-import { cursorPattern, type Shape } from './cursor.ts'
+import { cursorPattern, type FoundPage, type Shape } from './cursor.ts'
 
 export const listQuery = (...shapes: Shape[]) => ({
   // The limit is optional for callers, but always present in handlers, because validation fills in the default.
@@ -29,4 +29,10 @@ export function listAnswer<Name extends string, Item extends TSchema>(
   const members = { [name]: Type.Array(item), next_cursor: nullable(Type.String()) }
   type Members = Record<Name, TArray<Item>> & { next_cursor: TUnsafe<string | null> }
   return { 200: Type.Object(members as unknown as Members, { title }) }
+}
+
+/** A page as the answer of which `listAnswer` has the schema. */
+export function named<Name extends string, Item>(name: Name, found: FoundPage<Item>) {
+  const { page, next_cursor } = found
+  return { [name]: page, next_cursor } as Record<Name, Item[]> & { next_cursor: string | null }
 }

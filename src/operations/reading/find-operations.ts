@@ -51,7 +51,7 @@ export async function listOperations(db: Database, { limit, cursor, ...filter }:
       join loanops.operation_state v on v.id = o.id
      order by o.seq desc`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.seq])
-  return { operations: page.map(({ seq: _, ...row }) => listItem(row)), next_cursor }
+  return { page: page.map(({ seq: _, ...row }) => listItem(row)), next_cursor }
 }
 
 /** The matches, at most `limit` per part, for counting. */

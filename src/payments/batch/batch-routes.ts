@@ -7,7 +7,7 @@ import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { closed } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { openView } from '../../http/lists/open-view.ts'
 import { BatchRun } from '../payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
@@ -50,10 +50,9 @@ export function batchRoutes({ db, forReads, boss }: Context): FastifyPluginAsync
       return reply.code(202).send({ batch_id })
     })
 
-    app.get('/payments/batches', toRead(listSchema), async ({ query }) => {
-      const { page, next_cursor } = await view.page(forReads, query)
-      return { batches: page, next_cursor }
-    })
+    app.get('/payments/batches', toRead(listSchema), async ({ query }) =>
+      named('batches', await view.page(forReads, query)),
+    )
 
     app.get('/payments/batches/:id', toRead(runSchema), ({ params }) =>
       view.one(forReads, params.id),

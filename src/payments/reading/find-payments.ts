@@ -41,7 +41,7 @@ export async function findPayments(db: Database, query: PaymentQuery, timeZone: 
         limit ${limit + 1}))
      order by ${order}`.execute(db)
   const { page, next_cursor } = pageOf(rows, limit, row => [row.id])
-  return { payments: page.map(asJson<Static<typeof Payment>>), next_cursor }
+  return { page: page.map(asJson<Static<typeof Payment>>), next_cursor }
 }
 
 export async function foundPayment(db: Database, name: PaymentName) {

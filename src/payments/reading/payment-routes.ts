@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { closed, oneOf } from '../../http/fields/schemas.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { etagOf } from '../precondition.ts'
 import { auditBodies } from './audit-bodies.ts'
@@ -68,8 +68,8 @@ type Context = { forReads: Database; config: Config }
 
 export function paymentRoutes({ forReads: db, config }: Context): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get('/payments', toRead(listSchema), request =>
-      findPayments(db, request.query, config.LEDGER_TIMEZONE),
+    app.get('/payments', toRead(listSchema), async ({ query }) =>
+      named('payments', await findPayments(db, query, config.LEDGER_TIMEZONE)),
     )
 
     app.get('/payments/summary', toRead(summarySchema), request =>

@@ -19,5 +19,5 @@ export async function findReferences(db: Database, query: Query) {
   const all = sql<{ id: string }>`select id, ${referenceColumns} from core.reference`
   const view = { key: 'id', select: all, wanted: matchingReferences(query) } as const
   const { page, next_cursor } = await pageOfView(db, query, view)
-  return { references: page.map(({ id: _, ...row }) => asJson<Reference>(row)), next_cursor }
+  return { page: page.map(({ id: _, ...row }) => asJson<Reference>(row)), next_cursor }
 }

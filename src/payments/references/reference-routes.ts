@@ -12,7 +12,7 @@ import { acceptFiles } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { closed } from '../../http/fields/schemas.ts'
-import { listAnswer, listQuery } from '../../http/lists/list-query.ts'
+import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { findReferences } from './find-references.ts'
 import { deleteCall, putCall } from './reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
@@ -87,7 +87,9 @@ export function referenceRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     act.put('/references/:gateway/:kind/:value', putSchema, putCall)
 
-    app.get('/references', toRead(listSchema), request => findReferences(forReads, request.query))
+    app.get('/references', toRead(listSchema), async ({ query }) =>
+      named('references', await findReferences(forReads, query)),
+    )
 
     act.delete('/references/:gateway/:kind/:value', deleteSchema, deleteCall)
 
