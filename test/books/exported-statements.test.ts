@@ -250,6 +250,22 @@ t.test('gateway B’s report of settlements is read with both of its sections', 
   ])
 })
 
+t.test(
+  'the error of a part’s amount in gateway B’s report names the column of the part',
+  async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const settled = '2026-02-07 12:00:00,UTR1'
+    const row = (id: number, amount: string, own: string) =>
+      `${id},REFUND,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,${amount},-50.00,${settled},order_1,1453002795,INR,${own},0,0,2026-02-05 10:00:00`
+    const rows = [row(1, '50.00', '₹100.00'), row(2, '₹50.00', '100.00'), row(3, '', '')]
+    const { errors } = await upload(service, 'gateway_b', B_EVENTS, ...rows)
+    t.match(errors, [
+      { line: 3, reason: /^Event Amount must be a number/ },
+      { line: 4, reason: 'Event Amount is required' },
+    ])
+  },
+)
+
 t.test('the remark of an adjustment in gateway B’s report may be any text', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const settled = '2026-02-07 12:00:00,UTR1'

@@ -164,6 +164,7 @@ function labelOf({ labels }: ReportLayout, name: string): string | undefined {
     return [labels.get('credit'), labels.get('debit')]
       .filter(label => label !== undefined)
       .join(' or ')
+  if (name === 'event_amount') return labels.get(name) ?? labels.get('amount')
   if (name !== 'id') return labels.get(name)
   return labels.get('event_id') ?? labels.get('gateway_payment_id')
 }

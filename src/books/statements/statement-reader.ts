@@ -113,7 +113,10 @@ function errorsOf({ said, settled }: ReadRow, fields: CsvFields, rounded: string
   if (said === null && settled === null) return []
   const ofSaid = said === null ? [] : errorsOfSaid(said)
   const errors = [...madeUpValues(fields), ...rounded, ...ofSaid]
-  return errors.length > 0 || settled === null ? errors : errorsOfSettled(settled)
+  if (errors.length > 0 || settled === null) return errors
+  // Gateway B states the amounts of parts and payouts in other columns than those of payments.
+  const name = settled.kind === 'payout' ? 'amount_settled' : 'event_amount'
+  return errorsOfSettled(settled).map(reason => reason.replace(/^amount\b/, name))
 }
 
 function repeatFinder() {
