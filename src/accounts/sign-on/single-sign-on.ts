@@ -181,6 +181,8 @@ const OUTAGES = [
   'OAUTH_WWW_AUTHENTICATE_CHALLENGE',
   // The ID token is encrypted, or signed with the secret instead of a key.
   'OAUTH_UNSUPPORTED_OPERATION',
+  // The token was made a moment ago: one of the two clocks is wrong.
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
   // The issuer has changed its keys, and is not asked for them twice within a minute.
   'OAUTH_KEY_SELECTION_FAILED',
 ]
