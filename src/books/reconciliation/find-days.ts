@@ -31,7 +31,8 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
 
 /** Without any day, nothing is known: neither whether a statement covers the period, nor whether it is balanced. */
 export function totalOf(days: DayRow[]): Static<typeof Totals> {
-  const currencies = new Set(days.map(({ currency }) => currency))
+  // Where nobody could read a currency, there is mostly no amount either.
+  const currencies = new Set(days.filter(hasAmount).map(({ currency }) => currency))
   const sum = (figures: Figure[]) => ({
     payments: figures.reduce((total, { payments }) => total + payments, 0),
     amount: currencies.size > 1 ? null : decimal(Decimal.sum(0, ...figures.map(one => one.amount))),
@@ -49,6 +50,9 @@ export function totalOf(days: DayRow[]): Static<typeof Totals> {
     balanced: isKnown && days.every(({ balanced }) => balanced),
   }
 }
+
+const hasAmount = ({ currency, buckets }: DayRow) =>
+  currency !== null || BUCKETS.some(bucket => !new Decimal(buckets[bucket].amount).isZero())
 
 function statementOf(days: DayRow[]): DayRow['statement'] {
   if (days.length === 0 || days.some(({ statement }) => statement === null)) return null
