@@ -26,7 +26,7 @@ const DONE = {
   dryRunStarted: 'The dry run has started. It only reads.',
   retried: 'Rows that failed, were stopped or have not run are processed now.',
   discarded: 'The file and its rows have been removed.',
-  callbacksResumed: 'Callbacks are sent again.',
+  callbacksResumed: 'You resumed callbacks: none is held back by an earlier 410.',
   resent: 'The callback will be sent again.',
   replayed: 'The callbacks will be sent again.',
   replayedInPart:
