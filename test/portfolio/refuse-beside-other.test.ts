@@ -18,45 +18,24 @@ t.test('of two kinds of file on the same loans, only one is running', async t =>
   const repayments = (loan: string) =>
     uploaded(service, 'repayments', repaymentsCsv({ loan_external_id: loan }))
 
-  t.test('repayments cannot be started or retried during a run of their loans', async t => {
-    const [started, retried, ofLoans] = [
-      await repayments('A'),
-      await repayments('A'),
-      await loans('A'),
-    ]
-    await run(retried)
-    await act(retried, 'cancel')
-    await run(ofLoans)
-    const refusal = {
-      status: 409,
-      body: { detail: /^Migration .* is running loans on the same loans/ },
-    }
-    t.match(await run(started), refusal)
-    t.match(await act(retried, 'retry'), refusal)
-    t.match(await run(await repayments('OTHER-A')), { status: 202 })
-    await act(ofLoans, 'cancel')
-    t.match(await act(retried, 'retry'), { status: 202 })
-  })
-
-  t.test('loans cannot be started or retried during a run of their repayments', async t => {
-    const [started, retried, ofRepayments] = [
-      await loans('B'),
-      await loans('B'),
-      await repayments('B'),
-    ]
-    await run(retried)
-    await act(retried, 'cancel')
-    await run(ofRepayments)
-    const refusal = {
-      status: 409,
-      body: { detail: /^Migration .* is running repayments on the same loans/ },
-    }
-    t.match(await run(started), refusal)
-    t.match(await act(retried, 'retry'), refusal)
-    t.match(await run(await loans('OTHER-B')), { status: 202 })
-    await act(ofRepayments, 'cancel')
-    t.match(await act(retried, 'retry'), { status: 202 })
-  })
+  for (const [refused, upload, running, other] of [
+    ['repayments', repayments, 'loans', loans],
+    ['loans', loans, 'repayments', repayments],
+  ] as const)
+    t.test(`${refused} cannot be started or retried during a run of their ${running}`, async t => {
+      const loan = `OF-${running}`
+      const [started, retried, beside] = [await upload(loan), await upload(loan), await other(loan)]
+      await run(retried)
+      await act(retried, 'cancel')
+      await run(beside)
+      const detail = new RegExp(`^Migration .* is running ${running} on the same loans`)
+      t.match(await run(started), { status: 409, body: { detail } })
+      t.match(await act(retried, 'retry'), { status: 409, body: { detail } })
+      t.match(await run(await upload(`OTHER-${loan}`)), { status: 202 })
+      await act(beside, 'cancel')
+      t.match(await act(retried, 'retry'), { status: 202 })
+      t.match(await run(started), { status: 202 })
+    })
 
   t.test('of two runs on the same loans that start at once, one is refused', async t => {
     const pairs = await Promise.all(

@@ -92,31 +92,6 @@ t.test(
   },
 )
 
-t.test('repayments cannot start during the run that creates their loans', async t => {
-  const { call, ledger } = service
-  await fault(ledger.controlUrl, { kind: 'latency', ms: 2_000, match: { on: 'writes' } })
-  const { body: loans } = await uploadCsv(
-    service,
-    'loans',
-    loansCsv({ client_external_id: 'H', loan_external_id: 'H-1' }),
-  )
-  const { body } = await uploadCsv(
-    service,
-    'repayments',
-    repaymentsCsv({ loan_external_id: 'H-1' }),
-  )
-  await call('POST', '/api/migration/run', { migration_id: loans.migration_id })
-  const early = await call('POST', '/api/migration/run', { migration_id: body.migration_id })
-  t.match(early, { status: 409, body: { detail: /is running loans on the same loans/ } })
-  await fetch(`${ledger.controlUrl}/faults`, { method: 'DELETE' })
-  await ended(service, loans.migration_id)
-  t.equal(
-    (await call('POST', '/api/migration/run', { migration_id: body.migration_id })).status,
-    202,
-  )
-  t.match(await ended(service, body.migration_id), { done: 1 })
-})
-
 t.test('uploads, runs, retries, cancels and downloads are audited', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const { call, db } = service
