@@ -93,7 +93,8 @@ async function afterARefusal(
     const effect = await attempt.look()
     if (effect.state === 'there') return attempt.end(success(effect), answer)
     // What the ledger answers to a write outranks a read, which may come from a replica that lags.
-    if (saysGone(answer) || isOfAnother(answer))
+    const isThere = saysTaken(answer) && attempt.lastRead()?.status === NOT_FOUND
+    if (saysGone(answer) || isThere || isOfAnother(answer))
       return attempt.end(attempt.decide({ ...answer, outcome: 'unknown' }), answer)
   } else if (attempt.written() !== null && isAnswer(answer)) {
     const ended = await lookBehindRefusal(attempt, answer)
@@ -122,6 +123,11 @@ const isOfAnother = (answer: Answer | Refusal): answer is Answer =>
 
 const saysGone = (answer: Answer | Refusal): answer is Answer =>
   isAnswer(answer) && answer.method === 'DELETE' && answer.status === NOT_FOUND
+
+/** The loan or client that the call would create has been created, perhaps by an earlier attempt. */
+const saysTaken = (answer: Answer | Refusal): answer is Answer =>
+  isAnswer(answer) &&
+  /^error\.msg\.(loan|client)\.(with|duplicate)\.externalId/.test(answer.code ?? '')
 
 /** A proxy that mixes up its connections may have passed on the refusal of another call. */
 async function lookBehindRefusal(

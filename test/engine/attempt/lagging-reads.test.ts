@@ -5,6 +5,7 @@ import {
   approval,
   atLedger,
   clientData,
+  control,
   disbursal,
   ledgerLoan,
   loanData,
@@ -210,6 +211,30 @@ t.test('a delete whose answer was lost succeeds at once, however new the loan is
   ]
   const id = await submit(call, 'LOAN_DELETE', { external_loan_id: loan })
   t.match(await ending(call, id), { status: 'success' })
+})
+
+t.test('what a second person approved is not missing, though reads lack it', async t => {
+  const [client, loan] = [newName('C'), newName('L')]
+  for (const [status, data, missing] of [
+    ['CLIENT_CREATE', clientData(client), noClient],
+    ['LOAN_CREATE', loanData(loan, client), noLoan],
+  ] as const) {
+    const of = data.externalId
+    const match = { externalId: of, on: 'writes' }
+    await control(service, 'PUT', '/faults', [{ kind: 'makerChecker', times: 1, match }])
+    // Nobody learns that it waits for a second person.
+    proxy.interferences = [
+      { of, on: 'writes', afterwards: true, times: 1 },
+      { ...lagging, of, status: 503, body: '' },
+    ]
+    const id = await submit(call, status, data)
+    await until(async () => (await attemptsOf(service, id))[0])
+    const [pending] = await atLedger(service, 'GET', '/makercheckers')
+    await atLedger(service, 'POST', `/makercheckers/${pending.id}?command=approve`)
+    proxy.interferences = [{ ...lagging, of, ...missing, times: 2 }]
+    await hurry(service, id)
+    t.match(await ending(call, id), { status: 'success' }, status)
+  }
 })
 
 t.test('LOAN_CREATE takes no deleted loan of its id for the one that it made', async t => {
