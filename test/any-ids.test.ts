@@ -24,25 +24,22 @@ t.test('external ids of every kind pass through every feature', async t => {
   const reported = (id: string) =>
     until(async () => los.received.find(({ body }) => body.data.gateway_payment_id === id && body))
 
-  await t.test(
-    'a portfolio with any external ids is created, then found in the ledger',
-    async t => {
-      const file = loansCsv(
-        ...loans.map((loan_external_id, n) => ({
-          loan_external_id,
-          client_external_id: clients[n] as string,
-        })),
-      )
-      t.match(await migrateCsv(service, 'loans', file), { done: count, failed: 0 })
-      t.match(await migrateCsv(service, 'loans', file, { dry_run: true }), {
-        dry_run: { in_ledger: count },
-      })
-      const paid = repaymentsCsv(
-        ...loans.map((loan_external_id, n) => ({ loan_external_id, payment_reference: `p-${n}` })),
-      )
-      t.match(await migrateCsv(service, 'repayments', paid), { done: count, failed: 0 })
-    },
-  )
+  await t.test('a portfolio with any external ids is created and found in the ledger', async t => {
+    const file = loansCsv(
+      ...loans.map((loan_external_id, n) => ({
+        loan_external_id,
+        client_external_id: clients[n] as string,
+      })),
+    )
+    t.match(await migrateCsv(service, 'loans', file), { done: count, failed: 0 })
+    t.match(await migrateCsv(service, 'loans', file, { dry_run: true }), {
+      dry_run: { in_ledger: count },
+    })
+    const paid = repaymentsCsv(
+      ...loans.map((loan_external_id, n) => ({ loan_external_id, payment_reference: `p-${n}` })),
+    )
+    t.match(await migrateCsv(service, 'repayments', paid), { done: count, failed: 0 })
+  })
 
   await t.test('a payment whose notes have any external id is posted and read back', async t => {
     for (const [n, loan] of loans.entries()) await capture(`pay_${n}`, loan)
@@ -78,25 +75,22 @@ t.test('external ids of every kind pass through every feature', async t => {
       })
   })
 
-  await t.test(
-    'callbacks name an external id that an operation has named, posted or not',
-    async t => {
-      for (const [n, loan] of loans.entries())
-        await capture(`pay_usd_${n}`, loan, { currency: 'USD' })
-      await capture('pay_stranger', 'Asha Rao')
-      await service.batch()
-      for (const [n, loan] of loans.entries()) {
-        t.match(await reported(`pay_${n}`), { body: { data: { external_loan_id: loan } } })
-        t.match(await reported(`pay_usd_${n}`), {
-          body: { type: 'payment.suspended', data: { external_loan_id: loan } },
-        })
-        const subject = encodeURIComponent(`loan:${loan}`)
-        const { callbacks } = await get(`/api/callbacks?subject=${subject}`)
-        t.ok(callbacks.length > 1, loan)
-      }
-      t.match(await reported('pay_stranger'), { body: { data: { external_loan_id: null } } })
-    },
-  )
+  await t.test('callbacks name an external id that an operation named, posted or not', async t => {
+    for (const [n, loan] of loans.entries())
+      await capture(`pay_usd_${n}`, loan, { currency: 'USD' })
+    await capture('pay_stranger', 'Asha Rao')
+    await service.batch()
+    for (const [n, loan] of loans.entries()) {
+      t.match(await reported(`pay_${n}`), { body: { data: { external_loan_id: loan } } })
+      t.match(await reported(`pay_usd_${n}`), {
+        body: { type: 'payment.suspended', data: { external_loan_id: loan } },
+      })
+      const subject = encodeURIComponent(`loan:${loan}`)
+      const { callbacks } = await get(`/api/callbacks?subject=${subject}`)
+      t.ok(callbacks.length > 1, loan)
+    }
+    t.match(await reported('pay_stranger'), { body: { data: { external_loan_id: null } } })
+  })
 
   await t.test('lists are filtered by any external id, and export it', async t => {
     for (const [n, loan] of loans.entries()) {
@@ -116,19 +110,16 @@ t.test('external ids of every kind pass through every feature', async t => {
     }
   })
 
-  await t.test(
-    'the console finds any external id, and shows it with what the ledger has',
-    async t => {
-      for (const [kind, ids] of Object.entries({ loans, clients }))
-        for (const id of ids) {
-          const found = await operator(`/console/search?q=${encodeURIComponent(id)}`)
-          const page = found.headers.get('location') ?? ''
-          t.equal(page, `/console/${kind}/${encodeURIComponent(id)}`)
-          const { status, text } = await operator(`${page}?ledger=now`)
-          t.equal(status, 200, id)
-          t.match(text, 'Id at the ledger', id)
-          t.match(text, /<ul class="timeline">/, id)
-        }
-    },
-  )
+  await t.test('the console finds any external id, and shows what the ledger has', async t => {
+    for (const [kind, ids] of Object.entries({ loans, clients }))
+      for (const id of ids) {
+        const found = await operator(`/console/search?q=${encodeURIComponent(id)}`)
+        const page = found.headers.get('location') ?? ''
+        t.equal(page, `/console/${kind}/${encodeURIComponent(id)}`)
+        const { status, text } = await operator(`${page}?ledger=now`)
+        t.equal(status, 200, id)
+        t.match(text, 'Id at the ledger', id)
+        t.match(text, /<ul class="timeline">/, id)
+      }
+  })
 })

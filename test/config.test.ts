@@ -274,58 +274,53 @@ t.test('allowedCidrs that hold everybody stop the start, because they prove noth
   }
 })
 
-t.test(
-  'a secret that our own messages print, or one repeated character, stops the start',
-  async t => {
-    const both = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'a pass phrase for tests' }
-    const rest = {
-      GATEWAY_A_API_URL: 'https://a.example/v1',
-      GATEWAY_A_API_KEY: 'key',
-      GATEWAY_A_API_SECRET: 'of-a',
-      GATEWAY_B_API_URL: 'https://b.example/pg',
-      GATEWAY_B_API_KEY: 'key',
-      GATEWAY_B_API_SECRET: 'of-b',
-      CALLBACK_URL: 'https://los.example',
-      CALLBACK_SECRET: callbackSecret(),
-      ...both,
-    }
-    const zeros = `whsec_${Buffer.alloc(24).toString('base64')}`
-    for (const [name, repeated] of [
-      ['DATABASE_URL', 'postgres://loanops:aaaa@localhost/loanops'],
-      ['INTERNAL_TOKEN', `los:${'a'.repeat(32)}`],
-      ['JWT_SECRET', 'a'.repeat(32)],
-      ['ADMIN_PASSWORD', 'é'.repeat(12)],
-      ['LEDGER_PASSWORD', '00'],
-      ['GATEWAY_A_WEBHOOK_SECRET', 'a-real-secret, xxxx'],
-      ['GATEWAY_A_API_SECRET', 'ss'],
-      ['GATEWAY_B_API_SECRET', 'ss'],
-      ['CALLBACK_SECRET', `${callbackSecret()},${zeros}`],
-    ] as const) {
-      matchEach(
-        t,
-        complaints({ ...rest, [name]: SETTINGS[name]?.examples[0] }),
-        [new RegExp(`^${name} holds the secret of LoanOps’s own example`)],
-        name,
-      )
-      matchEach(
-        t,
-        complaints({ ...rest, [name]: repeated }),
-        [new RegExp(`^${name} holds a secret that is one character repeated`)],
-        name,
-      )
-    }
-    const own = { gateway_a: { secretEnv: 'OWN', apiKeyEnv: 'KEY', apiSecretEnv: 'API' } }
-    const LENDERS_FILE = lendersFile(t, { LENDER_02: own })
-    const named = { ...rest, LENDERS_FILE, OWN: 'own', KEY: 'k', API: 's' }
-    t.same(complaints(named), [])
-    matchEach(t, complaints({ ...named, OWN: 'webhook-secret' }), [
-      /OWN holds the secret of LoanOps’s own/,
-    ])
-    matchEach(t, complaints({ ...named, API: 'xxxx' }), [
-      /API holds a secret that is one character/,
-    ])
-  },
-)
+t.test('a secret that our messages print, or one repeated character, stops the start', async t => {
+  const both = { ADMIN_USERNAME: 'admin', ADMIN_PASSWORD: 'a pass phrase for tests' }
+  const rest = {
+    GATEWAY_A_API_URL: 'https://a.example/v1',
+    GATEWAY_A_API_KEY: 'key',
+    GATEWAY_A_API_SECRET: 'of-a',
+    GATEWAY_B_API_URL: 'https://b.example/pg',
+    GATEWAY_B_API_KEY: 'key',
+    GATEWAY_B_API_SECRET: 'of-b',
+    CALLBACK_URL: 'https://los.example',
+    CALLBACK_SECRET: callbackSecret(),
+    ...both,
+  }
+  const zeros = `whsec_${Buffer.alloc(24).toString('base64')}`
+  for (const [name, repeated] of [
+    ['DATABASE_URL', 'postgres://loanops:aaaa@localhost/loanops'],
+    ['INTERNAL_TOKEN', `los:${'a'.repeat(32)}`],
+    ['JWT_SECRET', 'a'.repeat(32)],
+    ['ADMIN_PASSWORD', 'é'.repeat(12)],
+    ['LEDGER_PASSWORD', '00'],
+    ['GATEWAY_A_WEBHOOK_SECRET', 'a-real-secret, xxxx'],
+    ['GATEWAY_A_API_SECRET', 'ss'],
+    ['GATEWAY_B_API_SECRET', 'ss'],
+    ['CALLBACK_SECRET', `${callbackSecret()},${zeros}`],
+  ] as const) {
+    matchEach(
+      t,
+      complaints({ ...rest, [name]: SETTINGS[name]?.examples[0] }),
+      [new RegExp(`^${name} holds the secret of LoanOps’s own example`)],
+      name,
+    )
+    matchEach(
+      t,
+      complaints({ ...rest, [name]: repeated }),
+      [new RegExp(`^${name} holds a secret that is one character repeated`)],
+      name,
+    )
+  }
+  const own = { gateway_a: { secretEnv: 'OWN', apiKeyEnv: 'KEY', apiSecretEnv: 'API' } }
+  const LENDERS_FILE = lendersFile(t, { LENDER_02: own })
+  const named = { ...rest, LENDERS_FILE, OWN: 'own', KEY: 'k', API: 's' }
+  t.same(complaints(named), [])
+  matchEach(t, complaints({ ...named, OWN: 'webhook-secret' }), [
+    /OWN holds the secret of LoanOps’s own/,
+  ])
+  matchEach(t, complaints({ ...named, API: 'xxxx' }), [/API holds a secret that is one character/])
+})
 
 t.test('every setting that is named as a secret is checked as one', async t => {
   const named = Object.keys(SETTINGS).filter(name => /_(SECRET|PASSWORD|TOKEN)$/.test(name))
@@ -421,15 +416,12 @@ t.test('a member that appears twice is refused, because only the last one would 
   t.end()
 })
 
-t.test(
-  'names and texts that recur in different places of the lenders file are no repetition',
-  t => {
-    const own = '{"product": ["gateway_a", "a\\": ", "}{"], "gateway_a": {}, "gateway_b": {}}'
-    const LENDERS_FILE = lendersFile(t, `{"LENDER_02": ${own}, "LENDER_03": {"gateway_a": {}}}`)
-    t.doesNotThrow(() => readConfig(env({ LENDERS_FILE })))
-    t.end()
-  },
-)
+t.test('names and texts that recur in other places of the lenders file are no repetition', t => {
+  const own = '{"product": ["gateway_a", "a\\": ", "}{"], "gateway_a": {}, "gateway_b": {}}'
+  const LENDERS_FILE = lendersFile(t, `{"LENDER_02": ${own}, "LENDER_03": {"gateway_a": {}}}`)
+  t.doesNotThrow(() => readConfig(env({ LENDERS_FILE })))
+  t.end()
+})
 
 t.test('a LEDGER_CA_FILE that holds no certificate stops the start', async t => {
   const start = (LEDGER_CA_FILE: string) => readConfig(env({ LEDGER_CA_FILE }))
@@ -568,20 +560,17 @@ t.test('a lenders file with an unknown member stops the start and names it', asy
   ])
 })
 
-t.test(
-  'a lenders file with an invalid network, or several in one string, stops the start',
-  async t => {
-    for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
-      const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
-      matchEach(
-        t,
-        complaints({ LENDERS_FILE }),
-        [/^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
-        network,
-      )
-    }
-  },
-)
+t.test('a lenders file with an invalid network, or several in a text, stops the start', async t => {
+  for (const network of ['10.0.0.0/8, 11.0.0.0/8', ' 10.0.0.0/8', '10.0.0.1,10.0.0.2', '10/8']) {
+    const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { allowedCidrs: [network] } } })
+    matchEach(
+      t,
+      complaints({ LENDERS_FILE }),
+      [/^LENDERS_FILE is invalid: \/LENDER_02\/gateway_a\/allowedCidrs\/0/],
+      network,
+    )
+  }
+})
 
 t.test('a lender that validates signatures without a secret stops the start', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_07: { gateway_b: { validateSignature: true } } })
@@ -688,19 +677,16 @@ t.test('single sign-on needs its settings, HTTPS and roles that exist', async t 
     t.match(complaints({ ...set, OIDC_ISSUER, OIDC_ROLES: wrong }), [/^OIDC_ROLES is invalid/])
 })
 
-t.test(
-  'a CALLBACK_URL with a password stops the start, and the error does not repeat it',
-  async t => {
-    const CALLBACK_SECRET = callbackSecret()
-    for (const user of ['asha:pass-1', 'asha', ':pass-1']) {
-      const CALLBACK_URL = `https://${user}@los.example.com/callbacks`
-      const [line, ...others] = complaints({ CALLBACK_URL, CALLBACK_SECRET })
-      t.match(line, /^CALLBACK_URL is invalid: .*without a user or password/)
-      t.notMatch(line, user)
-      t.same(others, [])
-    }
-  },
-)
+t.test('a CALLBACK_URL with a password stops the start, and no error repeats it', async t => {
+  const CALLBACK_SECRET = callbackSecret()
+  for (const user of ['asha:pass-1', 'asha', ':pass-1']) {
+    const CALLBACK_URL = `https://${user}@los.example.com/callbacks`
+    const [line, ...others] = complaints({ CALLBACK_URL, CALLBACK_SECRET })
+    t.match(line, /^CALLBACK_URL is invalid: .*without a user or password/)
+    t.notMatch(line, user)
+    t.same(others, [])
+  }
+})
 
 t.test('compose.yaml passes on every setting that is not generated at its first start', async t => {
   const compose = readFileSync(new URL('../compose.yaml', import.meta.url), 'utf8')

@@ -33,32 +33,27 @@ t.test('no operators’ query reads everything that has ever finished', async t 
   }
 })
 
-t.test(
-  'today is the ledger’s day in the operators’ queries, whatever the session’s is',
-  async t => {
-    const { db } = await freshDatabase(t)
-    await sql`select core.copy_time_zone('Pacific/Kiritimati')`.execute(db)
-    await sql`
+t.test('today is the ledger’s day in operators’ queries, whatever the session’s is', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`select core.copy_time_zone('Pacific/Kiritimati')`.execute(db)
+  await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, attempt, response,
       accepted_at, processed_at)
     select raw.new_id(), 'CLIENT_CREATE', 'api', 'client:' || at, at, '{}', 'failed', 1, '{}', at, at
       from (select core.start_of(core.day_of(now())) as start) today,
            unnest(array[start, start - interval '1 second']) at`.execute(db)
-    const today = queries.filter(query => query.includes(`status = 'failed' and processed_at`))
-    t.equal(today.length, 2)
-    for (const query of today) {
-      const { rows } = await sql.raw<{ count?: string }>(query).execute(db)
-      t.equal(rows.length, 1, query)
-      t.equal(rows[0]?.count ?? '1', '1', query)
-    }
-  },
-)
+  const today = queries.filter(query => query.includes(`status = 'failed' and processed_at`))
+  t.equal(today.length, 2)
+  for (const query of today) {
+    const { rows } = await sql.raw<{ count?: string }>(query).execute(db)
+    t.equal(rows.length, 1, query)
+    t.equal(rows[0]?.count ?? '1', '1', query)
+  }
+})
 
-t.test(
-  'The tracking id of a repayment or a reversal with an unknown outcome is its own',
-  async t => {
-    const { db } = await freshDatabase(t)
-    await sql`
+t.test('The tracking id of a repayment or reversal with an unknown outcome is its own', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
     with operation as (
       insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, attempt, unknown_since)
       select raw.new_id(), type, 'payment', 'loan:' || type, type, '{}', 'processing', 1, now()
@@ -70,14 +65,13 @@ t.test(
     select 'gateway_a', case operation_type when 'REPAYMENT' then 'payment' else 'refund' end, operation_type, 'LENDER_02',
            true, true, 'posting', 'lender_02_gateway_a', id, now(), id
       from operation`.execute(db)
-    const query = queries.find(text => text.includes('t.operation_id')) ?? ''
-    const { rows } = await sql.raw<{ tracking_id: string }>(query).execute(db)
-    const { rows: own } = await sql<{ tracking_id: string }>`
+  const query = queries.find(text => text.includes('t.operation_id')) ?? ''
+  const { rows } = await sql.raw<{ tracking_id: string }>(query).execute(db)
+  const { rows: own } = await sql<{ tracking_id: string }>`
     select operation_type || '|' || id as tracking_id from loanops.operation`.execute(db)
-    const ids = (of: { tracking_id: string }[]) => of.map(({ tracking_id }) => tracking_id).sort()
-    t.same(ids(rows), ids(own))
-  },
-)
+  const ids = (of: { tracking_id: string }[]) => of.map(({ tracking_id }) => tracking_id).sort()
+  t.same(ids(rows), ids(own))
+})
 
 t.test('the query of what was paid each day counts whole days, also of late payments', async t => {
   const { db } = await freshDatabase(t)

@@ -58,31 +58,28 @@ t.test(
   },
 )
 
-t.test(
-  'two workers fetch a window once, and a frozen one writes no more when it wakes',
-  async t => {
-    const gateways = await gatewaySandbox(t)
-    const service = await paymentService(t, { ...gateways.settings, ROLE: 'api' })
-    const env = testEnv(service.databaseUrl, service.ledger.url, gateways.settings)
-    await gateways.put('/payments', { gateway: 'gateway_a', id: 'pay_0', created_at: DAYS[0] })
-    const id = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
-    const frozen = startProcessFor(t, 'worker', {
-      ...env,
-      LOANOPS_CRASH_AT: 'backfill.claimed:1:SIGSTOP',
-    })
-    await new Promise<void>(done => {
-      frozen.child.stderr?.on('data', chunk => /crash point/.test(String(chunk)) && done())
-    })
-    await expireLeases(service.db)
-    startProcessFor(t, 'worker', env)
-    t.match(await fetched(service.call, id), { status: 'completed', fetched: 1, missed: 1 })
-    frozen.child.kill('SIGCONT')
-    const again = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
-    t.match(await fetched(service.call, again), { status: 'completed', fetched: 1, missed: 0 })
-    const { rows } = await sql<object>`
+t.test('two workers fetch a window once; a frozen one writes no more when it wakes', async t => {
+  const gateways = await gatewaySandbox(t)
+  const service = await paymentService(t, { ...gateways.settings, ROLE: 'api' })
+  const env = testEnv(service.databaseUrl, service.ledger.url, gateways.settings)
+  await gateways.put('/payments', { gateway: 'gateway_a', id: 'pay_0', created_at: DAYS[0] })
+  const id = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
+  const frozen = startProcessFor(t, 'worker', {
+    ...env,
+    LOANOPS_CRASH_AT: 'backfill.claimed:1:SIGSTOP',
+  })
+  await new Promise<void>(done => {
+    frozen.child.stderr?.on('data', chunk => /crash point/.test(String(chunk)) && done())
+  })
+  await expireLeases(service.db)
+  startProcessFor(t, 'worker', env)
+  t.match(await fetched(service.call, id), { status: 'completed', fetched: 1, missed: 1 })
+  frozen.child.kill('SIGCONT')
+  const again = await requestFetch(service.call, 'gateway_a', { from: FROM, to: TO })
+  t.match(await fetched(service.call, again), { status: 'completed', fetched: 1, missed: 0 })
+  const { rows } = await sql<object>`
     select attempt, fetched::integer, missed::integer from core.backfill where id = ${id}`.execute(
-      service.db,
-    )
-    t.same(rows, [{ attempt: 2, fetched: 1, missed: 1 }])
-  },
-)
+    service.db,
+  )
+  t.same(rows, [{ attempt: 2, fetched: 1, missed: 1 }])
+})

@@ -24,30 +24,27 @@ t.test('a batch limits its questions to a gateway, and waits for the answers', a
     t.same(await stateOf('42'), ['posted', null, null], 'its own order is asked for in its turn')
   })
 
-  t.test(
-    'while a gateway cannot be asked, what it is to confirm waits, and nothing else',
-    async t => {
-      await has(B, '51')
-      for (const fault of [
-        { kind: 'error', status: 503 },
-        { kind: 'tooMany' },
-        { kind: 'reset' },
-        { kind: 'garbage' },
-        { kind: 'error', status: 401 },
-      ]) {
-        await gateways.put('/faults', [{ ...fault, path: '/pg/' }])
-        await webhook(B, paidB('51', { amount: 1000 }), SEVEN)
-        await webhook(B, refundB({ id: '551', of: '51' }), SEVEN)
-        const id = `pay_5_${fault.kind}_${'status' in fault ? fault.status : ''}`
-        await has('gateway_a', id)
-        await webhook('gateway_a', capturedA({ id, loan: 'L-6' }), SIX)
-        t.match(await batch(), { status: 'completed' })
-        t.same(await stateOf('51'), ['waiting', null, 'gateway'], fault.kind)
-        t.same(await stateOf('551'), ['waiting', null, 'gateway'], fault.kind)
-        t.same(await stateOf(id, 'gateway_a'), ['posted', null, null], fault.kind)
-      }
-    },
-  )
+  t.test('while a gateway cannot be asked, only what it is to confirm waits', async t => {
+    await has(B, '51')
+    for (const fault of [
+      { kind: 'error', status: 503 },
+      { kind: 'tooMany' },
+      { kind: 'reset' },
+      { kind: 'garbage' },
+      { kind: 'error', status: 401 },
+    ]) {
+      await gateways.put('/faults', [{ ...fault, path: '/pg/' }])
+      await webhook(B, paidB('51', { amount: 1000 }), SEVEN)
+      await webhook(B, refundB({ id: '551', of: '51' }), SEVEN)
+      const id = `pay_5_${fault.kind}_${'status' in fault ? fault.status : ''}`
+      await has('gateway_a', id)
+      await webhook('gateway_a', capturedA({ id, loan: 'L-6' }), SIX)
+      t.match(await batch(), { status: 'completed' })
+      t.same(await stateOf('51'), ['waiting', null, 'gateway'], fault.kind)
+      t.same(await stateOf('551'), ['waiting', null, 'gateway'], fault.kind)
+      t.same(await stateOf(id, 'gateway_a'), ['posted', null, null], fault.kind)
+    }
+  })
 
   t.test('a gateway that hangs holds up no other payment', async t => {
     await has(B, '54')

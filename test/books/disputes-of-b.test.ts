@@ -38,17 +38,14 @@ async function fates(t: Test, row: object, disputes: object[]) {
   return body.payments.map((one: any) => [one.kind, one.of_payment_id, one.state, one.reason])
 }
 
-t.test(
-  'a dispute in the list of a payment is that payment’s, whether or not it says so',
-  async t => {
-    const row = rowOfB('1', { event: DISPUTED })
-    const held = ['suspense', 'chargeback']
-    t.same((await fates(t, row, [LOST])).sort(), [
-      ['chargeback', '1', ...held],
-      ['payment', null, ...held],
-    ])
-  },
-)
+t.test('a dispute in a payment’s list is that payment’s, whether or not it says so', async t => {
+  const row = rowOfB('1', { event: DISPUTED })
+  const held = ['suspense', 'chargeback']
+  t.same((await fates(t, row, [LOST])).sort(), [
+    ['chargeback', '1', ...held],
+    ['payment', null, ...held],
+  ])
+})
 
 t.test('a dispute that names no payment is in suspense, and not left out', async t => {
   const flat = { ...DISPUTED, order_id: 'order_1', closed_in_favor_of: 'CUSTOMER' }

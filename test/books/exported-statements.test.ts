@@ -109,24 +109,21 @@ t.test('gateway A’s export of settlements is a statement with all their parts'
   t.same(await stated(service), [])
 })
 
-t.test(
-  'a mandate registered for 0 is a part of gateway A’s settlement, and no payment',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
-    const body = await upload(
-      service,
-      'gateway_a',
-      A_SETTLEMENTS,
-      `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
-      `payment,pay_2,0.00,INR,5.0,0.9,5.9,0.0,${end}`,
-    )
-    t.match(body, { rows: 2, valid_rows: 2, errors: [] })
-    t.match(await stated(service), [{ id: 'pay_1' }])
-    const [settled] = await settlements(service, 'UTR1')
-    t.match(settled, { fees: '25.0', tax: '4.5', paid_out: '970.5', adds_up: true })
-  },
-)
+t.test('a mandate registered for 0 is a part of A’s settlement, and no payment', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+  const body = await upload(
+    service,
+    'gateway_a',
+    A_SETTLEMENTS,
+    `payment,pay_1,1000.0,INR,20.0,3.6,0.0,976.4,${end}`,
+    `payment,pay_2,0.00,INR,5.0,0.9,5.9,0.0,${end}`,
+  )
+  t.match(body, { rows: 2, valid_rows: 2, errors: [] })
+  t.match(await stated(service), [{ id: 'pay_1' }])
+  const [settled] = await settlements(service, 'UTR1')
+  t.match(settled, { fees: '25.0', tax: '4.5', paid_out: '970.5', adds_up: true })
+})
 
 t.test(
   'a debit or credit of gateway A’s report that is no number is an error of its row',
@@ -328,36 +325,33 @@ t.test('a payment that gateway B’s report has as failed and as made is capture
   ])
 })
 
-t.test(
-  'a word that gateway B does not use for money received makes no payment captured',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const row = (id: string, status: string, settlement = '') =>
-      `${id},PAYMENT,10,INR,${status},2026-02-05T10:30:00+05:30,CREDIT,${id},2026-02-05T10:00:00+05:30,${settlement}`
-    const { errors } = await upload(
-      service,
-      'gateway_b',
-      'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id,payment_time,cf_settlement_id',
-      row('1', 'FLAGGED'),
-      row('2', 'INCOMPLETE'),
-      row('2', 'Success'),
-      row('3', ''),
-      row('4', 'N/A'),
-      row('5', 'settled', '7'),
-    )
-    t.same(
-      errors,
-      [2, 3].map(line => ({
-        line,
-        reason: 'event_status must be one of captured, refunded, failed',
-      })),
-    )
-    t.match(
-      await stated(service),
-      ['2', '3', '4', '5'].map(id => ({ id, status: 'captured' })),
-    )
-  },
-)
+t.test('a word that gateway B does not use for money received captures no payment', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, status: string, settlement = '') =>
+    `${id},PAYMENT,10,INR,${status},2026-02-05T10:30:00+05:30,CREDIT,${id},2026-02-05T10:00:00+05:30,${settlement}`
+  const { errors } = await upload(
+    service,
+    'gateway_b',
+    'event_id,event_type,event_amount,event_currency,event_status,event_time,sale_type,cf_payment_id,payment_time,cf_settlement_id',
+    row('1', 'FLAGGED'),
+    row('2', 'INCOMPLETE'),
+    row('2', 'Success'),
+    row('3', ''),
+    row('4', 'N/A'),
+    row('5', 'settled', '7'),
+  )
+  t.same(
+    errors,
+    [2, 3].map(line => ({
+      line,
+      reason: 'event_status must be one of captured, refunded, failed',
+    })),
+  )
+  t.match(
+    await stated(service),
+    ['2', '3', '4', '5'].map(id => ({ id, status: 'captured' })),
+  )
+})
 
 t.test('a word for no value is no id of a refund or an adjustment', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

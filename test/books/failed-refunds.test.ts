@@ -113,23 +113,20 @@ t.test(
   },
 )
 
-t.test(
-  'a fetch finds that a dispute which was won is claimed again, or lost after all',
-  async t => {
-    const { gateways, send, fetch, fates } = await withFailedRefund(t)
-    const CLAIMS = { disp_1: 'open', disp_2: 'lost' }
-    await send(capturedA({ loan: 'L-1' }))
-    for (const id of Object.keys(CLAIMS))
-      await send(dispute('lost', { id }), dispute('won', { id, phase: 'pre_arbitration' }))
-    for (const id of Object.keys(CLAIMS)) t.same(await fates(id), RELEASED)
-    const at = { gateway: 'gateway_a', paymentId: 'pay_1', amount: 100_000, created_at: PAID_AT }
-    for (const [id, status] of Object.entries(CLAIMS))
-      await gateways.put('/disputes', { ...at, id, status, phase: 'arbitration' })
-    await fetch()
-    for (const id of Object.keys(CLAIMS))
-      t.same(await fates(id), ['posted ', 'suspense chargeback'], id)
-  },
-)
+t.test('a fetch finds that a dispute that was won is claimed again, or lost after all', async t => {
+  const { gateways, send, fetch, fates } = await withFailedRefund(t)
+  const CLAIMS = { disp_1: 'open', disp_2: 'lost' }
+  await send(capturedA({ loan: 'L-1' }))
+  for (const id of Object.keys(CLAIMS))
+    await send(dispute('lost', { id }), dispute('won', { id, phase: 'pre_arbitration' }))
+  for (const id of Object.keys(CLAIMS)) t.same(await fates(id), RELEASED)
+  const at = { gateway: 'gateway_a', paymentId: 'pay_1', amount: 100_000, created_at: PAID_AT }
+  for (const [id, status] of Object.entries(CLAIMS))
+    await gateways.put('/disputes', { ...at, id, status, phase: 'arbitration' })
+  await fetch()
+  for (const id of Object.keys(CLAIMS))
+    t.same(await fates(id), ['posted ', 'suspense chargeback'], id)
+})
 
 t.test('a fetch finds the refund and the dispute of gateway B that came back', async t => {
   const made = refundB({ id: 901, of: '1' })

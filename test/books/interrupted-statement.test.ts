@@ -30,26 +30,24 @@ t.test('a report whose rows were saved before a process died is in the audit', a
   t.same(rows, [{ id: 'pay_1', actor, action: 'statement.begin', file: 'slow.csv' }])
 })
 
-t.test(
-  'an account that is disabled during the upload of a report saves no further row',
-  async t => {
-    const { db, url, call, admin, operator } = await startWithAccounts(t)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const saved = async () => {
-      const { rows } =
-        await sql<object>`select gateway_payment_id as id from core.statement`.execute(db)
-      return rows
-    }
-    const parts: [string, string] = [`${STATEMENT_HEADER}\n${row('pay_1')}`, row('pay_2')]
-    const path = `${url}/api/gateways/gateway_a/statement?lender=LENDER_02`
-    const uploading = uploadInParts(path, parts, promise, operator)
-    await until(async () => (await saved()).length > 0, 'the first row is saved')
-    await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
-    resolve()
-    t.equal((await uploading).status, 401)
-    t.same(await saved(), [{ id: 'pay_1' }])
-  },
-)
+t.test('an account that is disabled during a report’s upload saves no further row', async t => {
+  const { db, url, call, admin, operator } = await startWithAccounts(t)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const saved = async () => {
+    const { rows } = await sql<object>`select gateway_payment_id as id from core.statement`.execute(
+      db,
+    )
+    return rows
+  }
+  const parts: [string, string] = [`${STATEMENT_HEADER}\n${row('pay_1')}`, row('pay_2')]
+  const path = `${url}/api/gateways/gateway_a/statement?lender=LENDER_02`
+  const uploading = uploadInParts(path, parts, promise, operator)
+  await until(async () => (await saved()).length > 0, 'the first row is saved')
+  await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
+  resolve()
+  t.equal((await uploading).status, 401)
+  t.same(await saved(), [{ id: 'pay_1' }])
+})
 
 t.test('the end of an upload of a report that met a deadlock is tried again', async t => {
   const { db, url } = await startTestService(t, { ROLE: 'api' })

@@ -100,21 +100,18 @@ async function fetchRefused(t: Test, refused: RegExp, status: number, first: obj
   return { ...ended, stored: rows.map(({ id }) => id) }
 }
 
-t.test(
-  'a list that gateway A refuses to an account keeps no payment from being fetched',
-  async t => {
-    for (const [refused, status] of [
-      ['settlements', 403],
-      ['disputes', 404],
-      ['refunds', 400],
-    ] as const)
-      t.match(await fetchRefused(t, new RegExp(`^/v1/${refused}`), status), {
-        status: 'failed',
-        missed: 3,
-        last_error: `gateway A: it answered ${status} (BAD_REQUEST_ERROR) to GET ${refused}`,
-      })
-  },
-)
+t.test('a list that gateway A refuses to an account keeps no payment from the fetch', async t => {
+  for (const [refused, status] of [
+    ['settlements', 403],
+    ['disputes', 404],
+    ['refunds', 400],
+  ] as const)
+    t.match(await fetchRefused(t, new RegExp(`^/v1/${refused}`), status), {
+      status: 'failed',
+      missed: 3,
+      last_error: `gateway A: it answered ${status} (BAD_REQUEST_ERROR) to GET ${refused}`,
+    })
+})
 
 t.test('a payment about which gateway A refuses to say more keeps back itself only', async t => {
   for (const [refused, first] of [
@@ -129,24 +126,21 @@ t.test('a payment about which gateway A refuses to say more keeps back itself on
     })
 })
 
-t.test(
-  'an order that gateway A refuses keeps no day of a known payment from completing',
-  async t => {
-    const url = await serve(t, (request, response) => {
-      const { pathname } = new URL(request.url ?? '', 'http://gateway')
-      if (pathname === '/v1/orders/order_1') response.statusCode = 403
-      const items =
-        pathname === '/v1/payments' ? [itemOfA('pay_1', { notes: [], order_id: 'order_1' })] : []
-      response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
-    })
-    const service = await paymentService(t, {
-      ...settingsOf(url),
-      GATEWAY_A_WEBHOOK_SECRET: SECRET,
-    })
-    await sendSigned(service, capturedA({ id: 'pay_1' }))
-    await service.batch()
-    t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 0 })
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, { reason: 'no_loan_named' })
-  },
-)
+t.test('an order that gateway A refuses keeps no day of a known payment incomplete', async t => {
+  const url = await serve(t, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://gateway')
+    if (pathname === '/v1/orders/order_1') response.statusCode = 403
+    const items =
+      pathname === '/v1/payments' ? [itemOfA('pay_1', { notes: [], order_id: 'order_1' })] : []
+    response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
+  })
+  const service = await paymentService(t, {
+    ...settingsOf(url),
+    GATEWAY_A_WEBHOOK_SECRET: SECRET,
+  })
+  await sendSigned(service, capturedA({ id: 'pay_1' }))
+  await service.batch()
+  t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 0 })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, { reason: 'no_loan_named' })
+})

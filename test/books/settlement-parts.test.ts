@@ -84,17 +84,14 @@ t.test('a settlement of gateway B that is fetched and uploaded has each part onc
   t.match(await service.settlement(), [PAID_OUT])
 })
 
-t.test(
-  'a settlement of gateway B that is uploaded and then fetched has each part once',
-  async t => {
-    const details = { refund_details: [{ refund_id: 'refund_of_ours' }] }
-    const rows = listed.map(row => ('refund_details' in row ? { ...row, ...details } : row))
-    const service = await withSettlement(t, rows)
-    await upload(service)
-    await service.fetch()
-    t.match(await service.settlement(), [PAID_OUT])
-  },
-)
+t.test('a settlement of gateway B that is uploaded and fetched has each part once', async t => {
+  const details = { refund_details: [{ refund_id: 'refund_of_ours' }] }
+  const rows = listed.map(row => ('refund_details' in row ? { ...row, ...details } : row))
+  const service = await withSettlement(t, rows)
+  await upload(service)
+  await service.fetch()
+  t.match(await service.settlement(), [PAID_OUT])
+})
 
 /** The report's second section, saved without the first, which has the settlements' ids. */
 const WITHOUT_IDS = REPORT.replace('cf_settlement_id,', '').replaceAll('s_1,', '')

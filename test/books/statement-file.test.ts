@@ -175,57 +175,51 @@ t.test('ids or UTRs of 16 digits that all end in 0 are errors of their rows', as
 const PLAINLY =
   'without a currency, with at most 13 digits before the point and two after it, and with separators only if it has a point'
 
-t.test(
-  'an amount with more than two decimals, a currency or separators alone is an error',
-  async t => {
-    const rest = 'INR,captured,2026-03-05T10:00:00Z'
-    const rows = [
-      `pay_1,500.000,${rest},,,,,`,
-      `pay_2,500.00,${rest},5.000,0.9000,,,`,
-      `pay_3,"1,000",${rest},,,,,`,
-      `pay_4,₹1000,${rest},,,,,`,
-      `pay_5,"1,000.00",${rest},,,,,`,
-    ]
-    const path = 'gateway_b/statement?lender=LENDER_02'
-    const { body } = await upload(
-      service.url,
-      path,
-      [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
-    )
-    const reason = `amount must be a number above 0 ${PLAINLY}`
-    t.same(body.errors, [
-      { line: 2, reason },
-      { line: 3, reason: `fee must be a number ${PLAINLY}; tax must be a number ${PLAINLY}` },
-      { line: 4, reason },
-      { line: 5, reason },
-    ])
-  },
-)
+t.test('an amount with three decimals, a currency or separators alone is an error', async t => {
+  const rest = 'INR,captured,2026-03-05T10:00:00Z'
+  const rows = [
+    `pay_1,500.000,${rest},,,,,`,
+    `pay_2,500.00,${rest},5.000,0.9000,,,`,
+    `pay_3,"1,000",${rest},,,,,`,
+    `pay_4,₹1000,${rest},,,,,`,
+    `pay_5,"1,000.00",${rest},,,,,`,
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(
+    service.url,
+    path,
+    [HEADER, ...rows, `9,1,${rest},-5.00,1,,,`].join('\n'),
+  )
+  const reason = `amount must be a number above 0 ${PLAINLY}`
+  t.same(body.errors, [
+    { line: 2, reason },
+    { line: 3, reason: `fee must be a number ${PLAINLY}; tax must be a number ${PLAINLY}` },
+    { line: 4, reason },
+    { line: 5, reason },
+  ])
+})
 
-t.test(
-  'empty rows and columns of a statement are no data, and made-up values are errors',
-  async t => {
-    const rows = [
-      'sep=,',
-      `${HEADER},,`,
-      ',,,,,,,,,,,',
-      'pay_1,1,INR,captured,2026-02-05T10:00:00Z,,,,,,,',
-      'pay_2,1,INR,captured,2026-02-05T10:00:00Z,,,,,NULL,,',
-      'pay_3,1,INR,captured,2026-02-05T10:00:00Z,#N/A,,,,,,',
-    ]
-    const path = 'gateway_b/statement?lender=LENDER_02'
-    const { body } = await upload(service.url, path, `${rows.join('\n')}\n,,,\n\x1a`)
-    t.match(body, {
-      rows: 3,
-      valid_rows: 1,
-      ignored_columns: [],
-      errors: [
-        { line: 5, reason: /^utr is NULL, which/ },
-        { line: 6, reason: /^fee is #N\/A, which/ },
-      ],
-    })
-  },
-)
+t.test('empty rows and columns of a statement are no data; made-up values are errors', async t => {
+  const rows = [
+    'sep=,',
+    `${HEADER},,`,
+    ',,,,,,,,,,,',
+    'pay_1,1,INR,captured,2026-02-05T10:00:00Z,,,,,,,',
+    'pay_2,1,INR,captured,2026-02-05T10:00:00Z,,,,,NULL,,',
+    'pay_3,1,INR,captured,2026-02-05T10:00:00Z,#N/A,,,,,,',
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, `${rows.join('\n')}\n,,,\n\x1a`)
+  t.match(body, {
+    rows: 3,
+    valid_rows: 1,
+    ignored_columns: [],
+    errors: [
+      { line: 5, reason: /^utr is NULL, which/ },
+      { line: 6, reason: /^fee is #N\/A, which/ },
+    ],
+  })
+})
 
 t.test('a quote that takes other rows into a column that is ignored is an error', async t => {
   const row = (id: string, method: string) =>

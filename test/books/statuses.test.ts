@@ -63,36 +63,31 @@ for (const [gateway, items, event] of [
     (payment: object) => ({ type: 'PAYMENT_SUCCESS_WEBHOOK', data: { payment } }),
   ],
 ] as const)
-  t.test(
-    `a payment of ${gateway.title} was captured for a fetch as it was for a batch`,
-    async t => {
-      const { db } = await freshDatabase(t)
-      const fetched: ApiPayment[] = []
-      for (const item of items) {
-        const answer: CallGateway = async () => parseExact(JSON.stringify(item))
-        const payment = await gateway.client.reads(answer, majorUnits({ '': 1 })).payment('1', '1')
-        fetched.push(payment as ApiPayment)
-      }
-      const stated = await withStatuses(db, gateway.name, fetched)
-      const bodies = items.flatMap(item => [
-        gateway.client.body({ kind: 'payment', item }),
-        event(item),
-      ])
-      const { rows } = await sql<{ read: string | null }>`
+  t.test(`a payment of ${gateway.title} is captured for a fetch as it is for a batch`, async t => {
+    const { db } = await freshDatabase(t)
+    const fetched: ApiPayment[] = []
+    for (const item of items) {
+      const answer: CallGateway = async () => parseExact(JSON.stringify(item))
+      const payment = await gateway.client.reads(answer, majorUnits({ '': 1 })).payment('1', '1')
+      fetched.push(payment as ApiPayment)
+    }
+    const stated = await withStatuses(db, gateway.name, fetched)
+    const bodies = items.flatMap(item => [
+      gateway.client.body({ kind: 'payment', item }),
+      event(item),
+    ])
+    const { rows } = await sql<{ read: string | null }>`
       select case when f.problem is null then f.status end as read
         from jsonb_array_elements(${JSON.stringify(bodies)}::jsonb) with ordinality b (body, place)
         left join lateral ${sql.id('base', gateway.name)}(convert_to(body::text, 'UTF8')) f on true
        order by place`.execute(db)
-      const differing = stated.filter(({ status }, at) => {
-        const isCaptured = status === 'captured' || status === 'refunded'
-        return rows
-          .slice(2 * at, 2 * at + 2)
-          .some(({ read }) => (read === 'captured') !== isCaptured)
-      })
-      t.same(
-        differing.map(({ status, item }) => ({ status, item })),
-        [],
-      )
-      t.equal(new Set(stated.map(({ status }) => status)).size, gateway === gatewayA ? 5 : 4)
-    },
-  )
+    const differing = stated.filter(({ status }, at) => {
+      const isCaptured = status === 'captured' || status === 'refunded'
+      return rows.slice(2 * at, 2 * at + 2).some(({ read }) => (read === 'captured') !== isCaptured)
+    })
+    t.same(
+      differing.map(({ status, item }) => ({ status, item })),
+      [],
+    )
+    t.equal(new Set(stated.map(({ status }) => status)).size, gateway === gatewayA ? 5 : 4)
+  })

@@ -143,31 +143,27 @@ for (const [name, booked] of Object.entries({
   })
 
 for (const at of [PAID_AT_ISO, '2026-02-06T00:00:10+05:30'])
-  t.test(
-    `a debit is paired with the statement of ${at} under the id that only it names`,
-    async t => {
-      const service = withReadback(await paymentService(t))
-      await service.loan('L-1')
-      const file = [STATEMENT_HEADER, `11,1000.00,INR,captured,${at},,,,,`].join('\n')
-      const upload = () =>
-        uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', file)
-      const days = async () => {
-        const path = '/api/reconciliation?from=2026-02-05&to=2026-02-06'
-        const { body } = await service.call('GET', path)
-        return body.days.map((day: any) => [day.day, filled(day)])
-      }
-      const stated = at.slice(0, 10)
-      await upload()
-      t.same(await days(), [[stated, { missing: '1 1000.00' }]])
-      await service.webhook('gateway_b', DEBIT, { lender: 'LENDER_02' })
-      await service.batch()
-      await service.readBack()
-      t.same(await days(), [[stated, { posted: '1 1000.00' }]])
-      await service.undo('gateway_b-49914526')
-      await service.readBack()
-      t.same(await days(), [[stated, { suspense: '1 1000.00' }]])
-    },
-  )
+  t.test(`a debit is paired with the statement of ${at} under the id only it names`, async t => {
+    const service = withReadback(await paymentService(t))
+    await service.loan('L-1')
+    const file = [STATEMENT_HEADER, `11,1000.00,INR,captured,${at},,,,,`].join('\n')
+    const upload = () => uploadStatement(service.url, 'gateway_b/statement?lender=LENDER_02', file)
+    const days = async () => {
+      const path = '/api/reconciliation?from=2026-02-05&to=2026-02-06'
+      const { body } = await service.call('GET', path)
+      return body.days.map((day: any) => [day.day, filled(day)])
+    }
+    const stated = at.slice(0, 10)
+    await upload()
+    t.same(await days(), [[stated, { missing: '1 1000.00' }]])
+    await service.webhook('gateway_b', DEBIT, { lender: 'LENDER_02' })
+    await service.batch()
+    await service.readBack()
+    t.same(await days(), [[stated, { posted: '1 1000.00' }]])
+    await service.undo('gateway_b-49914526')
+    await service.readBack()
+    t.same(await days(), [[stated, { suspense: '1 1000.00' }]])
+  })
 
 t.test('a day is shown although thousands of payments share a constant reference', async t => {
   const service = await paymentService(t)

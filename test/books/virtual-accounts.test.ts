@@ -45,38 +45,35 @@ t.test('a confirmed transfer finds its loan by the virtual account too', async t
   t.match((await service.payment('pay_1')).payment, POSTED)
 })
 
-t.test(
-  'a fetched transfer, also by UPI, has the names that its virtual account gives it',
-  async t => {
-    const transfer = (name: string, virtual_account: object) => ({
-      entity: name,
-      virtual_account_id: 'va_9',
-      virtual_account: { id: 'va_9', entity: 'virtual_account', ...virtual_account },
-    })
-    const byBank = itemOfA('pay_bank', { method: 'bank_transfer', notes: [] })
-    const byUpi = itemOfA('pay_upi', { method: 'upi', notes: [] })
-    const answers: Record<string, object> = {
-      '/v1/payments': { items: [byBank, byUpi] },
-      '/v1/payments/pay_bank/bank_transfer': transfer('bank_transfer', {
-        notes: { loan_id: 'L-1' },
-      }),
-      '/v1/payments/pay_upi/upi_transfer': transfer('upi_transfer', {
-        notes: [],
-        receivers: [{ entity: 'vpa', address: 'rpy.payto1@icici' }],
-      }),
-    }
-    const { settings } = await oddGateway(t, ({ path }) => answers[path])
-    const service = await paymentService(t, settings)
-    await service.loan('L-1')
-    const path = '/api/references/gateway_a/virtual_account/rpy.payto1@icici'
-    await service.call('PUT', path, { external_loan_id: 'L-1' })
-    await fetchAll(service.call, 'gateway_a', ALL_DAY)
-    await service.batch()
-    const { payment } = await service.payment('pay_bank')
-    t.match(payment, { ...POSTED, matched_by: 'notes' })
-    t.match((await service.payment('pay_upi')).payment, POSTED)
-  },
-)
+t.test('a fetched transfer, even by UPI, has the names of its virtual account', async t => {
+  const transfer = (name: string, virtual_account: object) => ({
+    entity: name,
+    virtual_account_id: 'va_9',
+    virtual_account: { id: 'va_9', entity: 'virtual_account', ...virtual_account },
+  })
+  const byBank = itemOfA('pay_bank', { method: 'bank_transfer', notes: [] })
+  const byUpi = itemOfA('pay_upi', { method: 'upi', notes: [] })
+  const answers: Record<string, object> = {
+    '/v1/payments': { items: [byBank, byUpi] },
+    '/v1/payments/pay_bank/bank_transfer': transfer('bank_transfer', {
+      notes: { loan_id: 'L-1' },
+    }),
+    '/v1/payments/pay_upi/upi_transfer': transfer('upi_transfer', {
+      notes: [],
+      receivers: [{ entity: 'vpa', address: 'rpy.payto1@icici' }],
+    }),
+  }
+  const { settings } = await oddGateway(t, ({ path }) => answers[path])
+  const service = await paymentService(t, settings)
+  await service.loan('L-1')
+  const path = '/api/references/gateway_a/virtual_account/rpy.payto1@icici'
+  await service.call('PUT', path, { external_loan_id: 'L-1' })
+  await fetchAll(service.call, 'gateway_a', ALL_DAY)
+  await service.batch()
+  const { payment } = await service.payment('pay_bank')
+  t.match(payment, { ...POSTED, matched_by: 'notes' })
+  t.match((await service.payment('pay_upi')).payment, POSTED)
+})
 
 t.test('a payment whose webhook names no loan is asked for once by a fetch', async t => {
   let asked = 0

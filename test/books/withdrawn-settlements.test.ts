@@ -60,67 +60,61 @@ for (const [name, ...lines] of [
   })
 }
 
-t.test(
-  'a settlement lacks a payment that only a withdrawn statement gave to another one',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const moved = row('pay_1').replace('setl_1', 'setl_2')
-    const [one, two] = [
-      { settlement_id: 'setl_1', payments: 1 },
-      { settlement_id: 'setl_2', payments: 1 },
-    ]
-    const first = await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
-    const second = await upload(service, STATEMENT_HEADER, moved)
-    const third = await upload(service, STATEMENT_HEADER, moved)
-    t.match(await settlements(service), [
-      { ...two, adds_up: true },
-      { ...one, adds_up: true },
-    ])
-    await withdraw(service, second)
-    t.match(await settlements(service), [
-      { ...two, adds_up: true },
-      { ...one, adds_up: true },
-    ])
-    const before = await withdraw(service, third)
-    t.match(before, [{ ...one, ...LOST }], 'while its rows are deleted')
-    t.same(await settlements(service), before)
+t.test('a settlement lacks a payment that only a withdrawn statement gave another', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const moved = row('pay_1').replace('setl_1', 'setl_2')
+  const [one, two] = [
+    { settlement_id: 'setl_1', payments: 1 },
+    { settlement_id: 'setl_2', payments: 1 },
+  ]
+  const first = await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
+  const second = await upload(service, STATEMENT_HEADER, moved)
+  const third = await upload(service, STATEMENT_HEADER, moved)
+  t.match(await settlements(service), [
+    { ...two, adds_up: true },
+    { ...one, adds_up: true },
+  ])
+  await withdraw(service, second)
+  t.match(await settlements(service), [
+    { ...two, adds_up: true },
+    { ...one, adds_up: true },
+  ])
+  const before = await withdraw(service, third)
+  t.match(before, [{ ...one, ...LOST }], 'while its rows are deleted')
+  t.same(await settlements(service), before)
 
-    await withdraw(service, await upload(service, STATEMENT_HEADER, moved))
-    t.same(await settlements(service), before)
-    await upload(service, STATEMENT_HEADER, row('pay_1'))
-    t.match(await settlements(service), [{ ...one, ...WHOLE }])
-    await withdraw(service, first)
-    t.match(await settlements(service), [{ ...one, adds_up: true }])
-  },
-)
+  await withdraw(service, await upload(service, STATEMENT_HEADER, moved))
+  t.same(await settlements(service), before)
+  await upload(service, STATEMENT_HEADER, row('pay_1'))
+  t.match(await settlements(service), [{ ...one, ...WHOLE }])
+  await withdraw(service, first)
+  t.match(await settlements(service), [{ ...one, adds_up: true }])
+})
 
 for (const [name, header, line] of [
   ['report', REPORT, part('pay_1')],
   ['statement', STATEMENT_HEADER, row('pay_1')],
 ] as const) {
-  t.test(
-    `a lost part of a ${name} names each valid file once, however often it is lost`,
-    async t => {
-      const service = await startTestService(t, { ROLE: 'api' })
-      const files = async () => {
-        const { rows } = await sql<{ files: string[] }>`select files from core.lost_part`.execute(
-          service.db,
-        )
-        return rows.map(lost => lost.files)
-      }
-      const first = await upload(service, header, line)
-      const second = await upload(service, header, line)
-      await withdraw(service, await upload(service, header, line))
-      t.same(await files(), [[first, second]])
+  t.test(`a lost part of a ${name} names each valid file once, however often lost`, async t => {
+    const service = await startTestService(t, { ROLE: 'api' })
+    const files = async () => {
+      const { rows } = await sql<{ files: string[] }>`select files from core.lost_part`.execute(
+        service.db,
+      )
+      return rows.map(lost => lost.files)
+    }
+    const first = await upload(service, header, line)
+    const second = await upload(service, header, line)
+    await withdraw(service, await upload(service, header, line))
+    t.same(await files(), [[first, second]])
 
-      const third = await upload(service, header, line)
-      await withdraw(service, await upload(service, header, line))
-      await withdraw(service, first)
-      const last = await upload(service, header, line)
-      await withdraw(service, await upload(service, header, line))
-      t.same(await files(), [[second, third, last]])
-    },
-  )
+    const third = await upload(service, header, line)
+    await withdraw(service, await upload(service, header, line))
+    await withdraw(service, first)
+    const last = await upload(service, header, line)
+    await withdraw(service, await upload(service, header, line))
+    t.same(await files(), [[second, third, last]])
+  })
 }
 
 t.test('a settlement whose parts were all lost is still found', async t => {
@@ -183,20 +177,17 @@ t.test('a lost part is forgotten once all files that state it are withdrawn', as
   t.same((await sql`select from core.lost_part`.execute(service.db)).rows, [])
 })
 
-t.test(
-  'a part of a withdrawn row stays lost if it is stated again before it is deleted',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
-    const second = await upload(service, STATEMENT_HEADER, row('pay_1'))
-    await service.call('DELETE', `/api/gateways/gateway_a/statements/${second}`)
-    await upload(service, STATEMENT_HEADER, NO_SETTLEMENT)
-    await sweepWithdrawn(service.db)
-    t.match(await settlements(service), [{ payments: 1, ...LOST }])
-    await upload(service, STATEMENT_HEADER, row('pay_1'))
-    t.match(await settlements(service), [WHOLE])
-  },
-)
+t.test('a part of a withdrawn row stays lost if stated again before its deletion', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))
+  const second = await upload(service, STATEMENT_HEADER, row('pay_1'))
+  await service.call('DELETE', `/api/gateways/gateway_a/statements/${second}`)
+  await upload(service, STATEMENT_HEADER, NO_SETTLEMENT)
+  await sweepWithdrawn(service.db)
+  t.match(await settlements(service), [{ payments: 1, ...LOST }])
+  await upload(service, STATEMENT_HEADER, row('pay_1'))
+  t.match(await settlements(service), [WHOLE])
+})
 
 t.test('a report of a payment that was refunded since adds its settlement and fee', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -32,24 +32,21 @@ const stated = async ({ db }: Pick<TestService, 'db'>) =>
     )
   ).rows
 
-t.test(
-  'a file can be withdrawn once, with its rows, its days and a trace in the audit',
-  async t => {
-    const service = await startTestService(t)
-    const id = await upload(service, [row('pay_typo', '1000.00')])
-    t.match(await reconciliation(service.call), {
-      days: [{ statement: 'complete', buckets: { missing: { payments: 1 } } }],
-    })
-    t.equal(await withdraw(service, id, 'gateway_b'), 404)
-    t.equal(await withdraw(service, id), 204)
-    t.equal(await withdraw(service, id), 404)
-    t.same(await stated(service), [])
-    t.same((await reconciliation(service.call)).days, [])
-    const { rows } = await sql<object>`
+t.test('a file can be withdrawn once, with its rows and days and a trace in the audit', async t => {
+  const service = await startTestService(t)
+  const id = await upload(service, [row('pay_typo', '1000.00')])
+  t.match(await reconciliation(service.call), {
+    days: [{ statement: 'complete', buckets: { missing: { payments: 1 } } }],
+  })
+  t.equal(await withdraw(service, id, 'gateway_b'), 404)
+  t.equal(await withdraw(service, id), 204)
+  t.equal(await withdraw(service, id), 404)
+  t.same(await stated(service), [])
+  t.same((await reconciliation(service.call)).days, [])
+  const { rows } = await sql<object>`
     select action, subject from ops.audit where action like '%.withdraw'`.execute(service.db)
-    t.same(rows, [{ action: 'statement.withdraw', subject: id }])
-  },
-)
+  t.same(rows, [{ action: 'statement.withdraw', subject: id }])
+})
 
 t.test('files are listed with who uploaded and who withdrew them', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -26,38 +26,34 @@ t.test('names and e-mail addresses that the operation does not name are removed 
   })
 })
 
-t.test(
-  'ids, days and other words stay, also where a name or a number is a part of them',
-  async t => {
-    const client = {
-      externalId: 'RAO-May-9198765432',
-      firstname: 'May',
-      lastname: 'ali',
-      mobileNo: '9198765432',
-      activationDate: '06 May 2026',
-    }
-    const value = {
-      changes: { activationDate: '06 May 2026', locale: 'ali', dateFormat: 'dd May yyyy' },
-      errors: [
-        {
-          developerMessage:
-            'May ali is invalid on 06 May 2026. Call 9198765432, RAO.ali-May or ali.',
-          args: [{ value: 'RAO-May-9198765432' }, { value: '06 May 2026' }, { value: 'May' }],
-        },
-      ],
-    }
-    t.same(withoutPersonalData(value, client), {
-      changes: value.changes,
-      errors: [
-        {
-          developerMessage:
-            '[removed] [removed] is invalid on 06 May 2026. Call [removed], RAO.[removed]-[removed] or [removed].',
-          args: [{ value: 'RAO-May-9198765432' }, { value: '06 May 2026' }, { value: '[removed]' }],
-        },
-      ],
-    })
-  },
-)
+t.test('ids, days and other words stay, even if a name or a number is a part of them', async t => {
+  const client = {
+    externalId: 'RAO-May-9198765432',
+    firstname: 'May',
+    lastname: 'ali',
+    mobileNo: '9198765432',
+    activationDate: '06 May 2026',
+  }
+  const value = {
+    changes: { activationDate: '06 May 2026', locale: 'ali', dateFormat: 'dd May yyyy' },
+    errors: [
+      {
+        developerMessage: 'May ali is invalid on 06 May 2026. Call 9198765432, RAO.ali-May or ali.',
+        args: [{ value: 'RAO-May-9198765432' }, { value: '06 May 2026' }, { value: 'May' }],
+      },
+    ],
+  }
+  t.same(withoutPersonalData(value, client), {
+    changes: value.changes,
+    errors: [
+      {
+        developerMessage:
+          '[removed] [removed] is invalid on 06 May 2026. Call [removed], RAO.[removed]-[removed] or [removed].',
+        args: [{ value: 'RAO-May-9198765432' }, { value: '06 May 2026' }, { value: '[removed]' }],
+      },
+    ],
+  })
+})
 
 t.test(
   'a note is removed as a whole, whatever id, day, name or address it begins with',

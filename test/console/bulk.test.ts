@@ -125,26 +125,23 @@ t.test('a confirmation that is sent twice is one decision', async t => {
   t.equal(audits.length, 1)
 })
 
-t.test(
-  'a confirmation that is sent again after a login shows the decision that it made',
-  async t => {
-    const service = await withUntried(t)
-    const { form_token: _, ...form } = await confirmation(service)
-    const first = await service.operator('/console/bulk', form)
-    const again = await service.operator('/console/bulk', form)
-    t.match(first.headers.get('location'), `/console/bulk/${form.id}`)
-    t.equal(again.headers.get('location'), first.headers.get('location'))
-    for (const [browse, other] of [
-      [service.operator, { decision: 'operations.retry' }],
-      [service.operator, { operation_type: 'LOAN_CREATE' }],
-      [service.admin, {}],
-    ] as const)
-      t.match(await browse('/console/bulk', { ...form, ...other }), {
-        status: 409,
-        text: /This form was sent before/,
-      })
-  },
-)
+t.test('a confirmation sent again after a login shows the decision that it made', async t => {
+  const service = await withUntried(t)
+  const { form_token: _, ...form } = await confirmation(service)
+  const first = await service.operator('/console/bulk', form)
+  const again = await service.operator('/console/bulk', form)
+  t.match(first.headers.get('location'), `/console/bulk/${form.id}`)
+  t.equal(again.headers.get('location'), first.headers.get('location'))
+  for (const [browse, other] of [
+    [service.operator, { decision: 'operations.retry' }],
+    [service.operator, { operation_type: 'LOAN_CREATE' }],
+    [service.admin, {}],
+  ] as const)
+    t.match(await browse('/console/bulk', { ...form, ...other }), {
+      status: 409,
+      text: /This form was sent before/,
+    })
+})
 
 t.test('a decision is refused when as many, but others, match than were counted', async t => {
   const service = await withUntried(t)

@@ -234,27 +234,24 @@ t.test('a form that was refused may be sent again, and another text is another f
   t.same(rows, [{ note: 'first' }, { note: 'second' }])
 })
 
-t.test(
-  'a form that may still take effect when its page’s time is over is not sent twice',
-  async t => {
-    const path = `${POSTED}/check`
-    const form = await tokenOf(operator, POSTED, path)
-    const before = await audited('payment.check')
-    // Longer than a page may take, and than a second arrival waits. Others may read the loan meanwhile.
-    await control(service, 'PUT', '/faults', [
-      { kind: 'latency', ms: 8_000, match: { on: 'reads', path: 'L-1001' } },
-    ])
-    t.teardown(() => control(service, 'PUT', '/faults', []))
-    const late = await operator(path, form, { referer: url + POSTED })
-    t.equal(late.status, 503)
-    t.match(late.text, /role="alert".*What you sent may still take effect: open the page again/s)
-    const again = await operator(path, form, { referer: url + POSTED })
-    t.equal(again.status, 409)
-    t.match(again.text, /already sent, and its outcome is not known yet/)
-    t.match(again.text, form.form_token)
-    t.equal(await audited('payment.check'), before + 1)
-  },
-)
+t.test('a form that may take effect after its page’s time is over is not sent twice', async t => {
+  const path = `${POSTED}/check`
+  const form = await tokenOf(operator, POSTED, path)
+  const before = await audited('payment.check')
+  // Longer than a page may take, and than a second arrival waits. Others may read the loan meanwhile.
+  await control(service, 'PUT', '/faults', [
+    { kind: 'latency', ms: 8_000, match: { on: 'reads', path: 'L-1001' } },
+  ])
+  t.teardown(() => control(service, 'PUT', '/faults', []))
+  const late = await operator(path, form, { referer: url + POSTED })
+  t.equal(late.status, 503)
+  t.match(late.text, /role="alert".*What you sent may still take effect: open the page again/s)
+  const again = await operator(path, form, { referer: url + POSTED })
+  t.equal(again.status, 409)
+  t.match(again.text, /already sent, and its outcome is not known yet/)
+  t.match(again.text, form.form_token)
+  t.equal(await audited('payment.check'), before + 1)
+})
 
 t.test(
   'a form that is answered with a page has one effect, and is shown again where it was',
@@ -291,44 +288,38 @@ t.test('a form that another account filled in changes nothing, and waits for it'
   t.match((await kept('/console/login', OPERATOR)).text, `<dd>${form.note}`)
 })
 
-t.test(
-  'another account does not see a kept form even if a field of the form is invalid',
-  async t => {
-    const path = `${POSTED}/note`
-    const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed'.repeat(201) }
-    const other = await admin(path, form, { referer: url + POSTED })
-    t.equal(other.status, 409)
-    t.notMatch(other.text, form.note)
-    const own = await operator(path, form, { referer: url + POSTED })
-    t.equal(own.status, 400)
-    t.match(own.text, form.note)
-  },
-)
+t.test('another account does not see a kept form, even with an invalid field', async t => {
+  const path = `${POSTED}/note`
+  const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed'.repeat(201) }
+  const other = await admin(path, form, { referer: url + POSTED })
+  t.equal(other.status, 409)
+  t.notMatch(other.text, form.note)
+  const own = await operator(path, form, { referer: url + POSTED })
+  t.equal(own.status, 400)
+  t.match(own.text, form.note)
+})
 
-t.test(
-  'a kept form is sent by the account that typed it, whoever was logged in before',
-  async t => {
-    const path = `${POSTED}/note`
-    const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed by the operator' }
-    const other = await admin(path, form, { referer: url + POSTED })
-    const shared = browser(url, `${admin.cookie}; ${cookieIn(other.headers)}`)
-    const { text, headers } = await shared('/console/login', OPERATOR)
-    const [, form_token = ''] =
-      /action="[^"]*\/note"><input[^>]*name="form_token" value="([^"]*)"/.exec(text) ?? []
-    const again = browser(url, cookieIn(headers))
-    const sent = { note: form.note, form_token }
-    const answers = await Promise.all([again(path, sent), again(path, sent)])
-    t.same(
-      answers.map(({ status }) => status),
-      [303, 303],
-    )
-    const { rows } = await sql`
+t.test('a kept form is sent by the account that typed it, whoever logged in before', async t => {
+  const path = `${POSTED}/note`
+  const form = { ...(await tokenOf(operator, POSTED, path)), note: 'typed by the operator' }
+  const other = await admin(path, form, { referer: url + POSTED })
+  const shared = browser(url, `${admin.cookie}; ${cookieIn(other.headers)}`)
+  const { text, headers } = await shared('/console/login', OPERATOR)
+  const [, form_token = ''] =
+    /action="[^"]*\/note"><input[^>]*name="form_token" value="([^"]*)"/.exec(text) ?? []
+  const again = browser(url, cookieIn(headers))
+  const sent = { note: form.note, form_token }
+  const answers = await Promise.all([again(path, sent), again(path, sent)])
+  t.same(
+    answers.map(({ status }) => status),
+    [303, 303],
+  )
+  const { rows } = await sql`
     select actor from ops.audit where action = 'payment.note' and detail ->> 'note' = ${form.note}`.execute(
-      db,
-    )
-    t.same(rows, [{ actor: OPERATOR.username }])
-  },
-)
+    db,
+  )
+  t.same(rows, [{ actor: OPERATOR.username }])
+})
 
 t.test('a line break in a note counts as one character, as in its field', async t => {
   const lines = `${'x'.repeat(99)}\n`.repeat(9) + 'y'.repeat(100)

@@ -177,29 +177,26 @@ t.test('the search box finds a payment by its bank reference, an unreadable one 
   t.match(await found('pay_unreadable'), /^\/console\/payments\/gateway_a\/[0-9a-f-]{36}$/)
 })
 
-t.test(
-  'a loan’s timeline has operations with attempts, payments, and who decided what',
-  async t => {
-    await hold('LENDER_02', { id: 'pay_of_loan' })
-    const assign = '/console/payments/gateway_a/pay_of_loan/assign'
-    await operator(assign, { external_loan_id: 'L-1001', note: 'named by the branch' })
-    const { text } = await operator('/console/loans/L-1001?refresh=off')
-    for (const part of [
-      'LOAN_CREATE',
-      'LOAN_DISBURSE',
-      'POST /loans/',
-      'pay_of_loan',
-      'payment assign',
-    ])
-      t.ok(text.includes(part), part)
-    const { text: now } = await operator('/console/loans/L-1001?ledger=now')
-    t.match(now, /At the ledger now.*Active.*Repayment/s)
-    t.match(
-      now,
-      /Payments received<\/dt><dd>INR .*Due next<\/dt><dd>INR 4,584.00 on \d.*Overdue<\/dt><dd>INR .* since 2026-0/s,
-    )
-  },
-)
+t.test('a loan’s timeline has operations with attempts, payments and who decided what', async t => {
+  await hold('LENDER_02', { id: 'pay_of_loan' })
+  const assign = '/console/payments/gateway_a/pay_of_loan/assign'
+  await operator(assign, { external_loan_id: 'L-1001', note: 'named by the branch' })
+  const { text } = await operator('/console/loans/L-1001?refresh=off')
+  for (const part of [
+    'LOAN_CREATE',
+    'LOAN_DISBURSE',
+    'POST /loans/',
+    'pay_of_loan',
+    'payment assign',
+  ])
+    t.ok(text.includes(part), part)
+  const { text: now } = await operator('/console/loans/L-1001?ledger=now')
+  t.match(now, /At the ledger now.*Active.*Repayment/s)
+  t.match(
+    now,
+    /Payments received<\/dt><dd>INR .*Due next<\/dt><dd>INR 4,584.00 on \d.*Overdue<\/dt><dd>INR .* since 2026-0/s,
+  )
+})
 
 t.test('a client’s page lists its loans, each with its state and lender', async t => {
   await operate(call, 'LOAN_CREATE', { ...LOAN, externalId: 'L-1003', clientId: 'C-1001' })
@@ -320,18 +317,12 @@ t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', asy
   t.match(lines(await operator(`${path}/errors.csv`)).join('\n'), /abc/)
 })
 
-t.test(
-  'a loan’s client is the one of the operation that created it, whatever came later',
-  async t => {
-    const other = { ...LOAN, externalId: 'L-1002', clientId: 'C-OTHER' }
-    t.match(await operate(call, 'LOAN_CREATE', other), { status: 'failed' })
-    t.match(
-      (await viewer('/console/loans/L-1002')).text,
-      'Client <a href="/console/clients/C-1001">',
-    )
-    t.match((await viewer('/console/clients/C-OTHER')).text, /L-1002<.*not created/s)
-  },
-)
+t.test('a loan’s client is that of the operation that created it, whatever came later', async t => {
+  const other = { ...LOAN, externalId: 'L-1002', clientId: 'C-OTHER' }
+  t.match(await operate(call, 'LOAN_CREATE', other), { status: 'failed' })
+  t.match((await viewer('/console/loans/L-1002')).text, 'Client <a href="/console/clients/C-1001">')
+  t.match((await viewer('/console/clients/C-OTHER')).text, /L-1002<.*not created/s)
+})
 
 t.test('a page that does not exist is not found, rather than refused', async t => {
   t.match(await viewer('/console/nowhere'), { status: 404, text: /<h1>Not found<\/h1>/ })

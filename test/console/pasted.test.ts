@@ -20,18 +20,15 @@ t.test('a filter that is pasted with blanks around it finds the same', async t =
 
 const linksIn = (text = '') => text.match(/<td[^>]*><a href/g)?.length
 
-t.test(
-  'a search finds an id as our own CSV files write it, with an apostrophe before it',
-  async t => {
-    const event = capturedA({ id: 'pay_plus', loan: '+91-L-1' })
-    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
-    await runBatch(call)
-    const { text } = await operator('/console/payments.csv?loan=%2B91-L-1')
-    const [cell = ''] = /'[^,]*91-L-1/.exec(text) ?? []
-    const { headers } = await operator(`/console/search?q=${encodeURIComponent(cell)}`)
-    t.equal(headers.get('location'), '/console/loans/%2B91-L-1')
-  },
-)
+t.test('a search finds an id as our CSV files write it, with an apostrophe before it', async t => {
+  const event = capturedA({ id: 'pay_plus', loan: '+91-L-1' })
+  await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+  await runBatch(call)
+  const { text } = await operator('/console/payments.csv?loan=%2B91-L-1')
+  const [cell = ''] = /'[^,]*91-L-1/.exec(text) ?? []
+  const { headers } = await operator(`/console/search?q=${encodeURIComponent(cell)}`)
+  t.equal(headers.get('location'), '/console/loans/%2B91-L-1')
+})
 
 t.test('a search finds an id in quotation marks, or in letters of another case', async t => {
   const found = async (q: string) =>

@@ -58,13 +58,10 @@ const audited = (subject: string) =>
     .orderBy('id')
     .execute()
 
-t.test(
-  'the login page has a link to single sign-on, which needs no script and no form',
-  async t => {
-    const { text } = await anybody('/console/login?next=/console/payments')
-    t.match(text, `<a href="${START}?next=%2Fconsole%2Fpayments">Single sign-on</a>`)
-  },
-)
+t.test('the login page has a link to single sign-on, which needs no script or form', async t => {
+  const { text } = await anybody('/console/login?next=/console/payments')
+  t.match(text, `<a href="${START}?next=%2Fconsole%2Fpayments">Single sign-on</a>`)
+})
 
 t.test('the start asks the issuer for a code with PKCE, a state and a nonce', async t => {
   const { status, headers } = await anybody(START)
@@ -500,19 +497,16 @@ t.test('the browser’s Back after a login leads to the console', async t => {
   t.equal(back.headers.get('location'), '/console')
 })
 
-t.test(
-  'a callback of an earlier start leaves the login that was started last as it is',
-  async t => {
-    issuer.person = { sub: 'two.tabs', preferred_username: 'two.tabs', roles: 'desk' }
-    const earlier = await issuer.logIn(url)
-    const { callback, browse } = await issuer.logIn(url)
-    const refused = await browse(earlier.callback, undefined, elsewhere())
-    t.equal(refused.status, 401)
-    t.same(refused.headers.getSetCookie(), [], 'the cookie of the last start is kept')
-    const entered = await browse(callback, undefined, elsewhere())
-    t.equal(entered.status, 303)
-  },
-)
+t.test('a callback of an earlier start leaves the login that started last as it is', async t => {
+  issuer.person = { sub: 'two.tabs', preferred_username: 'two.tabs', roles: 'desk' }
+  const earlier = await issuer.logIn(url)
+  const { callback, browse } = await issuer.logIn(url)
+  const refused = await browse(earlier.callback, undefined, elsewhere())
+  t.equal(refused.status, 401)
+  t.same(refused.headers.getSetCookie(), [], 'the cookie of the last start is kept')
+  const entered = await browse(callback, undefined, elsewhere())
+  t.equal(entered.status, 303)
+})
 
 t.test('no login leads out of the console', async t => {
   for (const next of [

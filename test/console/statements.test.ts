@@ -58,43 +58,40 @@ t.test('a report sent twice at once is uploaded once, and its page has what was 
   t.not(later.headers.get('location'), first, 'another file is no repeat')
 })
 
-t.test(
-  'a form is a repeat only with the same file, and another one is refused in words',
-  async t => {
-    const service = await startWithConsole(t)
-    const page = '/console/backfills'
-    const { text } = await service.operator(page)
-    const [, path = ''] = /action="(\/console\/statements\?form_token=[^"]*)"/.exec(text) ?? []
-    const csv = (amount: string) =>
-      `${STATEMENT_HEADER}\npay_1,${amount},INR,captured,2026-02-05T10:00:00Z,,,,,`
-    const send = (amount: string, lender = 'LENDER_02', to = path) =>
-      sendFile(
-        service,
-        { page, path: to },
-        { gateway: 'gateway_a', lender },
-        new File([csv(amount)], 'x.csv'),
-      )
-    const uploaded = async () =>
-      (await service.call('GET', '/api/gateways/gateway_a/statements')).body.statements.length
-    const first = await send('1900.00')
-    const same = await send('1900.00')
-    t.same([same.status, same.headers.get('location')], [303, first.headers.get('location')])
+t.test('a form is a repeat only with the same file; another one is refused in words', async t => {
+  const service = await startWithConsole(t)
+  const page = '/console/backfills'
+  const { text } = await service.operator(page)
+  const [, path = ''] = /action="(\/console\/statements\?form_token=[^"]*)"/.exec(text) ?? []
+  const csv = (amount: string) =>
+    `${STATEMENT_HEADER}\npay_1,${amount},INR,captured,2026-02-05T10:00:00Z,,,,,`
+  const send = (amount: string, lender = 'LENDER_02', to = path) =>
+    sendFile(
+      service,
+      { page, path: to },
+      { gateway: 'gateway_a', lender },
+      new File([csv(amount)], 'x.csv'),
+    )
+  const uploaded = async () =>
+    (await service.call('GET', '/api/gateways/gateway_a/statements')).body.statements.length
+  const first = await send('1900.00')
+  const same = await send('1900.00')
+  t.same([same.status, same.headers.get('location')], [303, first.headers.get('location')])
 
-    for (const other of [await send('1000.00'), await send('1900.00', 'LENDER_07')]) {
-      t.equal(other.status, 409)
-      t.match(
-        other.text,
-        'This form was sent before, with another file or other choices. Nothing was uploaded now',
-      )
-      t.equal(await uploaded(), 1)
-    }
-    const { text: again } = await send('1000.00')
-    const [, anew = ''] = /action="(\/console\/statements\?form_token=[^"]*)"/.exec(again) ?? []
-    const sent = await send('1000.00', 'LENDER_02', anew.replaceAll('&amp;', '&'))
-    t.equal(sent.status, 303)
-    t.equal(await uploaded(), 2)
-  },
-)
+  for (const other of [await send('1000.00'), await send('1900.00', 'LENDER_07')]) {
+    t.equal(other.status, 409)
+    t.match(
+      other.text,
+      'This form was sent before, with another file or other choices. Nothing was uploaded now',
+    )
+    t.equal(await uploaded(), 1)
+  }
+  const { text: again } = await send('1000.00')
+  const [, anew = ''] = /action="(\/console\/statements\?form_token=[^"]*)"/.exec(again) ?? []
+  const sent = await send('1000.00', 'LENDER_02', anew.replaceAll('&amp;', '&'))
+  t.equal(sent.status, 303)
+  t.equal(await uploaded(), 2)
+})
 
 t.test('a payment that only a statement has is found, with its day and its settlement', async t => {
   const service = await startWithConsole(t)

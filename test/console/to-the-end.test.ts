@@ -48,18 +48,15 @@ t.test('a timeline has each entry once, newest first, however many have the same
   t.same(shown, inOrder())
 })
 
-t.test(
-  'an operation belongs to the subject that it names, whatever its type is called',
-  async t => {
-    await sql`
+t.test('an operation belongs to the subject that it names, whatever its type’s name', async t => {
+  await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
     values (raw.new_id(), 'KYC_RENEW', 'api', 'client:C-9', 'C-9', '{}')`.execute(db)
-    t.match((await viewer('/console/clients/C-9')).text, /KYC_RENEW/)
-    t.notMatch((await viewer('/console/loans/C-9')).text, /KYC_RENEW/)
-    const { headers } = await viewer('/console/search?q=C-9')
-    t.equal(headers.get('location'), '/console/clients/C-9')
-  },
-)
+  t.match((await viewer('/console/clients/C-9')).text, /KYC_RENEW/)
+  t.notMatch((await viewer('/console/loans/C-9')).text, /KYC_RENEW/)
+  const { headers } = await viewer('/console/search?q=C-9')
+  t.equal(headers.get('location'), '/console/clients/C-9')
+})
 
 /** What `found` reads on each page, up to the one that has no link to a next one. */
 async function walk(

@@ -39,17 +39,14 @@ t.test('/openapi.json is written so that generators in every language understand
   )
   t.ok(parts.length > 500)
 
-  t.test(
-    'each JSON body and answer under /api is a named schema, each error a Problem',
-    async t => {
-      for (const [path, one] of [...calls, ...callbacks])
-        for (const { type, schema } of mediaOf(one))
-          if (type === 'application/problem+json')
-            t.equal(schema.$ref, `${PLACE}Problem`, one.operationId)
-          else if (path.startsWith('/api/') && type === 'application/json')
-            t.ok(components[schema.$ref?.slice(PLACE.length) ?? ''], one.operationId)
-    },
-  )
+  t.test('each JSON body and answer of /api is a named schema, each error a Problem', async t => {
+    for (const [path, one] of [...calls, ...callbacks])
+      for (const { type, schema } of mediaOf(one))
+        if (type === 'application/problem+json')
+          t.equal(schema.$ref, `${PLACE}Problem`, one.operationId)
+        else if (path.startsWith('/api/') && type === 'application/json')
+          t.ok(components[schema.$ref?.slice(PLACE.length) ?? ''], one.operationId)
+  })
 
   t.test('an object with members is a component, and so is a union', async t => {
     for (const [where, { properties = {}, oneOf }] of parts)

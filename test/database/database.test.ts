@@ -9,28 +9,25 @@ import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { matchEach } from '../support/match-each.ts'
 import { until } from '../support/until.ts'
 
-t.test(
-  'a connection cut between two statements fails its transaction, not the process',
-  async t => {
-    const { db } = await freshDatabase(t)
-    const cut = db.transaction().execute(async trx => {
-      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
-      await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db)
-      // The server's last message has arrived while no statement was running.
-      await until(async () => {
-        const { rows: left } = await sql`
+t.test('a connection cut between statements fails its transaction, not the process', async t => {
+  const { db } = await freshDatabase(t)
+  const cut = db.transaction().execute(async trx => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+    await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db)
+    // The server's last message has arrived while no statement was running.
+    await until(async () => {
+      const { rows: left } = await sql`
         select from pg_stat_activity where pid = ${rows[0]?.pid}`.execute(db)
-        return left.length === 0
-      })
-      await sql`select 1`.execute(trx)
+      return left.length === 0
     })
-    const error = await cut.then(
-      () => undefined,
-      error => error,
-    )
-    t.ok(isTransient(error), 'the error is transient, unlike one of the statement itself')
-  },
-)
+    await sql`select 1`.execute(trx)
+  })
+  const error = await cut.then(
+    () => undefined,
+    error => error,
+  )
+  t.ok(isTransient(error), 'the error is transient, unlike one of the statement itself')
+})
 
 t.test('no session compiles its statements', async t => {
   const { db } = await freshDatabase(t)

@@ -59,25 +59,22 @@ t.test('a value that PostgreSQL refuses and quotes is no outage', async t => {
   t.notOk(isTransient(error))
 })
 
-t.test(
-  'a login that PostgreSQL refuses is no fault of a caller, and no reason to wait',
-  async t => {
-    const { url } = await freshDatabase(t)
-    const withoutRole = new URL(url)
-    withoutRole.username = 'loanops_nobody'
-    const withoutDatabase = new URL(url)
-    withoutDatabase.pathname = '/loanops_nothing'
-    for (const { href } of [withoutRole, withoutDatabase]) {
-      const db = openDatabase(href, { max: 1, name: 'test', onError() {} })
-      t.teardown(() => db.destroy())
-      const error = await errorOf(sql`select`.execute(db))
-      t.same([isLoginRefused(error), isTransient(error)], [true, false], String(error))
-    }
-  },
-)
+t.test('a login that PostgreSQL refuses is no caller’s fault, and no reason to wait', async t => {
+  const { url } = await freshDatabase(t)
+  const withoutRole = new URL(url)
+  withoutRole.username = 'loanops_nobody'
+  const withoutDatabase = new URL(url)
+  withoutDatabase.pathname = '/loanops_nothing'
+  for (const { href } of [withoutRole, withoutDatabase]) {
+    const db = openDatabase(href, { max: 1, name: 'test', onError() {} })
+    t.teardown(() => db.destroy())
+    const error = await errorOf(sql`select`.execute(db))
+    t.same([isLoginRefused(error), isTransient(error)], [true, false], String(error))
+  }
+})
 
 t.test(
-  'a call that the database has no room for does not only say that it is unreachable',
+  'a call that the database has no room for says more than that it is unreachable',
   async t => {
     const { call, db } = await startTestService(t, { ROLE: 'api' })
     await sql`

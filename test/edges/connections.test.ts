@@ -84,7 +84,7 @@ t.test('a connection beyond the limit is closed at once, and the others stay ope
 })
 
 t.test(
-  'callers waiting for a result leave room for operate, webhooks and health checks',
+  'callers waiting for results leave room for operate, webhooks and health checks',
   async t => {
     const connections = 16
     const waiting = 4
@@ -137,24 +137,21 @@ t.test('a waiting caller that disconnects makes room for another one', async t =
   t.ok(await until(waitsASecond))
 })
 
-t.test(
-  'an upload beyond the limit of concurrent ones is refused until one of them ends',
-  async t => {
-    const url = await start(t, { ...httpLimits, longCalls: 1 })
-    const port = Number(new URL(url).port)
-    const upload = () => caller(url)('POST', '/api/migration/upload', {})
-    const slow = await connected(port)
-    slow.write(
-      `POST /api/migration/upload HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +
-        'content-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\n',
-    )
-    t.ok(await until(async () => (await upload()).status === 503, 'one is refused'))
-    const download = `/api/migration/${newId()}/errors.csv`
-    t.equal((await caller(url)('GET', download)).status, 404, 'downloads have places of their own')
-    slow.destroy()
-    t.ok(await until(async () => (await upload()).status === 400, 'one is read again'))
-  },
-)
+t.test('an upload beyond the limit of concurrent ones is refused until one ends', async t => {
+  const url = await start(t, { ...httpLimits, longCalls: 1 })
+  const port = Number(new URL(url).port)
+  const upload = () => caller(url)('POST', '/api/migration/upload', {})
+  const slow = await connected(port)
+  slow.write(
+    `POST /api/migration/upload HTTP/1.1\r\nhost: x\r\nx-internal-token: ${TOKEN}\r\n` +
+      'content-type: multipart/form-data; boundary=x\r\ntransfer-encoding: chunked\r\n\r\n',
+  )
+  t.ok(await until(async () => (await upload()).status === 503, 'one is refused'))
+  const download = `/api/migration/${newId()}/errors.csv`
+  t.equal((await caller(url)('GET', download)).status, 404, 'downloads have places of their own')
+  slow.destroy()
+  t.ok(await until(async () => (await upload()).status === 400, 'one is read again'))
+})
 
 t.test('a thousand callers that connect while the process is busy all get an answer', async t => {
   const { url: databaseUrl } = await freshDatabase(t)

@@ -30,36 +30,33 @@ const STATUS_OF: Record<string, number> = {
   UNSUPPORTED_MEDIA_TYPE: 415,
 }
 
-t.test(
-  `${CASES} valid and invalid requests get only answers that the contract defines`,
-  async t => {
-    const { url, call, admin, operator } = await startWithAccounts(t, {
-      ROLE: 'all',
-      DOCS_ENABLED: 'true',
-      ...BEHIND_PROXY,
-    })
-    const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
-    const answers = new Map<string, number>()
+t.test(`${CASES} valid and invalid requests get only answers from the contract`, async t => {
+  const { url, call, admin, operator } = await startWithAccounts(t, {
+    ROLE: 'all',
+    DOCS_ENABLED: 'true',
+    ...BEHIND_PROXY,
+  })
+  const endpoints = endpointsOf((await call('GET', '/openapi.json')).body)
+  const answers = new Map<string, number>()
 
-    const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
-    const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
-    for (const endpoint of endpoints)
-      await fc.assert(
-        fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
-          const credentials = { ...bearer, 'x-internal-token': token }
-          const headers = { ...request.headers, ...credentials, ...elsewhere() }
-          const outcome = await send(url, request, headers)
-          const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
-          answers.set(key, (answers.get(key) ?? 0) + 1)
-        }),
-        { numRuns: Math.ceil(CASES / endpoints.length) },
-      )
+  const bearers = fc.constantFrom(admin, admin, operator, {}, { authorization: 'Bearer x.y.z' })
+  const tokens = fc.constantFrom(TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, TOKEN, 'wrong')
+  for (const endpoint of endpoints)
+    await fc.assert(
+      fc.asyncProperty(requestsTo(endpoint), bearers, tokens, async (request, bearer, token) => {
+        const credentials = { ...bearer, 'x-internal-token': token }
+        const headers = { ...request.headers, ...credentials, ...elsewhere() }
+        const outcome = await send(url, request, headers)
+        const key = `${endpoint.method} ${endpoint.path} ${request.isFitting ? 'fitting' : 'broken'} ${outcome}`
+        answers.set(key, (answers.get(key) ?? 0) + 1)
+      }),
+      { numRuns: Math.ceil(CASES / endpoints.length) },
+    )
 
-    if (process.env.FUZZ_CASES)
-      for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
-    t.equal((await call('GET', '/readyz')).status, 200, 'the process is alive and ready')
-  },
-)
+  if (process.env.FUZZ_CASES)
+    for (const [answer, count] of [...answers].sort()) t.comment(`${count} × ${answer}`)
+  t.equal((await call('GET', '/readyz')).status, 200, 'the process is alive and ready')
+})
 
 /** @throws Error if the contract does not define the answer */
 async function send(

@@ -99,19 +99,16 @@ async function callAll(t: Test, place: string, settings: NodeJS.ProcessEnv) {
 
 const ANSWERED = { gateway: 'answered', callback: 200, signOn: 'begun' }
 
-t.test(
-  'HTTPS calls to the internet go through HTTPS_PROXY, with its user and password',
-  async t => {
-    const place = await internet(t)
-    for (const name of ['HTTPS_PROXY', 'https_proxy']) {
-      const { asked, url } = await proxy(t)
-      // A copy of .env.example has the names in capitals, without a value.
-      t.same(await callAll(t, place, { HTTPS_PROXY: '', [name]: url }), ANSWERED)
-      const authorization = `Basic ${Buffer.from('loanops:secret').toString('base64')}`
-      t.same(asked, Array(3).fill({ target: place, authorization }), name)
-    }
-  },
-)
+t.test('HTTPS calls to the internet go through HTTPS_PROXY, with user and password', async t => {
+  const place = await internet(t)
+  for (const name of ['HTTPS_PROXY', 'https_proxy']) {
+    const { asked, url } = await proxy(t)
+    // A copy of .env.example has the names in capitals, without a value.
+    t.same(await callAll(t, place, { HTTPS_PROXY: '', [name]: url }), ANSWERED)
+    const authorization = `Basic ${Buffer.from('loanops:secret').toString('base64')}`
+    t.same(asked, Array(3).fill({ target: place, authorization }), name)
+  }
+})
 
 t.test('a host that NO_PROXY names is called directly', async t => {
   const place = await internet(t)

@@ -31,29 +31,26 @@ const READS = {
   '/api/callbacks': 'loanops.callback',
 }
 
-t.test(
-  'operations and payment events are accepted however many callers wait for lists',
-  async t => {
-    const { call, db } = await startTestService(t, { ROLE: 'api' })
-    const read = () => call('GET', '/api/payments/summary')
-    const reads = await db.transaction().execute(async trx => {
-      await sql`lock table core.transaction in access exclusive mode`.execute(trx)
-      const reads = Array.from({ length: READERS }, read)
-      await untilSessionsWait(db, { count: CONNECTIONS_FOR_READS })
-      const client = { firstname: 'A', lastname: 'B', externalId: 'C-1' }
-      const data = { ...client, activationDate: '05 January 2026' }
-      t.match(await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data }), {
-        status: 202,
-      })
-      t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'payment.captured' }), {
-        status: 200,
-      })
-      return reads
+t.test('operations and payment events are accepted however many calls wait for lists', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  const read = () => call('GET', '/api/payments/summary')
+  const reads = await db.transaction().execute(async trx => {
+    await sql`lock table core.transaction in access exclusive mode`.execute(trx)
+    const reads = Array.from({ length: READERS }, read)
+    await untilSessionsWait(db, { count: CONNECTIONS_FOR_READS })
+    const client = { firstname: 'A', lastname: 'B', externalId: 'C-1' }
+    const data = { ...client, activationDate: '05 January 2026' }
+    t.match(await call('POST', '/api/ledger/operate', { status: 'CLIENT_CREATE', data }), {
+      status: 202,
     })
-    await Promise.all(reads)
-    t.match(await read(), { status: 200 })
-  },
-)
+    t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'payment.captured' }), {
+      status: 200,
+    })
+    return reads
+  })
+  await Promise.all(reads)
+  t.match(await read(), { status: 200 })
+})
 
 t.test('no list, sum or history of the API takes a connection from operations', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })

@@ -28,42 +28,39 @@ async function counted(table: string): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-t.test(
-  'a file of references that is refused midway says what it took, and is sent again',
-  async t => {
-    const send = (content: string | Uint8Array<ArrayBuffer>) =>
-      upload(`${url}/api/references/upload`, { name: 'references.csv', content })
-    const refused = await send(broken(references))
-    const taken = await counted('core.reference')
-    t.ok(taken >= 1_000 && taken < ROWS)
-    t.match(refused, {
-      status: 400,
-      body: {
-        code: 'INVALID_PAYLOAD',
-        detail: `Line ${ROWS + 1}, column gateway: a quote is opened but never closed. The first valid rows (${taken}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`,
-      },
-    })
-    t.notOk('errors' in refused.body)
-    const latin = Buffer.concat([
-      Buffer.from(references.join('\n')),
-      Buffer.from([0x0a, 0xc3, 0xa9, 0xe9]),
-    ])
-    t.match(
-      (await send(new Uint8Array(latin))).body.detail,
-      /^Line \d+.*another encoding.*\(\d+\) are registered/,
-    )
-    const page = '/console/references'
-    const file = new File([broken(references)], 'references.csv')
-    const shown = await sendFile(service, { page, path: `${page}/upload` }, {}, file)
-    t.match(shown.text, 'are registered. Upload the corrected file')
-    t.notMatch(shown.text, 'Nothing was changed')
-    t.match(await send(references.join('\n')), {
-      status: 201,
-      body: { valid_rows: ROWS, invalid_rows: 0 },
-    })
-    t.equal(await counted('core.reference'), ROWS)
-  },
-)
+t.test('a file of references refused midway says what it took, and is sent again', async t => {
+  const send = (content: string | Uint8Array<ArrayBuffer>) =>
+    upload(`${url}/api/references/upload`, { name: 'references.csv', content })
+  const refused = await send(broken(references))
+  const taken = await counted('core.reference')
+  t.ok(taken >= 1_000 && taken < ROWS)
+  t.match(refused, {
+    status: 400,
+    body: {
+      code: 'INVALID_PAYLOAD',
+      detail: `Line ${ROWS + 1}, column gateway: a quote is opened but never closed. The first valid rows (${taken}) are registered. Upload the corrected file as a whole: what is registered already stays as it is`,
+    },
+  })
+  t.notOk('errors' in refused.body)
+  const latin = Buffer.concat([
+    Buffer.from(references.join('\n')),
+    Buffer.from([0x0a, 0xc3, 0xa9, 0xe9]),
+  ])
+  t.match(
+    (await send(new Uint8Array(latin))).body.detail,
+    /^Line \d+.*another encoding.*\(\d+\) are registered/,
+  )
+  const page = '/console/references'
+  const file = new File([broken(references)], 'references.csv')
+  const shown = await sendFile(service, { page, path: `${page}/upload` }, {}, file)
+  t.match(shown.text, 'are registered. Upload the corrected file')
+  t.notMatch(shown.text, 'Nothing was changed')
+  t.match(await send(references.join('\n')), {
+    status: 201,
+    body: { valid_rows: ROWS, invalid_rows: 0 },
+  })
+  t.equal(await counted('core.reference'), ROWS)
+})
 
 t.test('a report that is refused midway says what it saved, and is sent again', async t => {
   const path = `${url}/api/gateways/gateway_a/statement?lender=LENDER_02`
@@ -88,11 +85,8 @@ t.test('a report that is refused midway says what it saved, and is sent again', 
   t.equal(await counted('core.statement'), ROWS)
 })
 
-t.test(
-  'a file that is refused before its first row changes nothing and names the file',
-  async t => {
-    const content = 'gateway,kind,value,external_loan_id\ngateway_a,"mandate,m_1,L-1'
-    const { body } = await upload(`${url}/api/references/upload`, { name: 'a.csv', content })
-    t.match(body, { errors: [{ path: '/file', message: /never closed$/ }] })
-  },
-)
+t.test('a file refused before its first row changes nothing and names the file', async t => {
+  const content = 'gateway,kind,value,external_loan_id\ngateway_a,"mandate,m_1,L-1'
+  const { body } = await upload(`${url}/api/references/upload`, { name: 'a.csv', content })
+  t.match(body, { errors: [{ path: '/file', message: /never closed$/ }] })
+})

@@ -166,37 +166,34 @@ function postmaster(folder: string): number | undefined {
   return pid === '' ? undefined : Number(pid)
 }
 
-t.test(
-  'after a reset, a start has the same URLs, token and passwords, and empty books',
-  async t => {
-    const [cwd, port] = [folderOfItsOwn(t), await threeFreePorts()]
-    const options = {
-      ports: { PORT: '0', SANDBOX_PORT: String(port) },
-      flags: ['--data', 'trial'],
-    }
-    const first = await start(t, cwd, options)
-    const urls = [`PostgreSQL .*:${port + 2}/`, `Ledger .*:${port}/`, `Gateways .*:${port + 1}/v1`]
-    for (const url of urls) t.match(first.printed, RegExp(url))
-    const secrets = readFileSync(join(cwd, 'trial/secrets.json'), 'utf8')
-    const token = readFileSync(join(cwd, 'trial/internal-token'), 'utf8')
-    const call = (printed: string, method: string, path: string, body?: object) =>
-      caller(apiOf(printed))(method, path, body, { 'x-internal-token': token })
-    const { tracking_id } = (await call(first.printed, 'POST', '/api/ledger/operate', client)).body
-    const track = `/api/ledger/track/${encodeURIComponent(tracking_id)}?wait=20`
-    t.match((await call(first.printed, 'GET', track)).body, { status: 'success' })
-    t.match(reset(cwd).stderr, /already running in this folder/)
-    await stopped(first.child, 'SIGTERM')
-    t.match(reset(cwd), { status: 0, stdout: /^Emptied .*trial; its token and passwords stay/ })
+t.test('after a reset, a start has the old URLs, token and passwords, and empty books', async t => {
+  const [cwd, port] = [folderOfItsOwn(t), await threeFreePorts()]
+  const options = {
+    ports: { PORT: '0', SANDBOX_PORT: String(port) },
+    flags: ['--data', 'trial'],
+  }
+  const first = await start(t, cwd, options)
+  const urls = [`PostgreSQL .*:${port + 2}/`, `Ledger .*:${port}/`, `Gateways .*:${port + 1}/v1`]
+  for (const url of urls) t.match(first.printed, RegExp(url))
+  const secrets = readFileSync(join(cwd, 'trial/secrets.json'), 'utf8')
+  const token = readFileSync(join(cwd, 'trial/internal-token'), 'utf8')
+  const call = (printed: string, method: string, path: string, body?: object) =>
+    caller(apiOf(printed))(method, path, body, { 'x-internal-token': token })
+  const { tracking_id } = (await call(first.printed, 'POST', '/api/ledger/operate', client)).body
+  const track = `/api/ledger/track/${encodeURIComponent(tracking_id)}?wait=20`
+  t.match((await call(first.printed, 'GET', track)).body, { status: 'success' })
+  t.match(reset(cwd).stderr, /already running in this folder/)
+  await stopped(first.child, 'SIGTERM')
+  t.match(reset(cwd), { status: 0, stdout: /^Emptied .*trial; its token and passwords stay/ })
 
-    const second = await start(t, cwd, options)
-    for (const url of urls) t.match(second.printed, RegExp(url))
-    t.equal(readFileSync(join(cwd, 'trial/secrets.json'), 'utf8'), secrets)
-    t.equal((await call(second.printed, 'GET', track)).status, 404)
-    const controls = /Ledger.*?controls (\S+)/s.exec(second.printed)?.[1]
-    t.match(await (await fetch(`${controls}/books`)).json(), { clients: [], loans: [] })
-    t.same(readdirSync(cwd), ['trial'])
-  },
-)
+  const second = await start(t, cwd, options)
+  for (const url of urls) t.match(second.printed, RegExp(url))
+  t.equal(readFileSync(join(cwd, 'trial/secrets.json'), 'utf8'), secrets)
+  t.equal((await call(second.printed, 'GET', track)).status, 404)
+  const controls = /Ledger.*?controls (\S+)/s.exec(second.printed)?.[1]
+  t.match(await (await fetch(`${controls}/books`)).json(), { clients: [], loans: [] })
+  t.same(readdirSync(cwd), ['trial'])
+})
 
 t.test('a port in use, or a folder with other files, is refused by name', async t => {
   const cwd = folderOfItsOwn(t)

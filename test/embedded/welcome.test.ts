@@ -19,22 +19,19 @@ async function printedBy(t: Test, settings: NodeJS.ProcessEnv) {
   return { url, printed, pages: new Map(pages.map(([, name = '', page = '']) => [name, page])) }
 }
 
-t.test(
-  'the pages that a start prints exist, and its token may do what it is printed for',
-  async t => {
-    const port = await freePort(0)
-    const { url, printed, pages } = await printedBy(t, { OPS_PORT: String(port) })
-    t.same([...pages.keys()], ['API', 'Console', 'Documentation'])
-    t.equal(pages.get('Documentation'), `http://127.0.0.1:${port}/docs`)
-    for (const name of ['Console', 'Documentation'])
-      t.equal((await fetch(pages.get(name) ?? '')).status, 200, name)
-    const token = /X-Internal-Token: ([^']+)'/.exec(printed)?.[1]
-    t.equal(token, WRITES)
-    const body = { status: 'CLIENT_CREATE', data: clientData('C-1') }
-    const headers = { 'x-internal-token': String(token) }
-    t.equal((await caller(url)('POST', '/api/ledger/operate', body, headers)).status, 202)
-  },
-)
+t.test('the pages that a start prints exist, and its token may do what it is for', async t => {
+  const port = await freePort(0)
+  const { url, printed, pages } = await printedBy(t, { OPS_PORT: String(port) })
+  t.same([...pages.keys()], ['API', 'Console', 'Documentation'])
+  t.equal(pages.get('Documentation'), `http://127.0.0.1:${port}/docs`)
+  for (const name of ['Console', 'Documentation'])
+    t.equal((await fetch(pages.get(name) ?? '')).status, 200, name)
+  const token = /X-Internal-Token: ([^']+)'/.exec(printed)?.[1]
+  t.equal(token, WRITES)
+  const body = { status: 'CLIENT_CREATE', data: clientData('C-1') }
+  const headers = { 'x-internal-token': String(token) }
+  t.equal((await caller(url)('POST', '/api/ledger/operate', body, headers)).status, 202)
+})
 
 t.test('a start prints nothing that its settings turn off', async t => {
   const off = { DOCS_ENABLED: 'false', CONSOLE_ENABLED: 'false' }

@@ -52,24 +52,21 @@ t.test(
   },
 )
 
-t.test(
-  'an operation that LoanOps itself cannot run does not say that the ledger is down',
-  async t => {
-    const { call, db } = await startTestService(t)
-    await sql`
+t.test('an operation that LoanOps itself cannot run does not say the ledger is down', async t => {
+  const { call, db } = await startTestService(t)
+  await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
     values (raw.new_id(), 'CLIENT_MERGE', 'api', 'client:C-1', 'C-1', '{}')`.execute(db)
-    const shown = await until(async () => {
-      const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
-      return body.operations[0].last_error !== null && body.operations[0]
-    })
-    t.match(shown, {
-      waiting_for: null,
-      last_error: /no operation CLIENT_MERGE/,
-    })
-    t.match(await call('GET', '/readyz'), { status: 200, body: { ledger: { waiting_for: [] } } })
-  },
-)
+  const shown = await until(async () => {
+    const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
+    return body.operations[0].last_error !== null && body.operations[0]
+  })
+  t.match(shown, {
+    waiting_for: null,
+    last_error: /no operation CLIENT_MERGE/,
+  })
+  t.match(await call('GET', '/readyz'), { status: 200, body: { ledger: { waiting_for: [] } } })
+})
 
 /** An api, and a runner that takes only what it is given. */
 async function startWithOwnRunner(t: Test, traces: Partial<Traces> = {}) {

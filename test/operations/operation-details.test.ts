@@ -46,21 +46,18 @@ t.test('an attempt under way has no end yet', async t => {
   matchEach(t, attempts, [{ attempt: 1, times: 1, ended_at: null, outcome: null }])
 })
 
-t.test(
-  'a failed operation has the ledger’s first error code, which survives the purge',
-  async t => {
-    const service = await startTestService(t)
-    const loan = newName('L')
-    const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    const record = await ending(service.call, id)
-    const { error_code } = await listed(service.call, loan, id)
-    t.equal(error_code, record.failure_response.errors[0].userMessageGlobalisationCode)
-    t.ok(error_code)
-    const { rows } = await sql<{ error_code: string }>`
+t.test('a failed operation has the ledger’s first error code, even after the purge', async t => {
+  const service = await startTestService(t)
+  const loan = newName('L')
+  const id = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  const record = await ending(service.call, id)
+  const { error_code } = await listed(service.call, loan, id)
+  t.equal(error_code, record.failure_response.errors[0].userMessageGlobalisationCode)
+  t.ok(error_code)
+  const { rows } = await sql<{ error_code: string }>`
     select error_code from ops.operation where tracking_id = ${id}`.execute(service.db)
-    t.equal(rows[0]?.error_code, error_code)
-  },
-)
+  t.equal(rows[0]?.error_code, error_code)
+})
 
 t.test('several operations are resolved in one call, each as on its own', async t => {
   const service = await startTestService(t)

@@ -39,15 +39,12 @@ async function hanging(service: TestService, fault: object = { kind: 'stuck' }) 
   return { loan, trackingId }
 }
 
-t.test(
-  'an operation with a stuck key that an operator retries is done under a new key',
-  async t => {
-    const { trackingId } = await hanging(service)
-    const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
-    t.same([said.status, said.body], [202, { tracking_id: trackingId, status: 'processing' }])
-    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
-  },
-)
+t.test('an operation with a stuck key that a person retries is done under a new key', async t => {
+  const { trackingId } = await hanging(service)
+  const said = await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  t.same([said.status, said.body], [202, { tracking_id: trackingId, status: 'processing' }])
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+})
 
 t.test('an operation whose writes never get past a proxy’s 503 can be resolved', async t => {
   const loan = await ledgerLoan(service)
@@ -112,15 +109,12 @@ t.test(
   },
 )
 
-t.test(
-  'an operation that waits for approval is sent again when an operator retries it',
-  async t => {
-    const { loan, trackingId } = await hanging(service, { kind: 'makerChecker' })
-    t.equal((await listed(service.call, loan, trackingId)).waiting_for, 'ledger_approval')
-    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
-    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
-  },
-)
+t.test('an operation that waits for approval is sent again when somebody retries it', async t => {
+  const { loan, trackingId } = await hanging(service, { kind: 'makerChecker' })
+  t.equal((await listed(service.call, loan, trackingId)).waiting_for, 'ledger_approval')
+  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+})
 
 t.test('an operator can resolve an operation that was sent but cannot be looked for', async t => {
   const loan = await ledgerLoan(service, 'approved')
@@ -154,7 +148,7 @@ t.test(
 )
 
 t.test(
-  'a retry of what was never sent is no unknown outcome, even if the ledger is down',
+  'a retry of what was never sent is no unknown outcome, with the ledger down too',
   async t => {
     const loan = await givenLoan(service.call)
     await faults(service, [{ kind: 'unauthorized', match: { externalId: loan } }])

@@ -81,14 +81,11 @@ t.test('the dashboard has a row per subject, and its data source is a variable',
       t.match(one.datasource, { uid: /^\$\{datasource\}$/ }, title)
 })
 
-t.test(
-  'each panel of the dashboard has an id of its own, and refused calls have a chart',
-  async t => {
-    const ids = dashboard.panels.map(({ id }) => id)
-    t.equal(new Set(ids).size, ids.length)
-    t.ok(charts.some(({ targets }) => targets.some(one => /refused_calls_total/.test(one.expr))))
-  },
-)
+t.test('each panel of the dashboard has its own id, and refused calls have a chart', async t => {
+  const ids = dashboard.panels.map(({ id }) => id)
+  t.equal(new Set(ids).size, ids.length)
+  t.ok(charts.some(({ targets }) => targets.some(one => /refused_calls_total/.test(one.expr))))
+})
 
 async function shownBy(t: Test, changes: NodeJS.ProcessEnv = {}): Promise<Set<string>> {
   const { call } = await startTestService(t, changes)

@@ -118,32 +118,29 @@ t.test('an invalid traceparent starts a new trace, and a missing one starts none
   t.equal(callbacks.filter(({ headers }) => headers.traceparent === undefined).length, 1)
 })
 
-t.test(
-  'request, wait, attempt, ledger call and callback are parts of the caller’s trace',
-  async t => {
-    const otlp = await otlpReceiver(t)
-    const { ledger, los, call, close } = await startTraced(t, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint,
-    })
-    await operate(call, 'CLIENT_CREATE', CLIENT, { traceparent: CALLER })
-    await los.attempts(1)
-    await close()
-    const [request, wait, attempt, write, callback] = await otlp.named(
-      'POST /api/ledger/operate',
-      'wait CLIENT_CREATE',
-      'attempt CLIENT_CREATE',
-      'ledger POST clients',
-      'callback operation.succeeded',
-    )
-    t.match(request, { traceId: TRACE, parentSpanId: '00f067aa0ba902b7' })
-    for (const part of [wait, attempt, callback])
-      t.match(part, { traceId: TRACE, parentSpanId: request?.spanId })
-    t.match(write, { traceId: TRACE, parentSpanId: attempt?.spanId })
-    t.ok(ledger.heard.some(({ traceparent }) => traceparent === `00-${TRACE}-${write?.spanId}-01`))
-    t.equal(los.received[0]?.headers.traceparent, `00-${TRACE}-${callback?.spanId}-01`)
-    t.ok(Number(wait?.endTimeUnixNano) >= Number(wait?.startTimeUnixNano))
-  },
-)
+t.test('request, wait, attempt, ledger call and callback are in the caller’s trace', async t => {
+  const otlp = await otlpReceiver(t)
+  const { ledger, los, call, close } = await startTraced(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: otlp.endpoint,
+  })
+  await operate(call, 'CLIENT_CREATE', CLIENT, { traceparent: CALLER })
+  await los.attempts(1)
+  await close()
+  const [request, wait, attempt, write, callback] = await otlp.named(
+    'POST /api/ledger/operate',
+    'wait CLIENT_CREATE',
+    'attempt CLIENT_CREATE',
+    'ledger POST clients',
+    'callback operation.succeeded',
+  )
+  t.match(request, { traceId: TRACE, parentSpanId: '00f067aa0ba902b7' })
+  for (const part of [wait, attempt, callback])
+    t.match(part, { traceId: TRACE, parentSpanId: request?.spanId })
+  t.match(write, { traceId: TRACE, parentSpanId: attempt?.spanId })
+  t.ok(ledger.heard.some(({ traceparent }) => traceparent === `00-${TRACE}-${write?.spanId}-01`))
+  t.equal(los.received[0]?.headers.traceparent, `00-${TRACE}-${callback?.spanId}-01`)
+  t.ok(Number(wait?.endTimeUnixNano) >= Number(wait?.startTimeUnixNano))
+})
 
 t.test('traces are sent to a path under that of the collector, with its query', async t => {
   const otlp = await otlpReceiver(t)

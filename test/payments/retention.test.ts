@@ -13,42 +13,39 @@ import {
 
 const UNREADABLE = { event: 'payment.captured', payload: { payment: { entity: { id: 'pay_x' } } } }
 
-t.test(
-  'old events of closed payments are deleted, and what anybody may still need stays',
-  async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    const send = (event: unknown) => service.webhook('gateway_a', event, LENDER)
-    await send(capturedA({ id: 'pay_posted', loan: 'L-1' }))
-    await send(capturedA({ id: 'pay_failed', loan: 'L-1', status: 'failed' }))
-    await send(capturedA({ id: 'pay_open' }))
-    await send(capturedA({ id: 'pay_refunded', loan: 'L-1' }))
-    await send(UNREADABLE)
-    await service.batch()
-    await send(refundA({ of: 'pay_refunded' }))
-    await service.batch()
-    await resolveUnreadable(service)
-    t.equal(await purgeEvents(service.db, 30), 0, 'none is old')
-    await makeOld(service)
-    await send(capturedA({ id: 'pay_young', loan: 'L-1' }))
-    await service.batch()
-    await send(capturedA({ id: 'pay_pending', loan: 'L-1' }))
-    await allSaved(service.db)
-    await makeOld(service, 'pay_pending')
+t.test('old events of closed payments are deleted, and what may still be needed stays', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const send = (event: unknown) => service.webhook('gateway_a', event, LENDER)
+  await send(capturedA({ id: 'pay_posted', loan: 'L-1' }))
+  await send(capturedA({ id: 'pay_failed', loan: 'L-1', status: 'failed' }))
+  await send(capturedA({ id: 'pay_open' }))
+  await send(capturedA({ id: 'pay_refunded', loan: 'L-1' }))
+  await send(UNREADABLE)
+  await service.batch()
+  await send(refundA({ of: 'pay_refunded' }))
+  await service.batch()
+  await resolveUnreadable(service)
+  t.equal(await purgeEvents(service.db, 30), 0, 'none is old')
+  await makeOld(service)
+  await send(capturedA({ id: 'pay_young', loan: 'L-1' }))
+  await service.batch()
+  await send(capturedA({ id: 'pay_pending', loan: 'L-1' }))
+  await allSaved(service.db)
+  await makeOld(service, 'pay_pending')
 
-    t.equal(await purgeEvents(service.db, 30), 2)
-    t.equal(await purgeEvents(service.db, 30), 0)
-    const left = async (id: string) => (await service.payment(id)).events.length
-    t.same(await Promise.all(['pay_posted', 'pay_failed'].map(left)), [0, 0])
-    t.same(await Promise.all(['pay_open', 'pay_refunded', 'pay_young'].map(left)), [1, 1, 1])
-    const { rows } = await sql`select from raw.lender_02_gateway_a`.execute(service.db)
-    t.equal(rows.length, 6, 'with the refund, the pending and the unreadable event')
-    t.match((await service.payment('pay_posted')).payment, {
-      state: 'posted',
-      external_loan_id: 'L-1',
-    })
-  },
-)
+  t.equal(await purgeEvents(service.db, 30), 2)
+  t.equal(await purgeEvents(service.db, 30), 0)
+  const left = async (id: string) => (await service.payment(id)).events.length
+  t.same(await Promise.all(['pay_posted', 'pay_failed'].map(left)), [0, 0])
+  t.same(await Promise.all(['pay_open', 'pay_refunded', 'pay_young'].map(left)), [1, 1, 1])
+  const { rows } = await sql`select from raw.lender_02_gateway_a`.execute(service.db)
+  t.equal(rows.length, 6, 'with the refund, the pending and the unreadable event')
+  t.match((await service.payment('pay_posted')).payment, {
+    state: 'posted',
+    external_loan_id: 'L-1',
+  })
+})
 
 t.test('a repeat of a deleted event does not become a second payment', async t => {
   const service = await paymentService(t)

@@ -6,14 +6,11 @@ import { loansCsv } from '../support/portfolio/rows.ts'
 import { operate, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test(
-  'a loan whose client the file created is completed after a change of the client',
-  async t => {
-    const { row } = await retriedAfterChange(t)
-    await until(async () => hasEnded(await row('L-2')), 'L-2 ends')
-    t.match(await row('L-2'), { state: 'done', reason: null })
-  },
-)
+t.test('a loan whose client the file created is completed after the client’s change', async t => {
+  const { row } = await retriedAfterChange(t)
+  await until(async () => hasEnded(await row('L-2')), 'L-2 ends')
+  t.match(await row('L-2'), { state: 'done', reason: null })
+})
 
 t.test('a loan in progress ends as it would have when its client fails in a retry', async t => {
   // Its operation is gone, as if cleaned up: the retry creates it again, and the ledger's client differs.

@@ -23,18 +23,15 @@ t.test('a loan that an operation disbursed accepts the repayments of a file', as
   })
 })
 
-t.test(
-  'a loan that was disbursed at the ledger itself accepts the repayments of a file',
-  async t => {
-    const approved = { loan_external_id: 'J-1', client_external_id: 'J', disbursed_on_date: '' }
-    await migrateCsv(service, 'loans', loansCsv(approved))
-    const csv = repaymentsCsv({ loan_external_id: 'J-1' })
-    const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
-    t.match(dry_run, { refused: 1, findings: [{ reason: 'the loan is not disbursed: Approved' }] })
-    await disburse(withLedger(service), 'J-1')
-    t.match(await migrateCsv(service, 'repayments', csv), { invalid_rows: 0, done: 1 })
-  },
-)
+t.test('a loan that was disbursed at the ledger itself accepts a file’s repayments', async t => {
+  const approved = { loan_external_id: 'J-1', client_external_id: 'J', disbursed_on_date: '' }
+  await migrateCsv(service, 'loans', loansCsv(approved))
+  const csv = repaymentsCsv({ loan_external_id: 'J-1' })
+  const { dry_run } = await migrateCsv(service, 'repayments', csv, { dry_run: true })
+  t.match(dry_run, { refused: 1, findings: [{ reason: 'the loan is not disbursed: Approved' }] })
+  await disburse(withLedger(service), 'J-1')
+  t.match(await migrateCsv(service, 'repayments', csv), { invalid_rows: 0, done: 1 })
+})
 
 t.test('a loans file that is run again sends no second disbursement', async t => {
   const service = await startTestService(t)

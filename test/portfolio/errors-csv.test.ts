@@ -176,24 +176,21 @@ t.test('no cell begins with what any spreadsheet takes for a formula', t => {
   t.end()
 })
 
-t.test(
-  'a semicolon, at which some spreadsheets begin a cell, begins no formula either',
-  async t => {
-    const hidden = fc.stringMatching(/^[a;' =+\-@＝]{0,9}$/)
-    fc.assert(
-      fc.property(fc.array(hidden, { minLength: 1 }), cells => {
-        const parts = asCsv([cells.map(escapeFormula)])
-          .split(';')
-          .slice(1)
-        t.ok(parts.every(one => !/^\s*[=+\-@＝]/.test(one)))
-      }),
-    )
-    t.equal(escapeFormula('paid;=2+5'), "paid;'=2+5")
-    // The time of this process alone: on a busy machine, it waits for others.
-    const started = process.cpuUsage()
-    for (const long of [' '.repeat(1e6), ';'.repeat(1e6), "';".repeat(5e5)])
-      for (const end of ['', 'a', '=']) unescapeFormula(escapeFormula(long + end))
-    const { user } = process.cpuUsage(started)
-    t.ok(user < 2_000_000, 'a long cell takes no longer than it must')
-  },
-)
+t.test('a semicolon, where some spreadsheets begin a cell, begins no formula either', async t => {
+  const hidden = fc.stringMatching(/^[a;' =+\-@＝]{0,9}$/)
+  fc.assert(
+    fc.property(fc.array(hidden, { minLength: 1 }), cells => {
+      const parts = asCsv([cells.map(escapeFormula)])
+        .split(';')
+        .slice(1)
+      t.ok(parts.every(one => !/^\s*[=+\-@＝]/.test(one)))
+    }),
+  )
+  t.equal(escapeFormula('paid;=2+5'), "paid;'=2+5")
+  // The time of this process alone: on a busy machine, it waits for others.
+  const started = process.cpuUsage()
+  for (const long of [' '.repeat(1e6), ';'.repeat(1e6), "';".repeat(5e5)])
+    for (const end of ['', 'a', '=']) unescapeFormula(escapeFormula(long + end))
+  const { user } = process.cpuUsage(started)
+  t.ok(user < 2_000_000, 'a long cell takes no longer than it must')
+})

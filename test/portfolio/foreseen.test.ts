@@ -18,7 +18,7 @@ const loan = (id: string, cells = {}) => ({
 })
 
 t.test(
-  'a dry run tells all that is wrong with a row, whichever step a run would fail at',
+  'a dry run says all that is wrong with a row, at whichever step a run would fail',
   async t => {
     const service = await startTestService(t)
     const csv = loansCsv(

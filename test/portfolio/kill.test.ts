@@ -8,23 +8,20 @@ import { startProcessFor } from '../support/process.ts'
 import { startTestService, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test(
-  'a run that is killed repeatedly ends with the same books as an undisturbed one',
-  async t => {
-    const seed = Number(process.env.SEED ?? 11)
-    t.comment(`seed ${seed}`)
-    const { killed, found, expected, clients } = await migrateUnderKills(t, {
-      seed,
-      kills: 3,
-      clients: 5,
-      loans: 30,
-      repayments: 250,
-    })
-    t.equal(killed, 3)
-    t.same(found, expected)
-    t.equal(clients, 5)
-  },
-)
+t.test('a run that is killed repeatedly ends with the books of an undisturbed one', async t => {
+  const seed = Number(process.env.SEED ?? 11)
+  t.comment(`seed ${seed}`)
+  const { killed, found, expected, clients } = await migrateUnderKills(t, {
+    seed,
+    kills: 3,
+    clients: 5,
+    loans: 30,
+    repayments: 250,
+  })
+  t.equal(killed, 3)
+  t.same(found, expected)
+  t.equal(clients, 5)
+})
 
 t.test('a dry run whose worker is killed continues within 15 s', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -23,37 +23,34 @@ import { startTestService, TOKEN } from '../support/service.ts'
 
 const { loansCsv, repaymentsCsv } = makePortfolio({ clients: 2, loans: 6, repayments: 20 }, 3)
 
-t.test(
-  'npm run migrate-portfolio runs the files, loans first, and reports the results',
-  async t => {
-    const service = await startTestService(t)
-    const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
-    const file = (name: string) => join(folder, name)
-    const run = (...args: string[]) => runCommand(service.url, args)
+t.test('npm run migrate-portfolio runs the files, loans first, and reports results', async t => {
+  const service = await startTestService(t)
+  const folder = t.testdir({ 'loans.csv': loansCsv, 'repayments.csv': repaymentsCsv })
+  const file = (name: string) => join(folder, name)
+  const run = (...args: string[]) => runCommand(service.url, args)
 
-    const dry = await run('--dry-run', file('loans.csv'))
-    t.match(dry, { code: 0, output: /6 rows would be written, 0 are already in the ledger/ })
-    t.same((await booksAt(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
+  const dry = await run('--dry-run', file('loans.csv'))
+  t.match(dry, { code: 0, output: /6 rows would be written, 0 are already in the ledger/ })
+  t.same((await booksAt(service.ledger.controlUrl)).loans, [], 'a dry run writes nothing')
 
-    const whole = await run(file('repayments.csv'), file('loans.csv'))
-    t.equal(whole.code, 0)
-    t.match(whole.output, /loans\.csv: completed, 6 done[\s\S]*repayments\.csv: completed, 20 done/)
-    t.equal((await booksAt(service.ledger.controlUrl)).loans.length, 6)
+  const whole = await run(file('repayments.csv'), file('loans.csv'))
+  t.equal(whole.code, 0)
+  t.match(whole.output, /loans\.csv: completed, 6 done[\s\S]*repayments\.csv: completed, 20 done/)
+  t.equal((await booksAt(service.ledger.controlUrl)).loans.length, 6)
 
-    const [header, first] = repaymentsCsv.split('\n')
-    writeFileSync(
-      file('bad.csv'),
-      `${header}\n${first}\n${first?.replace(/,.*/, ',32 March 2026,1,x,,')}\n`,
-    )
-    const bad = await run(file('bad.csv'))
-    t.match(bad, { code: 1, output: /2 rows, 1 of them invalid[\s\S]*bad\.errors\.csv/ })
-    t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
-    rmSync(file('bad.errors.csv'))
-    const rest = await run('--skip-invalid', file('bad.csv'))
-    t.match(rest, { code: 0, output: /left out .*bad\.errors\.csv[\s\S]*completed, 1 done/ })
-    t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
-  },
-)
+  const [header, first] = repaymentsCsv.split('\n')
+  writeFileSync(
+    file('bad.csv'),
+    `${header}\n${first}\n${first?.replace(/,.*/, ',32 March 2026,1,x,,')}\n`,
+  )
+  const bad = await run(file('bad.csv'))
+  t.match(bad, { code: 1, output: /2 rows, 1 of them invalid[\s\S]*bad\.errors\.csv/ })
+  t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
+  rmSync(file('bad.errors.csv'))
+  const rest = await run('--skip-invalid', file('bad.csv'))
+  t.match(rest, { code: 0, output: /left out .*bad\.errors\.csv[\s\S]*completed, 1 done/ })
+  t.match(readFileSync(file('bad.errors.csv'), 'utf8'), /32 March 2026.*transaction_date/)
+})
 
 t.test('a dry run of loans and their repayments predicts a run of both files', async t => {
   const service = await startTestService(t)

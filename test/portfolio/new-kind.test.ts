@@ -72,18 +72,15 @@ t.test('a new kind of CSV needs one source file and one line in kinds.ts', async
     (await booksAt(service.ledger.controlUrl)).loans.find((one: any) => one.externalId === loan)
       ?.status
 
-  t.test(
-    'a new kind has a template that can be uploaded, and is listed under its type',
-    async t => {
-      const template = await textOf(service, '/api/migration/templates/approvals.csv')
-      t.equal(template, 'approved_loan,day\r\nL-1001,05 March 2026\r\n')
-      const { status, body } = await uploadCsv(service, 'approvals', template)
-      t.equal(status, 201)
-      t.match(body, { type: 'approvals', rows: 1, valid_rows: 1 })
-      const { migrations } = (await call('GET', '/api/migration?type=approvals')).body
-      t.match(migrations, [{ migration_id: body.migration_id, type: 'approvals' }])
-    },
-  )
+  t.test('a new kind has a template that can be uploaded, and is listed by its type', async t => {
+    const template = await textOf(service, '/api/migration/templates/approvals.csv')
+    t.equal(template, 'approved_loan,day\r\nL-1001,05 March 2026\r\n')
+    const { status, body } = await uploadCsv(service, 'approvals', template)
+    t.equal(status, 201)
+    t.match(body, { type: 'approvals', rows: 1, valid_rows: 1 })
+    const { migrations } = (await call('GET', '/api/migration?type=approvals')).body
+    t.match(migrations, [{ migration_id: body.migration_id, type: 'approvals' }])
+  })
 
   t.test('a new kind is checked by its own rules, within a row and across rows', async t => {
     const csv = `${approvalsCsv('A-1', 'A-2', 'A-1')}A-3,yesterday\n`

@@ -134,7 +134,7 @@ t.test('a file books no payment on a second loan, except a part that was left ou
   })
 
   await t.test(
-    'a part that an operator left out of a payment is booked on its other loan',
+    'a part that somebody left out of a payment is booked on its other loan',
     async t => {
       const [{ id, loan }, other] = [await service.own('shared'), await service.own('sharing')]
       await service.pay(id)

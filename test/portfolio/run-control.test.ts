@@ -8,41 +8,38 @@ import { startTestService } from '../support/service.ts'
 /** The tests of runs share this service: each has clients and loans of its own. */
 const service = await startTestService(t)
 
-t.test(
-  'a run, retry or cancel that does not fit the state of the migration is refused',
-  async t => {
-    const { call } = service
-    const { body } = await uploadCsv(
-      service,
-      'loans',
-      loansCsv(
-        { loan_external_id: 'F-1', client_external_id: 'F' },
-        { loan_external_id: '..', client_external_id: 'F' },
-      ),
-    )
-    const { migration_id } = body
-    const run = (more: object = {}) => call('POST', '/api/migration/run', { migration_id, ...more })
-    t.match(await run(), { status: 409, body: { code: 'CONFLICT', detail: /invalid rows \(1\)/ } })
-    t.equal((await call('POST', `/api/migration/${migration_id}/retry`)).status, 409)
-    t.equal((await call('POST', `/api/migration/${migration_id}/cancel`)).status, 409)
-    t.match(await run({ skip_invalid: true }), {
-      status: 202,
-      body: { migration_id, status: 'running' },
-    })
-    t.match(await ended(service, migration_id), { done: 1, invalid_rows: 1, valid_rows: 1 })
-    t.match(
-      await run({ skip_invalid: true }),
-      { status: 202, body: { status: 'completed' } },
-      'a completed migration stays completed',
-    )
-    t.match(await run({ skip: true }), { status: 400, body: { code: 'INVALID_PAYLOAD' } })
-    const unknown = '01a1fd1c-fdab-783e-838a-f53ab1a315f0'
-    t.equal((await call('POST', '/api/migration/run', { migration_id: unknown })).status, 404)
-    t.equal((await call('GET', `/api/migration/${unknown}`)).status, 404)
-    t.equal((await call('GET', `/api/migration/${unknown}/errors.csv`)).status, 404)
-    t.equal((await call('GET', '/api/migration/x')).status, 400)
-  },
-)
+t.test('a run, retry or cancel that does not fit the migration’s state is refused', async t => {
+  const { call } = service
+  const { body } = await uploadCsv(
+    service,
+    'loans',
+    loansCsv(
+      { loan_external_id: 'F-1', client_external_id: 'F' },
+      { loan_external_id: '..', client_external_id: 'F' },
+    ),
+  )
+  const { migration_id } = body
+  const run = (more: object = {}) => call('POST', '/api/migration/run', { migration_id, ...more })
+  t.match(await run(), { status: 409, body: { code: 'CONFLICT', detail: /invalid rows \(1\)/ } })
+  t.equal((await call('POST', `/api/migration/${migration_id}/retry`)).status, 409)
+  t.equal((await call('POST', `/api/migration/${migration_id}/cancel`)).status, 409)
+  t.match(await run({ skip_invalid: true }), {
+    status: 202,
+    body: { migration_id, status: 'running' },
+  })
+  t.match(await ended(service, migration_id), { done: 1, invalid_rows: 1, valid_rows: 1 })
+  t.match(
+    await run({ skip_invalid: true }),
+    { status: 202, body: { status: 'completed' } },
+    'a completed migration stays completed',
+  )
+  t.match(await run({ skip: true }), { status: 400, body: { code: 'INVALID_PAYLOAD' } })
+  const unknown = '01a1fd1c-fdab-783e-838a-f53ab1a315f0'
+  t.equal((await call('POST', '/api/migration/run', { migration_id: unknown })).status, 404)
+  t.equal((await call('GET', `/api/migration/${unknown}`)).status, 404)
+  t.equal((await call('GET', `/api/migration/${unknown}/errors.csv`)).status, 404)
+  t.equal((await call('GET', '/api/migration/x')).status, 400)
+})
 
 t.test(
   'a cancel takes back the rows that have not been started, and a retry continues with them',

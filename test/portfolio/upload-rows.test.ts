@@ -334,44 +334,41 @@ t.test('an id that only resembles scientific notation is valid', async t => {
   t.match((await uploadCsv(service, 'repayments', csv)).body, { invalid_rows: 0 })
 })
 
-t.test(
-  'a repeated loan, a client with two names and a number of two clients are errors',
-  async t => {
-    const csv = loansCsv(
-      { loan_external_id: 'L-1' },
-      { loan_external_id: 'L-1', principal: '5.00' },
-      {
-        loan_external_id: 'L-2',
-        client_external_id: 'C-2',
-        client_activation_date: '2024-01-05',
-      },
-      { loan_external_id: 'L-3', client_external_id: 'C-2' },
-      { loan_external_id: 'L-4', client_external_id: 'C-3' },
-      {
-        loan_external_id: 'L-5',
-        client_external_id: 'C-3',
-        client_firstname: 'Usha',
-        client_mobile_no: '99',
-      },
-      { loan_external_id: 'L-6', client_external_id: 'C-6', client_mobile_no: '99' },
-    )
-    const { body } = await uploadCsv(service, 'loans', csv)
-    t.same(body.errors, [
-      { line: 2, reason: 'loan_external_id: this loan is also in line 3' },
-      { line: 3, reason: 'loan_external_id: this loan is also in line 2' },
-      {
-        line: 6,
-        reason: 'client_firstname, client_mobile_no: line 7 has different data for this client',
-      },
-      {
-        line: 7,
-        reason:
-          'client_firstname, client_mobile_no: line 6 has different data for this client; client_mobile_no: line 8 has this number for another client',
-      },
-      { line: 8, reason: 'client_mobile_no: line 7 has this number for another client' },
-    ])
-  },
-)
+t.test('a repeated loan, a client of two names and a number of two clients are errors', async t => {
+  const csv = loansCsv(
+    { loan_external_id: 'L-1' },
+    { loan_external_id: 'L-1', principal: '5.00' },
+    {
+      loan_external_id: 'L-2',
+      client_external_id: 'C-2',
+      client_activation_date: '2024-01-05',
+    },
+    { loan_external_id: 'L-3', client_external_id: 'C-2' },
+    { loan_external_id: 'L-4', client_external_id: 'C-3' },
+    {
+      loan_external_id: 'L-5',
+      client_external_id: 'C-3',
+      client_firstname: 'Usha',
+      client_mobile_no: '99',
+    },
+    { loan_external_id: 'L-6', client_external_id: 'C-6', client_mobile_no: '99' },
+  )
+  const { body } = await uploadCsv(service, 'loans', csv)
+  t.same(body.errors, [
+    { line: 2, reason: 'loan_external_id: this loan is also in line 3' },
+    { line: 3, reason: 'loan_external_id: this loan is also in line 2' },
+    {
+      line: 6,
+      reason: 'client_firstname, client_mobile_no: line 7 has different data for this client',
+    },
+    {
+      line: 7,
+      reason:
+        'client_firstname, client_mobile_no: line 6 has different data for this client; client_mobile_no: line 8 has this number for another client',
+    },
+    { line: 8, reason: 'client_mobile_no: line 7 has this number for another client' },
+  ])
+})
 
 t.test(
   'a repayment is invalid if repeated or before the disbursement, not if no file disburses its loan',
@@ -478,23 +475,20 @@ t.test('two rounded ids are errors, however far apart they are in the file', asy
   t.match(body, { rows: 1_102, valid_rows: 1_100, invalid_rows: 2 })
 })
 
-t.test(
-  'a day in another form is refused, and the reason says how to format the column',
-  async t => {
-    const { body } = await uploadCsv(
-      service,
-      'repayments',
-      repaymentsCsv({ transaction_date: '12-Feb-24' }, { transaction_date: '12-02-2024' }),
-    )
-    t.same(body.errors, [
-      {
-        line: 3,
-        reason:
-          'transaction_date must be a valid date from 1000 to 2999, such as 05 March 2026 or 2026-03-05: format the column as yyyy-mm-dd in the spreadsheet',
-      },
-    ])
-  },
-)
+t.test('a day in another form is refused, and the reason says how to write the column', async t => {
+  const { body } = await uploadCsv(
+    service,
+    'repayments',
+    repaymentsCsv({ transaction_date: '12-Feb-24' }, { transaction_date: '12-02-2024' }),
+  )
+  t.same(body.errors, [
+    {
+      line: 3,
+      reason:
+        'transaction_date must be a valid date from 1000 to 2999, such as 05 March 2026 or 2026-03-05: format the column as yyyy-mm-dd in the spreadsheet',
+    },
+  ])
+})
 
 t.test('a value that a program made up is an error in every column but the note', async t => {
   const values = [

@@ -88,63 +88,60 @@ async function disbursedLoan(call: Call, loan: string): Promise<void> {
     t.match(await ending(call, await submit(call, operation, data)), { status: 'success' })
 }
 
-t.test(
-  'payments between a back-up and its restore are fetched, and no number is reused',
-  async t => {
-    const { ledger, gateways, receiver, url, env } = await start(t)
-    const paidAt = new Date(Date.now() - HOUR_MS).toISOString()
-    const pay = (id: string) =>
-      gateways.put('/payments', [
-        { gateway: 'gateway_a', id, amount: 10_000, created_at: paidAt, notes: { loan_id: 'L-1' } },
-      ])
-    const allPosted = async (call: Call, count: number) =>
-      until(async () => {
-        await runBatch(call)
-        const { body } = await call('GET', '/api/payments?state=posted')
-        return body.payments.length === count
-      }, `${count} payments are posted`)
-    await serving(env(url), async call => {
-      await disbursedLoan(call, 'L-1')
-      await receiver.attempts(4)
+t.test('payments between a back-up and its restore are fetched; no number is reused', async t => {
+  const { ledger, gateways, receiver, url, env } = await start(t)
+  const paidAt = new Date(Date.now() - HOUR_MS).toISOString()
+  const pay = (id: string) =>
+    gateways.put('/payments', [
+      { gateway: 'gateway_a', id, amount: 10_000, created_at: paidAt, notes: { loan_id: 'L-1' } },
+    ])
+  const allPosted = async (call: Call, count: number) =>
+    until(async () => {
+      await runBatch(call)
+      const { body } = await call('GET', '/api/payments?state=posted')
+      return body.payments.length === count
+    }, `${count} payments are posted`)
+  await serving(env(url), async call => {
+    await disbursedLoan(call, 'L-1')
+    await receiver.attempts(4)
+  })
+  const since = new Date().toISOString()
+  const restored = await backedUp(url)
+  await serving(env(url), async call => {
+    await disbursedLoan(call, 'L-2')
+    await pay('pay_1')
+    await requestFetch(call, 'gateway_a', {
+      from: new Date(Date.now() - 2 * HOUR_MS).toISOString(),
+      to: new Date().toISOString(),
     })
-    const since = new Date().toISOString()
-    const restored = await backedUp(url)
-    await serving(env(url), async call => {
-      await disbursedLoan(call, 'L-2')
-      await pay('pay_1')
-      await requestFetch(call, 'gateway_a', {
-        from: new Date(Date.now() - 2 * HOUR_MS).toISOString(),
-        to: new Date().toISOString(),
-      })
-      await allPosted(call, 1)
-      await receiver.attempts(9)
-    })
-    await pay('pay_2')
+    await allPosted(call, 1)
+    await receiver.attempts(9)
+  })
+  await pay('pay_2')
 
-    const { code, printed } = await command(env(restored), '--since', since)
-    t.equal(code, 0)
-    t.match(printed, /fetched from gateway_a, gateway_b\./)
-    await serving(env(restored), async call => {
-      await allPosted(call, 2)
-      await ending(call, await submit(call, 'LOAN_APPROVE', approval('L-2')))
-      await receiver.attempts(12)
-    })
-    const { transactions } = await atLedger(
-      { ledger },
-      'GET',
-      '/loans/external-id/L-1?associations=transactions',
-    )
-    t.equal(transactions.filter((one: any) => one.type.repayment).length, 2, 'each is booked once')
-    const numbers = receiver.received.map(({ body: { sequence, data } }) =>
-      [data.external_loan_id ?? data.external_id, sequence].join(' '),
-    )
-    t.equal(new Set(numbers).size, numbers.length, numbers.join(', '))
-    t.ok(
-      numbers.some(one => /^L-2 100\d$/.test(one)),
-      'a loan that the back-up does not know',
-    )
-  },
-)
+  const { code, printed } = await command(env(restored), '--since', since)
+  t.equal(code, 0)
+  t.match(printed, /fetched from gateway_a, gateway_b\./)
+  await serving(env(restored), async call => {
+    await allPosted(call, 2)
+    await ending(call, await submit(call, 'LOAN_APPROVE', approval('L-2')))
+    await receiver.attempts(12)
+  })
+  const { transactions } = await atLedger(
+    { ledger },
+    'GET',
+    '/loans/external-id/L-1?associations=transactions',
+  )
+  t.equal(transactions.filter((one: any) => one.type.repayment).length, 2, 'each is booked once')
+  const numbers = receiver.received.map(({ body: { sequence, data } }) =>
+    [data.external_loan_id ?? data.external_id, sequence].join(' '),
+  )
+  t.equal(new Set(numbers).size, numbers.length, numbers.join(', '))
+  t.ok(
+    numbers.some(one => /^L-2 100\d$/.test(one)),
+    'a loan that the back-up does not know',
+  )
+})
 
 t.test('with --pause, what was cancelled since the back-up can be cancelled again', async t => {
   const { ledger, url, env } = await start(t)

@@ -39,17 +39,14 @@ t.test('notes are found only by their loan’s id', async t => {
   t.equal((await call('GET', '/loans/external-id/L-1/notes')).status, 404)
 })
 
-t.test(
-  'an operation that the sandbox does not support is answered with 501 and a message',
-  async t => {
-    const { call } = await setup(t)
-    const reply = await call('POST', '/loans/external-id/L-1/transactions?command=foreclosure', {})
-    t.match(reply, {
-      status: 501,
-      body: { defaultUserMessage: /does not support the transaction/ },
-    })
-  },
-)
+t.test('an operation that the sandbox does not support is 501 with a message', async t => {
+  const { call } = await setup(t)
+  const reply = await call('POST', '/loans/external-id/L-1/transactions?command=foreclosure', {})
+  t.match(reply, {
+    status: 501,
+    body: { defaultUserMessage: /does not support the transaction/ },
+  })
+})
 
 t.test('the business date can be set, and "future" follows it', async t => {
   const { sandbox, repay } = await setup(t)

@@ -135,19 +135,16 @@ t.test(
   },
 )
 
-t.test(
-  'an act on a payment and on a refund with its id are proposed beside each other',
-  async t => {
-    await held('same_id')
-    const refund = refundA({ id: 'same_id', of: 'pay_elsewhere' })
-    await service.webhook('gateway_a', refund, { lender: 'LENDER_02' })
-    await service.batch()
-    for (const kind of ['payment', 'refund'])
-      t.match(await asha.post(`${path('same_id')}/resolve?kind=${kind}`, DISMISS), { status: 202 })
-    const again = await asha.post(`${path('same_id')}/resolve?kind=refund`, DISMISS)
-    t.match(again, { status: 409, body: { detail: /already proposed/ } })
-  },
-)
+t.test('acts on a payment and on a refund with its id are proposed beside each other', async t => {
+  await held('same_id')
+  const refund = refundA({ id: 'same_id', of: 'pay_elsewhere' })
+  await service.webhook('gateway_a', refund, { lender: 'LENDER_02' })
+  await service.batch()
+  for (const kind of ['payment', 'refund'])
+    t.match(await asha.post(`${path('same_id')}/resolve?kind=${kind}`, DISMISS), { status: 202 })
+  const again = await asha.post(`${path('same_id')}/resolve?kind=refund`, DISMISS)
+  t.match(again, { status: 409, body: { detail: /already proposed/ } })
+})
 
 t.test('a proposal whose payment has changed since ends as stale', async t => {
   await held('pay_8')

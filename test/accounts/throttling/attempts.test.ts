@@ -11,7 +11,7 @@ const login = (call: Call, username: string, password = 'wrong', address = '127.
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
 
 t.test(
-  'after repeated failures a username has to wait at that address, in every process',
+  'after repeated failures a username must wait at that address, in every process',
   async t => {
     const first = await startWithAccounts(t)
     const config = readConfig(testEnv(first.databaseUrl, first.ledger.url, { ROLE: 'api' }))

@@ -52,40 +52,37 @@ t.test('migrate needs no startup parameter that PgBouncer refuses', async t => {
   await t.resolves(migrate(proxy.url, allQueues))
 })
 
-t.test(
-  'a process starts on the views of a newer version, not on those of an older one',
-  async t => {
-    const { db, url, ownerUrl } = await freshDatabase(t)
-    const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
-    const starts = async () => {
-      const service = await startRole(config, logger('silent'))
-      await service.close()
-    }
-    const isBehind = { message: /is behind this version: run "npm run migrate"/ }
-    const apply = (sha256: string) =>
-      sql`update loanops.migration_applied set sha256 = ${sha256} where name = 'views/queues.sql'`.execute(
-        db,
-      )
-    await sql`
+t.test('a process starts on the views of a newer version, not on an older one’s', async t => {
+  const { db, url, ownerUrl } = await freshDatabase(t)
+  const config = readConfig(testEnv(url, NO_LEDGER, { ROLE: 'api' }))
+  const starts = async () => {
+    const service = await startRole(config, logger('silent'))
+    await service.close()
+  }
+  const isBehind = { message: /is behind this version: run "npm run migrate"/ }
+  const apply = (sha256: string) =>
+    sql`update loanops.migration_applied set sha256 = ${sha256} where name = 'views/queues.sql'`.execute(
+      db,
+    )
+  await sql`
     insert into loanops.views_applied (name, sha256, first_applied_at)
     values ('views/queues.sql', 'newer', now() + interval '1 day'),
            ('views/queues.sql', 'older', now() - interval '1 day')`.execute(db)
-    await apply('newer')
-    await t.resolves(starts(), 'even when restarted during a rollout')
-    await apply('older')
-    await t.rejects(
-      starts(),
-      isBehind,
-      'its own were applied, but an older version’s migrate has run since',
-    )
-    await sql`delete from loanops.views_applied where sha256 not in ('older', 'newer') and name = 'views/queues.sql'`.execute(
-      db,
-    )
-    await t.rejects(starts(), isBehind, 'its own have never been applied')
-    await migrate(ownerUrl, allQueues)
-    await t.resolves(starts())
-  },
-)
+  await apply('newer')
+  await t.resolves(starts(), 'even when restarted during a rollout')
+  await apply('older')
+  await t.rejects(
+    starts(),
+    isBehind,
+    'its own were applied, but an older version’s migrate has run since',
+  )
+  await sql`delete from loanops.views_applied where sha256 not in ('older', 'newer') and name = 'views/queues.sql'`.execute(
+    db,
+  )
+  await t.rejects(starts(), isBehind, 'its own have never been applied')
+  await migrate(ownerUrl, allQueues)
+  await t.resolves(starts())
+})
 
 t.test('migrate waits for another migrate longer than the statement limit', async t => {
   const { db, ownerUrl } = await freshDatabase(t)

@@ -29,19 +29,16 @@ t.test('a connection with long statements is given up once its server is dead', 
   })
 
   for (const trouble of ['deaf', 'mute'] as const satisfies Trouble[])
-    t.test(
-      `a connection that is ${trouble} is closed as soon as the server can be asked`,
-      async t => {
-        const client = await connected()
-        path.inflict(trouble, 'both')
-        const lost = client.query('select 1').then(
-          () => 'answered',
-          error => error.message,
-        )
-        path.heal()
-        t.match(await lost, /^Connection terminated/)
-      },
-    )
+    t.test(`a connection that is ${trouble} is closed once the server can be asked`, async t => {
+      const client = await connected()
+      path.inflict(trouble, 'both')
+      const lost = client.query('select 1').then(
+        () => 'answered',
+        error => error.message,
+      )
+      path.heal()
+      t.match(await lost, /^Connection terminated/)
+    })
 
   t.test(
     'an open transaction of ours is not cut off during another connection’s long statement',

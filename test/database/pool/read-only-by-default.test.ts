@@ -15,31 +15,28 @@ import { until } from '../../support/until.ts'
 const SETTING = 'default_transaction_read_only'
 const SUBMITTED = { status: 'CLIENT_CREATE', data: clientData('C-1') }
 
-t.test(
-  'nothing is written once a database is read-only by default, until it no longer is',
-  async t => {
-    const service = await startTestService(t)
-    const name = await nameOf(service.db)
-    const turn = async (value: string) => {
-      await sql`begin read write; alter database ${sql.id(name)} set ${sql.id(SETTING)} = ${sql.lit(value)}; commit`.execute(
-        service.db,
-      )
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+t.test('nothing is written while a database is read-only by default, only afterwards', async t => {
+  const service = await startTestService(t)
+  const name = await nameOf(service.db)
+  const turn = async (value: string) => {
+    await sql`begin read write; alter database ${sql.id(name)} set ${sql.id(SETTING)} = ${sql.lit(value)}; commit`.execute(
+      service.db,
+    )
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
                where datname = ${name} and pid <> pg_backend_pid()`.execute(service.db)
-    }
-    const readiness = async () => (await service.call('GET', '/readyz')).body.database
-    await turn('on')
-    await until(async () => (await readiness()) === 'is read-only')
-    t.match(await service.call('POST', '/api/ledger/operate', SUBMITTED), {
-      status: 503,
-      body: { code: 'UNAVAILABLE' },
-    })
-    t.match(await service.call('GET', '/readyz'), { status: 503 })
-    await turn('off')
-    await until(async () => (await readiness()) === 'ok')
-    t.match(await service.call('POST', '/api/ledger/operate', SUBMITTED), { status: 202 })
-  },
-)
+  }
+  const readiness = async () => (await service.call('GET', '/readyz')).body.database
+  await turn('on')
+  await until(async () => (await readiness()) === 'is read-only')
+  t.match(await service.call('POST', '/api/ledger/operate', SUBMITTED), {
+    status: 503,
+    body: { code: 'UNAVAILABLE' },
+  })
+  t.match(await service.call('GET', '/readyz'), { status: 503 })
+  await turn('off')
+  await until(async () => (await readiness()) === 'ok')
+  t.match(await service.call('POST', '/api/ledger/operate', SUBMITTED), { status: 202 })
+})
 
 for (const start of ['api', 'worker', 'migrate'] as const)
   t.test(`the start of ${start} names who makes PostgreSQL read-only, and what to do`, async t => {

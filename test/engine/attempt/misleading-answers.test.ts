@@ -269,49 +269,39 @@ t.test('a refusal of another command fails no operation that was applied', async
   }
 })
 
-t.test(
-  'a disbursement that was applied does not fail by an earlier refusal of its kind',
-  async t => {
-    const loan = await ledgerLoan(service, 'approved')
-    const code = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
-    const body = ledgerBody(400, code)
-    proxy.interferences = [
-      { of: loan, on: 'writes', status: 400, body, times: 1, afterwards: true },
-    ]
-    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-    t.match(await ending(service.call, id), { status: 'success' })
-    t.equal((await attemptsOf(service, id)).length, 1)
-  },
-)
+t.test('an applied disbursement does not fail by an earlier refusal of its kind', async t => {
+  const loan = await ledgerLoan(service, 'approved')
+  const code = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
+  const body = ledgerBody(400, code)
+  proxy.interferences = [{ of: loan, on: 'writes', status: 400, body, times: 1, afterwards: true }]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  t.match(await ending(service.call, id), { status: 'success' })
+  t.equal((await attemptsOf(service, id)).length, 1)
+})
 
-t.test(
-  'an answer that another record is missing does not show that a loan was deleted',
-  async t => {
-    const others = [
-      absence('error.msg.loan.external.id.invalid', 'another loan'),
-      absence('error.msg.client.id.invalid'),
+t.test('an answer that another record is missing does not show a loan as deleted', async t => {
+  const others = [
+    absence('error.msg.loan.external.id.invalid', 'another loan'),
+    absence('error.msg.client.id.invalid'),
+  ]
+  for (const body of others) {
+    const loan = await ledgerLoan(service)
+    proxy.interferences = [
+      { of: loan, on: 'writes', times: 1 },
+      { of: loan, on: 'reads', status: 404, body, spares: 1 },
     ]
-    for (const body of others) {
-      const loan = await ledgerLoan(service)
-      proxy.interferences = [
-        { of: loan, on: 'writes', times: 1 },
-        { of: loan, on: 'reads', status: 404, body, spares: 1 },
-      ]
-      const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
-      await until(async () => (await attemptsOf(service, id)).length === 1)
-      await hurry(service, id)
-      await until(async () => (await attemptsOf(service, id)).length === 2)
-      t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
-      proxy.interferences = []
-      await hurry(service, id)
-      t.match(await ending(service.call, id), { status: 'success' })
-      const deletes = (await writesOn(service, loan)).filter(command =>
-        command.startsWith('DELETE'),
-      )
-      t.equal(deletes.length, 1)
-    }
-  },
-)
+    const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
+    await until(async () => (await attemptsOf(service, id)).length === 1)
+    await hurry(service, id)
+    await until(async () => (await attemptsOf(service, id)).length === 2)
+    t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+    proxy.interferences = []
+    await hurry(service, id)
+    t.match(await ending(service.call, id), { status: 'success' })
+    const deletes = (await writesOn(service, loan)).filter(command => command.startsWith('DELETE'))
+    t.equal(deletes.length, 1)
+  }
+})
 
 function absence(code: string, value?: string) {
   const error = { userMessageGlobalisationCode: code, args: [{ value }] }

@@ -20,24 +20,21 @@ const OPERATIONS = 12
 // Each waits for a deadline, a lease or a timeout to run out.
 t.jobs = 3
 
-t.test(
-  'of a killed worker’s claims, only those that it had sent have an unknown outcome',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const { sent, unsent } = await killedWhileSending(service)
-    await control(service, 'PUT', '/faults', [])
-    startProcessFor(t, 'worker', testEnv(service.databaseUrl, service.ledger.url))
-    for (const id of unsent) {
-      t.match(await ending(service.call, id), { status: 'success' })
-      matchEach(t, await attemptsOf(service, id), [{ outcome: 'done', method: 'POST' }])
-    }
-    for (const id of sent) {
-      t.match(await ending(service.call, id), { status: 'success' })
-      const attempts = [{ outcome: 'unknown' }, { outcome: 'done', method: 'GET' }]
-      matchEach(t, await attemptsOf(service, id), attempts)
-    }
-  },
-)
+t.test('of a killed worker’s claims, only those that it sent have an unknown outcome', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const { sent, unsent } = await killedWhileSending(service)
+  await control(service, 'PUT', '/faults', [])
+  startProcessFor(t, 'worker', testEnv(service.databaseUrl, service.ledger.url))
+  for (const id of unsent) {
+    t.match(await ending(service.call, id), { status: 'success' })
+    matchEach(t, await attemptsOf(service, id), [{ outcome: 'done', method: 'POST' }])
+  }
+  for (const id of sent) {
+    t.match(await ending(service.call, id), { status: 'success' })
+    const attempts = [{ outcome: 'unknown' }, { outcome: 'done', method: 'GET' }]
+    matchEach(t, await attemptsOf(service, id), attempts)
+  }
+})
 
 t.test(
   'a killed worker’s claims that it had not sent fail at their deadline; the others stay unknown',

@@ -169,40 +169,37 @@ t.test('a key is given up after ten minutes of 425, and no sooner', async t => {
   t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
 })
 
-t.test(
-  'while the ledger is down only probes are sent; when it is back all work resumes',
-  async t => {
-    const port = await freePort(0)
-    const url = `http://127.0.0.1:${port}/fineract-provider/api/v1`
-    const service = await startTestService(t, { LEDGER_URL: url })
-    const clients = Array.from({ length: 12 }, () => newName('C'))
-    const ids: string[] = []
-    for (const client of clients)
-      ids.push(await submit(service.call, 'CLIENT_CREATE', clientData(client)))
-    const ready = await until(async () => {
-      const { body } = await service.call('GET', '/readyz')
-      return body.ledger?.circuit === 'open' && body
-    })
-    t.match(ready, { status: 'ready', ledger: { last_error: String } })
-    const breakerIs = async () =>
-      /^loanops_ledger_breaker_open (\d)/m.exec((await service.call('GET', '/metrics')).body)?.[1]
-    t.equal(await breakerIs(), '1')
-    const waiting = await until(async () => {
-      const all = await Promise.all(
-        ids.map((id, n) => listed(service.call, clients[n] as string, id)),
-      )
-      return all.every(one => one.waiting_for === 'ledger_unavailable') && all
-    })
-    t.ok(
-      waiting.every(one => one.attempts === 0),
-      'what was never sent counts as no attempt',
+t.test('while the ledger is down only probes are sent; once it is back, work resumes', async t => {
+  const port = await freePort(0)
+  const url = `http://127.0.0.1:${port}/fineract-provider/api/v1`
+  const service = await startTestService(t, { LEDGER_URL: url })
+  const clients = Array.from({ length: 12 }, () => newName('C'))
+  const ids: string[] = []
+  for (const client of clients)
+    ids.push(await submit(service.call, 'CLIENT_CREATE', clientData(client)))
+  const ready = await until(async () => {
+    const { body } = await service.call('GET', '/readyz')
+    return body.ledger?.circuit === 'open' && body
+  })
+  t.match(ready, { status: 'ready', ledger: { last_error: String } })
+  const breakerIs = async () =>
+    /^loanops_ledger_breaker_open (\d)/m.exec((await service.call('GET', '/metrics')).body)?.[1]
+  t.equal(await breakerIs(), '1')
+  const waiting = await until(async () => {
+    const all = await Promise.all(
+      ids.map((id, n) => listed(service.call, clients[n] as string, id)),
     )
-    const ledger = await startSandbox({ port })
-    t.teardown(() => ledger.close())
-    for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
-    t.equal(await breakerIs(), '0')
-  },
-)
+    return all.every(one => one.waiting_for === 'ledger_unavailable') && all
+  })
+  t.ok(
+    waiting.every(one => one.attempts === 0),
+    'what was never sent counts as no attempt',
+  )
+  const ledger = await startSandbox({ port })
+  t.teardown(() => ledger.close())
+  for (const id of ids) t.match(await ending(service.call, id), { status: 'success' })
+  t.equal(await breakerIs(), '0')
+})
 
 t.test('a ledger that hung is called again soon after', async t => {
   const service = await startTestService(t, { LEDGER_TIMEOUT_MS: '1500' })

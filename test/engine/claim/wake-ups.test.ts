@@ -10,7 +10,7 @@ import { clientData, newName } from '../../support/ledger/loans.ts'
 import { startTestService } from '../../support/service.ts'
 
 t.test(
-  'forty subjects accepted in one commit leave three wake-ups, which name each once',
+  'forty subjects accepted in one commit leave three wake-ups that name each once',
   async t => {
     const { db, ownerUrl } = await freshDatabase(t)
     const boss = openQueue(ownerUrl, {

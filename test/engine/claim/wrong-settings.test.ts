@@ -78,34 +78,31 @@ for (const { what, code, error, submit } of REFUSED)
     t.match(operation.attempts, [{ http_status: 404 }, { http_status: 200 }])
   })
 
-t.test(
-  'a payment of today waits while the ledger considers its day to be in the future',
-  async t => {
-    const behind = await startSandbox({ port: 0, timeZone: 'Etc/GMT+12' })
-    t.teardown(() => behind.close())
-    const started = await paymentService(t, {
-      LEDGER_URL: behind.url,
-      LEDGER_TIMEZONE: 'Etc/GMT-14',
-    })
-    const service = withLedger({ ...started, ledger: behind })
-    await service.loan('L-1')
-    await service.webhook(
-      'gateway_a',
-      capturedA({ loan: 'L-1', payment: { created_at: Math.floor(Date.now() / 1_000) } }),
-      {
-        lender: 'LENDER_02',
-      },
-    )
-    await service.call('POST', '/api/payments/batch')
-    const payment = await until(async () => {
-      const found = await service.payment('pay_1')
-      const isTried =
-        found.payment?.state === 'suspense' || /^ledger/.test(found.payment?.waiting_for)
-      return isTried && found.payment
-    })
-    t.match(payment, { state: 'waiting', waiting_for: 'ledger_credentials' })
-  },
-)
+t.test('a payment of today waits while its day is in the future for the ledger', async t => {
+  const behind = await startSandbox({ port: 0, timeZone: 'Etc/GMT+12' })
+  t.teardown(() => behind.close())
+  const started = await paymentService(t, {
+    LEDGER_URL: behind.url,
+    LEDGER_TIMEZONE: 'Etc/GMT-14',
+  })
+  const service = withLedger({ ...started, ledger: behind })
+  await service.loan('L-1')
+  await service.webhook(
+    'gateway_a',
+    capturedA({ loan: 'L-1', payment: { created_at: Math.floor(Date.now() / 1_000) } }),
+    {
+      lender: 'LENDER_02',
+    },
+  )
+  await service.call('POST', '/api/payments/batch')
+  const payment = await until(async () => {
+    const found = await service.payment('pay_1')
+    const isTried =
+      found.payment?.state === 'suspense' || /^ledger/.test(found.payment?.waiting_for)
+    return isTried && found.payment
+  })
+  t.match(payment, { state: 'waiting', waiting_for: 'ledger_credentials' })
+})
 
 async function waitsFor(
   t: Test,

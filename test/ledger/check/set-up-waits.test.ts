@@ -39,27 +39,24 @@ const dayIn = (timeZone: string) =>
 
 const isoDayIn = (timeZone: string) => new Intl.DateTimeFormat('en-CA', { timeZone }).format()
 
-t.test(
-  'loans of a product that the ledger lacks wait, and go on once a check finds it',
-  async t => {
-    const service = await start(t, ['no-product=LENDER_03'])
-    const { call, create, waits } = service
-    const [missing, other] = [
-      await create({ lenderConfig: 'LENDER_03' }),
-      await create({ lenderConfig: 'LENDER_02' }),
-    ]
-    t.match(await ending(call, other.id), { status: 'success' }, 'no other lender’s waits')
-    await waits(missing, /LENDER_03.*LENDERS_FILE/)
-    const product = async () => {
-      const { body } = await call('POST', '/api/ledger/check')
-      return body.findings.find((one: any) => one.check === 'product' && one.lender === 'LENDER_03')
-    }
-    t.match(await product(), { state: 'breaks' })
-    await givenProduct(service, 'LENDER_03')
-    t.match(await product(), { state: 'ok' })
-    t.match(await ending(call, missing.id, BEFORE_NEXT_TRY_SECONDS), { status: 'success' })
-  },
-)
+t.test('loans of a product that the ledger lacks wait until a check finds it', async t => {
+  const service = await start(t, ['no-product=LENDER_03'])
+  const { call, create, waits } = service
+  const [missing, other] = [
+    await create({ lenderConfig: 'LENDER_03' }),
+    await create({ lenderConfig: 'LENDER_02' }),
+  ]
+  t.match(await ending(call, other.id), { status: 'success' }, 'no other lender’s waits')
+  await waits(missing, /LENDER_03.*LENDERS_FILE/)
+  const product = async () => {
+    const { body } = await call('POST', '/api/ledger/check')
+    return body.findings.find((one: any) => one.check === 'product' && one.lender === 'LENDER_03')
+  }
+  t.match(await product(), { state: 'breaks' })
+  await givenProduct(service, 'LENDER_03')
+  t.match(await product(), { state: 'ok' })
+  t.match(await ending(call, missing.id, BEFORE_NEXT_TRY_SECONDS), { status: 'success' })
+})
 
 t.test('an application waits while its lender’s product is closed', async t => {
   const service = await start(t, ['no-product=LENDER_03'])

@@ -232,22 +232,19 @@ t.test('a raw row that is JSON but not an object is unreadable', async t => {
   t.match(await service.batch(), { transformed: 10, suspended: 10 })
 })
 
-t.test(
-  'large events are read a few at a time, so that no statement of a batch times out',
-  async t => {
-    const service = await paymentService(t)
-    await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(service.db)
-    await sql`
+t.test('large events are read a few at a time, so no statement of a batch times out', async t => {
+  const service = await paymentService(t)
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(service.db)
+  await sql`
     insert into raw.lender_02_gateway_a (body)
     select convert_to(json_build_object('n', n, 'text', repeat('x', 1024 * 1024))::text, 'UTF8')
       from generate_series(1, 80) n`.execute(service.db)
-    await sql`select raw.register('lender_02_gateway_a')`.execute(service.db)
-    const { rows } = await sql<{ taken: string }>`
+  await sql`select raw.register('lender_02_gateway_a')`.execute(service.db)
+  const { rows } = await sql<{ taken: string }>`
     select taken from core.transform('lender_02_gateway_a', 5000)`.execute(service.db)
-    t.equal(Number(rows[0]?.taken), 64, '64 MiB')
-    t.match(await service.batch(), { transformed: 80 - 64 })
-  },
-)
+  t.equal(Number(rows[0]?.taken), 64, '64 MiB')
+  t.match(await service.batch(), { transformed: 80 - 64 })
+})
 
 t.test('rows of a broken view wait for a later batch, and the other sources continue', async t => {
   const service = await serviceWithSource(t)

@@ -30,36 +30,33 @@ import { until } from '../../support/until.ts'
  */
 const service = await paymentService(t)
 
-t.test(
-  'a captured payment is posted to its loan, with the right day, amount and receipt',
-  async t => {
-    const one = await ownLoan(service)
-    const payment = await sent(service, [capturedA({ ...one, amount: 100_050 })], one.id)
-    t.match(payment, {
-      state: 'posted',
-      reason: null,
-      kind: 'payment',
-      lender: 'LENDER_02',
-      external_loan_id: one.loan,
+t.test('a captured payment is posted to its loan with its day, amount and receipt', async t => {
+  const one = await ownLoan(service)
+  const payment = await sent(service, [capturedA({ ...one, amount: 100_050 })], one.id)
+  t.match(payment, {
+    state: 'posted',
+    reason: null,
+    kind: 'payment',
+    lender: 'LENDER_02',
+    external_loan_id: one.loan,
+    amount: '1000.50',
+    currency: 'INR',
+    paid_at: '2026-02-05T04:30:00.000Z',
+    verified: false,
+    raw_table: 'raw.lender_02_gateway_a',
+  })
+  matchEach(t, await service.repayments(one.loan), [
+    {
+      id: Number(payment.ledger_transaction_id),
+      loanExternalId: one.loan,
+      externalId: `gateway_a-${one.id}`,
       amount: '1000.50',
-      currency: 'INR',
-      paid_at: '2026-02-05T04:30:00.000Z',
-      verified: false,
-      raw_table: 'raw.lender_02_gateway_a',
-    })
-    matchEach(t, await service.repayments(one.loan), [
-      {
-        id: Number(payment.ledger_transaction_id),
-        loanExternalId: one.loan,
-        externalId: `gateway_a-${one.id}`,
-        amount: '1000.50',
-        date: '2026-02-05',
-        receiptNumber: one.id,
-        reversed: false,
-      },
-    ])
-  },
-)
+      date: '2026-02-05',
+      receiptNumber: one.id,
+      reversed: false,
+    },
+  ])
+})
 
 t.test('a repayment has its payment’s day in the ledger’s time zone', async t => {
   const one = await ownLoan(service)
@@ -250,18 +247,15 @@ t.test(
   },
 )
 
-t.test(
-  'a payment in another currency than the loan’s is suspended as currency_mismatch',
-  async t => {
-    const one = await ownLoan(service)
-    t.match(await sent(service, [capturedA({ ...one, currency: 'USD' })], one.id), {
-      state: 'suspense',
-      reason: 'currency_mismatch',
-    })
-    t.equal((await service.assign(one.id, one.loan)).status, 409)
-    t.equal((await service.repayments(one.loan)).length, 0)
-  },
-)
+t.test('a payment not in the loan’s currency is suspended as currency_mismatch', async t => {
+  const one = await ownLoan(service)
+  t.match(await sent(service, [capturedA({ ...one, currency: 'USD' })], one.id), {
+    state: 'suspense',
+    reason: 'currency_mismatch',
+  })
+  t.equal((await service.assign(one.id, one.loan)).status, 409)
+  t.equal((await service.repayments(one.loan)).length, 0)
+})
 
 t.test(
   'a payment whose event names another lender is suspended as lender_mismatch until assigned',

@@ -38,33 +38,30 @@ t.test('a live result overtakes a refused repayment that waits to settle its pay
   t.match(payment, { reason: 'loan_not_active' })
 })
 
-t.test(
-  'results of several gateways lock payments in the order in which they are settled',
-  async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    await service.call('POST', '/api/ledger/pause', { reason: 'x' })
-    await service.webhook('gateway_b', successB({ id: 'pay_1', loan: 'L-1' }), {
-      lender: 'LENDER_02',
-    })
-    await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: 'L-1' }), {
-      lender: 'LENDER_02',
-    })
-    await service.batch()
-    const ended = await succeeding(service.db)
-    let recording: Promise<unknown> | undefined
-    await service.db.transaction().execute(async trx => {
-      await sql`
+t.test('results of several gateways lock payments in the order of their settling', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  await service.call('POST', '/api/ledger/pause', { reason: 'x' })
+  await service.webhook('gateway_b', successB({ id: 'pay_1', loan: 'L-1' }), {
+    lender: 'LENDER_02',
+  })
+  await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: 'L-1' }), {
+    lender: 'LENDER_02',
+  })
+  await service.batch()
+  const ended = await succeeding(service.db)
+  let recording: Promise<unknown> | undefined
+  await service.db.transaction().execute(async trx => {
+    await sql`
       select from core.transaction where gateway = 'gateway_a' for update`.execute(trx)
-      recording = service.db.transaction().execute(other => recordPostings(other, ended))
-      await untilSessionsWait(service.db)
-      const { rows: free } = await sql`
+    recording = service.db.transaction().execute(other => recordPostings(other, ended))
+    await untilSessionsWait(service.db)
+    const { rows: free } = await sql`
       select from core.transaction where gateway = 'gateway_b' for update skip locked`.execute(trx)
-      t.equal(free.length, 1)
-    })
-    await recording
-  },
-)
+    t.equal(free.length, 1)
+  })
+  await recording
+})
 
 t.test(
   'a repayment and a reversal that end together lock no payment while somebody settles',

@@ -136,25 +136,22 @@ for (const decision of ['assigned', 'posted by an operator'] as const)
     t.same(await booked(loan), [1000])
   })
 
-t.test(
-  'a payment booked by hand for a loan objects to another one, also once reopened',
-  async t => {
-    const { id, loan } = await assigned({}, signed)
-    await signed(eventA('order.paid', { id, loan: victim.loan }))
-    await service.batch()
-    t.match(await payment(id), OTHERWISE)
-    const handled = { outcome: 'handled', external_loan_id: victim.loan, note: 'by hand' }
-    t.equal((await service.resolve(id, handled)).status, 200)
-    await signed(eventA('payment_link.paid', { id, loan: 'L-third' }))
-    await service.batch()
-    t.match(await payment(id), { state: 'handled', objection: 'events_disagree' })
-    t.equal((await service.resolve(id, { outcome: 'reopen', note: 'undone' })).status, 200)
-    t.match(await payment(id), { ...OTHERWISE, external_loan_id: loan, objection: null })
-    t.equal((await service.assign(id, loan)).status, 200)
-    await service.batch()
-    t.match(await service.ended(id), { state: 'posted', external_loan_id: loan })
-  },
-)
+t.test('a payment booked by hand for a loan objects to another, also once reopened', async t => {
+  const { id, loan } = await assigned({}, signed)
+  await signed(eventA('order.paid', { id, loan: victim.loan }))
+  await service.batch()
+  t.match(await payment(id), OTHERWISE)
+  const handled = { outcome: 'handled', external_loan_id: victim.loan, note: 'by hand' }
+  t.equal((await service.resolve(id, handled)).status, 200)
+  await signed(eventA('payment_link.paid', { id, loan: 'L-third' }))
+  await service.batch()
+  t.match(await payment(id), { state: 'handled', objection: 'events_disagree' })
+  t.equal((await service.resolve(id, { outcome: 'reopen', note: 'undone' })).status, 200)
+  t.match(await payment(id), { ...OTHERWISE, external_loan_id: loan, objection: null })
+  t.equal((await service.assign(id, loan)).status, 200)
+  await service.batch()
+  t.match(await service.ended(id), { state: 'posted', external_loan_id: loan })
+})
 
 t.test('a reference that a later event brings names another loan too', async t => {
   const put = (order: string, loan: string) =>

@@ -95,22 +95,19 @@ t.test('a dispute whose objection was cleared objects again once it is lost', as
   t.equal(await objection({ ...second('lost'), account_id: 'acc_x' }), null)
 })
 
-t.test(
-  'a refund that was booked by hand, and then fails, says so and cannot be restored',
-  async t => {
-    const service = await withLoan(t)
-    t.match(await sent(service, captured), { state: 'posted' })
-    t.match(await sent(service, refundA()), { objection: 'refund' })
-    await service.resolve('rfnd_1', HANDLED)
-    t.match(await sent(service), { objection: null })
-    await sent(service, refundA({ status: 'failed' }))
-    const takenBack = { state: 'handled', objection: 'taken_back' }
-    t.match((await service.payment('rfnd_1')).payment, takenBack)
-    t.equal((await service.resolve('rfnd_1', { outcome: 'restore', note: 'again' })).status, 409)
-    t.match(await service.resolve('rfnd_1', HANDLED), { status: 200 })
-    t.match((await service.payment('rfnd_1')).payment, { state: 'handled', objection: null })
-  },
-)
+t.test('a refund that was booked by hand, then fails, says so and cannot be restored', async t => {
+  const service = await withLoan(t)
+  t.match(await sent(service, captured), { state: 'posted' })
+  t.match(await sent(service, refundA()), { objection: 'refund' })
+  await service.resolve('rfnd_1', HANDLED)
+  t.match(await sent(service), { objection: null })
+  await sent(service, refundA({ status: 'failed' }))
+  const takenBack = { state: 'handled', objection: 'taken_back' }
+  t.match((await service.payment('rfnd_1')).payment, takenBack)
+  t.equal((await service.resolve('rfnd_1', { outcome: 'restore', note: 'again' })).status, 409)
+  t.match(await service.resolve('rfnd_1', HANDLED), { status: 200 })
+  t.match((await service.payment('rfnd_1')).payment, { state: 'handled', objection: null })
+})
 
 t.test('a payment that was decided for its refund says so once the refund fails', async t => {
   const service = await withLoan(t)

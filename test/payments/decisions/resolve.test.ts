@@ -67,19 +67,16 @@ t.test('an unreadable event that was booked keeps its payment from being posted 
   t.equal((await service.repayments()).length, 1)
 })
 
-t.test(
-  'an unreadable event that was booked by hand and reopened still holds its payment',
-  async t => {
-    const service = await withLoan(t)
-    await service.sent([capturedA({ amount: 'ten' })])
-    const { body } = await service.call('GET', '/api/payments?reason=unreadable')
-    const id = body.payments[0].gateway_payment_id
-    for (const resolution of [HANDLED, { outcome: 'reopen', note: 'by mistake' }])
-      t.equal((await service.resolve(id, resolution)).status, 200)
-    t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
-    t.same(await service.repayments(), [])
-  },
-)
+t.test('an unreadable event booked by hand and reopened still holds its payment', async t => {
+  const service = await withLoan(t)
+  await service.sent([capturedA({ amount: 'ten' })])
+  const { body } = await service.call('GET', '/api/payments?reason=unreadable')
+  const id = body.payments[0].gateway_payment_id
+  for (const resolution of [HANDLED, { outcome: 'reopen', note: 'by mistake' }])
+    t.equal((await service.resolve(id, resolution)).status, 200)
+  t.match(await service.sent([capturedA()]), { state: 'suspense', reason: 'events_disagree' })
+  t.same(await service.repayments(), [])
+})
 
 t.test('an unreadable event is booked under the id of its payment', async t => {
   const service = await withLoan(t)
@@ -271,31 +268,28 @@ t.test('each error of a resolution names its field', async t => {
   t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'no_loan_named' })
 })
 
-t.test(
-  'more than was captured may be posted only in another currency than the payment’s',
-  async t => {
-    const { id, loan, sent, post } = await ownPayment()
-    await sent([capturedA({ id }), capturedA({ id: 'pay_usd', currency: 'USD', loan })])
-    const more = { ...post, amount: 83_000 }
-    t.match(await service.resolve(id, more), {
-      status: 400,
-      body: { errors: [{ path: '/amount' }] },
-    })
-    t.match(await service.resolve(id, { ...more, external_loan_id: 'L-none' }), {
-      status: 400,
-      body: { errors: [{ path: '/external_loan_id' }] },
-    })
-    await service.faults(DOWN)
-    t.match(await service.resolve(id, more), { status: 503, body: { code: 'UNAVAILABLE' } })
-    await service.faults([])
-    t.match(await service.resolve('pay_usd', more), {
-      status: 200,
-      body: { state: 'waiting', amount: '1000.00', currency: 'USD' },
-    })
-    t.match(await sent([], 'pay_usd'), { state: 'posted', amount: '1000.00' })
-    matchEach(t, await service.repayments(loan), [{ amount: '83000.00', date: '2026-02-06' }])
-  },
-)
+t.test('more than was captured may be posted only in another currency', async t => {
+  const { id, loan, sent, post } = await ownPayment()
+  await sent([capturedA({ id }), capturedA({ id: 'pay_usd', currency: 'USD', loan })])
+  const more = { ...post, amount: 83_000 }
+  t.match(await service.resolve(id, more), {
+    status: 400,
+    body: { errors: [{ path: '/amount' }] },
+  })
+  t.match(await service.resolve(id, { ...more, external_loan_id: 'L-none' }), {
+    status: 400,
+    body: { errors: [{ path: '/external_loan_id' }] },
+  })
+  await service.faults(DOWN)
+  t.match(await service.resolve(id, more), { status: 503, body: { code: 'UNAVAILABLE' } })
+  await service.faults([])
+  t.match(await service.resolve('pay_usd', more), {
+    status: 200,
+    body: { state: 'waiting', amount: '1000.00', currency: 'USD' },
+  })
+  t.match(await sent([], 'pay_usd'), { state: 'posted', amount: '1000.00' })
+  matchEach(t, await service.repayments(loan), [{ amount: '83000.00', date: '2026-02-06' }])
+})
 
 t.test('a decision about a payment that something else is changing says so', async t => {
   const { id, sent } = await ownPayment()

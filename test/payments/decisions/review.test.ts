@@ -28,15 +28,12 @@ t.test('payments of a lender under review wait until an operator assigns them', 
   t.match((await service.payment('pay_1')).payment, { state: 'posted', external_loan_id: 'L-1' })
 })
 
-t.test(
-  'the lender whose product the loan is decides on review, whatever the event names',
-  async t => {
-    const service = await withReview(t)
-    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }))
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, AWAITING)
-  },
-)
+t.test('the lender of the loan’s product decides on review, whatever the event names', async t => {
+  const service = await withReview(t)
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }))
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, AWAITING)
+})
 
 t.test('an operator who assigned a payment for another reason has seen it', async t => {
   const service = await withReview(t)
@@ -47,28 +44,25 @@ t.test('an operator who assigned a payment for another reason has seen it', asyn
   t.match(await service.batch(), { posted: 1 })
 })
 
-t.test(
-  'an instalment that may be the mandate itself is posted only once it is assigned',
-  async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    const mandate = {
-      type: 'SUBSCRIPTION_PAYMENT_SUCCESS',
-      event_time: '2026-02-05T10:00:00+05:30',
-      data: {
-        cf_payment_id: '49914526',
-        payment_type: 'AUTH',
-        payment_amount: 2,
-        payment_currency: 'INR',
-        payment_status: 'SUCCESS',
-        subscription_details: { subscription_tags: { external_loan_id: 'L-1' } },
-      },
-    }
-    await service.webhook('gateway_b', mandate, LENDER)
-    await service.batch()
-    await service.batch()
-    t.match((await service.payment('49914526', 'gateway_b')).payment, AWAITING)
-    t.equal((await service.assign('49914526', 'L-1', 'gateway_b')).status, 200)
-    t.match(await service.batch(), { posted: 1 })
-  },
-)
+t.test('an instalment that may be the mandate itself is posted only once assigned', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  const mandate = {
+    type: 'SUBSCRIPTION_PAYMENT_SUCCESS',
+    event_time: '2026-02-05T10:00:00+05:30',
+    data: {
+      cf_payment_id: '49914526',
+      payment_type: 'AUTH',
+      payment_amount: 2,
+      payment_currency: 'INR',
+      payment_status: 'SUCCESS',
+      subscription_details: { subscription_tags: { external_loan_id: 'L-1' } },
+    },
+  }
+  await service.webhook('gateway_b', mandate, LENDER)
+  await service.batch()
+  await service.batch()
+  t.match((await service.payment('49914526', 'gateway_b')).payment, AWAITING)
+  t.equal((await service.assign('49914526', 'L-1', 'gateway_b')).status, 200)
+  t.match(await service.batch(), { posted: 1 })
+})

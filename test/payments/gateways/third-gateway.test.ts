@@ -109,40 +109,37 @@ const paid = (id: string, more: object = {}) => ({
   ...more,
 })
 
-t.test(
-  'a gateway takes an object and three SQL functions, and its payments are posted',
-  async t => {
-    const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
-    const service = await paymentService(
-      t,
-      { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
-      { gateways: [...gateways, gatewayC], prepare: addGatewayC },
-    )
-    await service.loan('L-1')
-    const send = async (event: object, headers: Record<string, string>) =>
-      (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
-    t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
-    t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
-    // An operator may make a raw table by hand.
-    await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
-      service.db,
-    )
-    t.match(await service.batch(), { discovered: 2, posted: 1 })
-    t.match((await service.payment('c1', 'gateway_c')).payment, {
-      state: 'posted',
-      lender: 'LENDER_02',
-      verified: true,
-      raw_table: 'raw.lender_02_gateway_c',
-    })
-    matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
-    const { rows } =
-      await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
-    t.same(rows, [
-      { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
-      { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
-    ])
-  },
-)
+t.test('a gateway takes an object and three SQL functions; its payments are posted', async t => {
+  const file = lendersFile(t, { LENDER_02: { gateway_c: { accounts: ['acc_c'] } } })
+  const service = await paymentService(
+    t,
+    { LENDERS_FILE: file, GATEWAY_C_WEBHOOK_SECRET: 's' },
+    { gateways: [...gateways, gatewayC], prepare: addGatewayC },
+  )
+  await service.loan('L-1')
+  const send = async (event: object, headers: Record<string, string>) =>
+    (await service.webhook('gateway_c' as 'gateway_a', event, { headers })).status
+  t.equal(await send(paid('c1'), {}), 401, 'its setting has it validated by default')
+  t.equal(await send(paid('c1', { account: 'acc_c' }), { 'x-c-secret': 's', 'x-c-id': '1' }), 200)
+  // An operator may make a raw table by hand.
+  await sql`create table raw.lender_11_gateway_c (like raw.template including all)`.execute(
+    service.db,
+  )
+  t.match(await service.batch(), { discovered: 2, posted: 1 })
+  t.match((await service.payment('c1', 'gateway_c')).payment, {
+    state: 'posted',
+    lender: 'LENDER_02',
+    verified: true,
+    raw_table: 'raw.lender_02_gateway_c',
+  })
+  matchEach(t, await service.repayments(), [{ externalId: 'gateway_c-c1', amount: '1000.50' }])
+  const { rows } =
+    await sql`select source, lender, gateway from ops.source order by source`.execute(service.db)
+  t.same(rows, [
+    { source: 'lender_02_gateway_c', lender: 'LENDER_02', gateway: 'gateway_c' },
+    { source: 'lender_11_gateway_c', lender: 'LENDER_11', gateway: 'gateway_c' },
+  ])
+})
 
 t.test('a body of a third gateway that cannot be read shows the id of its payment', async t => {
   const service = await paymentService(

@@ -99,12 +99,9 @@ for (const [booked, events] of [
       },
     )
 
-t.test(
-  'a debit is posted beside a repayment of another loan under the id that it names',
-  async t => {
-    const service = await withLoans(t)
-    await service.bookByHand(PAYMENT, 399)
-    await service.take(debit('L-2'))
-    t.same(await service.shown(DEBIT), ['posted', null])
-  },
-)
+t.test('a debit is posted beside another loan’s repayment under the id that it names', async t => {
+  const service = await withLoans(t)
+  await service.bookByHand(PAYMENT, 399)
+  await service.take(debit('L-2'))
+  t.same(await service.shown(DEBIT), ['posted', null])
+})

@@ -226,27 +226,24 @@ t.test('a credit by UPI in the older format names the account’s UPI id', async
   })
 })
 
-t.test(
-  'of a transfer that is reported for two loans at once, today’s format is posted',
-  async t => {
-    const service = await withAccount(t)
-    const pairs = Array.from({ length: 8 }, (_, i) => i)
-    for (const i of pairs) {
-      for (const loan of [`A-${i}`, `B-${i}`]) await service.loan(loan)
-      await service.call('PUT', `/api/references/gateway_b/virtual_account/A-${i}`, {
-        external_loan_id: `A-${i}`,
-      })
-      const older = collected(100 + i, { vAccountId: `A-${i}`, utr: `SBIN${i}9` })
-      const newer = credit(200 + i, { utr: `sbin${i}9`, loan: `B-${i}`, vaccount_id: 'OTHER' })
-      for (const event of i % 2 === 0 ? [older, newer] : [newer, older]) await service.send(event)
-    }
-    t.match(await service.batch(), { posted: pairs.length, suspended: pairs.length })
-    t.same(
-      (await service.repayments()).map(one => one.externalId).sort(),
-      pairs.map(i => `gateway_b-${200 + i}`),
-    )
-  },
-)
+t.test('of a transfer reported for two loans at once, today’s format is posted', async t => {
+  const service = await withAccount(t)
+  const pairs = Array.from({ length: 8 }, (_, i) => i)
+  for (const i of pairs) {
+    for (const loan of [`A-${i}`, `B-${i}`]) await service.loan(loan)
+    await service.call('PUT', `/api/references/gateway_b/virtual_account/A-${i}`, {
+      external_loan_id: `A-${i}`,
+    })
+    const older = collected(100 + i, { vAccountId: `A-${i}`, utr: `SBIN${i}9` })
+    const newer = credit(200 + i, { utr: `sbin${i}9`, loan: `B-${i}`, vaccount_id: 'OTHER' })
+    for (const event of i % 2 === 0 ? [older, newer] : [newer, older]) await service.send(event)
+  }
+  t.match(await service.batch(), { posted: pairs.length, suspended: pairs.length })
+  t.same(
+    (await service.repayments()).map(one => one.externalId).sort(),
+    pairs.map(i => `gateway_b-${200 + i}`),
+  )
+})
 
 t.test('of a transfer in two formats, one is posted if the other is refused', async t => {
   const service = await withAccount(t)

@@ -71,20 +71,17 @@ for (const [name, event] of Object.entries(unproved)) {
   })
 }
 
-t.test(
-  'a signed payment does not wait for an unsigned one in the queue of another loan',
-  async t => {
-    const service = await twoLenders(t, SIGNED)
-    await service.signed(successB({ id: 1, loan: 'L-2' }), 'LENDER_02')
-    await service.loseAnswer()
-    await service.batch()
-    await service.unsigned(unproved.debit())
-    await service.batch()
-    await service.signed(proved)
-    t.match(await service.batch(), { posted: 1 })
-    t.same(await service.shown(PROVED), ['posted', null])
-  },
-)
+t.test('a signed payment does not wait for an unsigned one in another loan’s queue', async t => {
+  const service = await twoLenders(t, SIGNED)
+  await service.signed(successB({ id: 1, loan: 'L-2' }), 'LENDER_02')
+  await service.loseAnswer()
+  await service.batch()
+  await service.unsigned(unproved.debit())
+  await service.batch()
+  await service.signed(proved)
+  t.match(await service.batch(), { posted: 1 })
+  t.same(await service.shown(PROVED), ['posted', null])
+})
 
 function provedFor(loan: string) {
   const event: any = structuredClone(proved)
@@ -161,32 +158,29 @@ const REFERENCES = {
 } as const
 
 for (const [name, [reference, most]] of Object.entries(REFERENCES))
-  t.test(
-    `a batch asks each payment once whether it waits for another: reference ${name}`,
-    async t => {
-      const service = await paymentService(t)
-      const { db } = service
-      await sql
-        .raw(`
+  t.test(`a batch asks each payment once whether it waits for another: ${name}`, async t => {
+    const service = await paymentService(t)
+    const { db } = service
+    await sql
+      .raw(`
       alter function core.awaits_twin rename to awaits_twin_uncounted;
       create sequence core.calls;
       create function core.awaits_twin(t core.transaction) returns boolean language plpgsql security definer as $$ begin
         perform nextval('core.calls');
         return core.awaits_twin_uncounted(t); end $$`)
-        .execute(db)
-      await fill(
-        db,
-        COUNT,
-        sql`jsonb_build_object('utr', (${reference})::text) || case when n % 2 = 0 then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb`,
-      )
-      await service.call('POST', '/api/ledger/pause', { reason: 'maintenance' })
-      await service.batch()
-      const { rows } = await sql<{ calls: number }>`
+      .execute(db)
+    await fill(
+      db,
+      COUNT,
+      sql`jsonb_build_object('utr', (${reference})::text) || case when n % 2 = 0 then '{"reported_by": "AMOUNT_COLLECTED"}' else '{}' end::jsonb`,
+    )
+    await service.call('POST', '/api/ledger/pause', { reason: 'maintenance' })
+    await service.batch()
+    const { rows } = await sql<{ calls: number }>`
       select last_value::integer as calls from core.calls`.execute(db)
-      const calls = rows[0]?.calls ?? 0
-      t.ok(calls >= COUNT && calls <= most, `${calls} calls`)
-    },
-  )
+    const calls = rows[0]?.calls ?? 0
+    t.ok(calls >= COUNT && calls <= most, `${calls} calls`)
+  })
 
 t.test('a batch reads a bounded number of waiting payments with one reference', async t => {
   const EACH = 8_000

@@ -60,32 +60,29 @@ t.test(
   },
 )
 
-t.test(
-  'a dispute has the loan that a person chose for its payment, also before it ends',
-  async t => {
-    const service = await reversing(t)
-    const shown = async () => {
-      const { body } = await service.call('GET', '/api/payments?loan=L-1')
-      return body.payments.map((one: any) => `${one.kind} ${one.state}`).sort()
-    }
-    await service.signed(capturedA({ loan: 'L-9' }))
-    await service.signed(dispute('created', { loan: 'L-9' }))
-    await service.batch()
-    t.same(await shown(), [])
-    const post = {
-      outcome: 'post',
-      external_loan_id: 'L-1',
-      amount: 900,
-      paid_on: '05 February 2026',
-    }
-    t.match(await service.resolve('pay_1', { ...post, note: 'seen' }), { status: 200 })
-    t.same(await shown(), ['chargeback suspense', 'payment waiting'])
-    await service.batch()
-    await service.signed(dispute('lost', { loan: 'L-9' }))
-    await service.batch()
-    t.same(await shown(), ['chargeback suspense', 'payment posted'])
-  },
-)
+t.test('a dispute has the loan a person chose for its payment, also before it ends', async t => {
+  const service = await reversing(t)
+  const shown = async () => {
+    const { body } = await service.call('GET', '/api/payments?loan=L-1')
+    return body.payments.map((one: any) => `${one.kind} ${one.state}`).sort()
+  }
+  await service.signed(capturedA({ loan: 'L-9' }))
+  await service.signed(dispute('created', { loan: 'L-9' }))
+  await service.batch()
+  t.same(await shown(), [])
+  const post = {
+    outcome: 'post',
+    external_loan_id: 'L-1',
+    amount: 900,
+    paid_on: '05 February 2026',
+  }
+  t.match(await service.resolve('pay_1', { ...post, note: 'seen' }), { status: 200 })
+  t.same(await shown(), ['chargeback suspense', 'payment waiting'])
+  await service.batch()
+  await service.signed(dispute('lost', { loan: 'L-9' }))
+  await service.batch()
+  t.same(await shown(), ['chargeback suspense', 'payment posted'])
+})
 
 t.test('a refund that its gateway names by two ids is taken out once', async t => {
   const { settings } = await oddGateway(t, refundedListOfB)

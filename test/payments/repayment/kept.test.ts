@@ -48,35 +48,32 @@ t.test(
   },
 )
 
-t.test(
-  'a returned payment keeps its loan and amount, and is posted again by a restore',
-  async t => {
-    const service = await reversing(t)
-    const ids = ['pay_1', 'pay_2']
-    const refundOf = (of: string, more = {}) =>
-      refund({ id: `rfnd_${of}`, of, paise: 100_000, ...more })
-    for (const id of ids) await service.signed(capturedA({ id, loan: 'L-1' }))
-    await service.batch()
-    for (const id of ids) await service.signed(refundOf(id))
-    await service.batch()
-    const unsigned = (event: object) => service.webhook('gateway_a', event, OTHERS)
-    await unsigned(eventA('order.paid', { id: 'pay_1', loan: 'ZZZ' }))
-    await unsigned(eventA('order.paid', { id: 'pay_2', loan: 'L-1', amount: 500_000 }))
-    await service.batch()
-    for (const id of ids) {
-      const { payment } = await service.payment(id)
-      const { state, objection, external_loan_id, amount } = payment
-      t.same([state, objection, external_loan_id], ['returned', 'events_disagree', 'L-1'], id)
-      t.equal(Number(amount), 1_000, id)
-    }
-    for (const of of ids)
-      await service.signed(refundOf(of, { status: 'failed', name: 'refund.failed' }))
-    await service.batch()
-    for (const id of ids) t.match(await service.decide(`rfnd_${id}`, 'restore'), { status: 200 })
-    await service.batch()
-    t.same(await service.standing(), { 'pay_1-r2': 1_000, 'pay_2-r2': 1_000 })
-  },
-)
+t.test('a returned payment keeps loan and amount, and is posted again by a restore', async t => {
+  const service = await reversing(t)
+  const ids = ['pay_1', 'pay_2']
+  const refundOf = (of: string, more = {}) =>
+    refund({ id: `rfnd_${of}`, of, paise: 100_000, ...more })
+  for (const id of ids) await service.signed(capturedA({ id, loan: 'L-1' }))
+  await service.batch()
+  for (const id of ids) await service.signed(refundOf(id))
+  await service.batch()
+  const unsigned = (event: object) => service.webhook('gateway_a', event, OTHERS)
+  await unsigned(eventA('order.paid', { id: 'pay_1', loan: 'ZZZ' }))
+  await unsigned(eventA('order.paid', { id: 'pay_2', loan: 'L-1', amount: 500_000 }))
+  await service.batch()
+  for (const id of ids) {
+    const { payment } = await service.payment(id)
+    const { state, objection, external_loan_id, amount } = payment
+    t.same([state, objection, external_loan_id], ['returned', 'events_disagree', 'L-1'], id)
+    t.equal(Number(amount), 1_000, id)
+  }
+  for (const of of ids)
+    await service.signed(refundOf(of, { status: 'failed', name: 'refund.failed' }))
+  await service.batch()
+  for (const id of ids) t.match(await service.decide(`rfnd_${id}`, 'restore'), { status: 200 })
+  await service.batch()
+  t.same(await service.standing(), { 'pay_1-r2': 1_000, 'pay_2-r2': 1_000 })
+})
 
 t.test('the rest of a half reversed payment stays with its loan', async t => {
   const service = await withReference(t)

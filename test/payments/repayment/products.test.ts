@@ -13,23 +13,20 @@ async function withProducts(t: Test, product: string | string[], checks: object 
   return service
 }
 
-t.test(
-  'a payment for a loan whose product no lender has is posted only by an operator',
-  async t => {
-    const service = await withProducts(t, 'RENAMED')
-    await service.webhook('gateway_a', capturedA({ loan: 'L-1' }))
-    await service.batch()
-    t.match(await service.payment('pay_1'), {
-      payment: {
-        state: 'suspense',
-        reason: 'lender_mismatch',
-        detail: /the loan’s product LENDER_02/,
-      },
-    })
-    await service.assign('pay_1', 'L-1')
-    t.match(await service.batch(), { posted: 1 })
-  },
-)
+t.test('a payment for a loan whose product no lender has is posted by operators only', async t => {
+  const service = await withProducts(t, 'RENAMED')
+  await service.webhook('gateway_a', capturedA({ loan: 'L-1' }))
+  await service.batch()
+  t.match(await service.payment('pay_1'), {
+    payment: {
+      state: 'suspense',
+      reason: 'lender_mismatch',
+      detail: /the loan’s product LENDER_02/,
+    },
+  })
+  await service.assign('pay_1', 'L-1')
+  t.match(await service.batch(), { posted: 1 })
+})
 
 t.test('the checks of a lender with several products apply to the loans of each', async t => {
   const service = await withProducts(t, ['NEW', 'LENDER_02'], {

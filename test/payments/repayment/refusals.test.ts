@@ -73,31 +73,28 @@ t.test('a refused payment that is held with its refund is tried again once that 
   t.match(await sent(id, [refundOf(id, 'failed')]), { state: 'posted' })
 })
 
-t.test(
-  'a refusal of the ledger is not told of another loan, nor beside another reason',
-  async t => {
-    const [{ id }, { id: other, loan }] = [ownIds(), await ownLoan(service)]
-    t.match(await sent(id, [capturedA({ id, loan: 'L-wrong' })]), { detail: /no such loan/ })
-    t.match(await service.assign(id, loan), {
-      status: 200,
-      body: { state: 'waiting', detail: null },
-    })
-    await sent(other, [capturedA({ id: other, loan: 'L-wrong' }), refundOf(other, 'created')])
-    t.match((await service.payment(other)).payment, { reason: 'refund', detail: null })
-    const refused = { reason: 'loan_unknown', detail: /no such loan/ }
-    t.match(await sent(other, [refundOf(other, 'failed')]), refused)
-    const post = {
-      outcome: 'post',
-      external_loan_id: loan,
-      amount: 10,
-      paid_on: '05 February 2026',
-      note: 'x',
-    }
-    const posted = await service.resolve(other, post)
-    t.match(posted, { status: 200, body: { state: 'waiting', detail: null } })
-    t.match(await sent(other, []), { state: 'posted' })
-  },
-)
+t.test('no refusal of the ledger is shown for another loan or beside another reason', async t => {
+  const [{ id }, { id: other, loan }] = [ownIds(), await ownLoan(service)]
+  t.match(await sent(id, [capturedA({ id, loan: 'L-wrong' })]), { detail: /no such loan/ })
+  t.match(await service.assign(id, loan), {
+    status: 200,
+    body: { state: 'waiting', detail: null },
+  })
+  await sent(other, [capturedA({ id: other, loan: 'L-wrong' }), refundOf(other, 'created')])
+  t.match((await service.payment(other)).payment, { reason: 'refund', detail: null })
+  const refused = { reason: 'loan_unknown', detail: /no such loan/ }
+  t.match(await sent(other, [refundOf(other, 'failed')]), refused)
+  const post = {
+    outcome: 'post',
+    external_loan_id: loan,
+    amount: 10,
+    paid_on: '05 February 2026',
+    note: 'x',
+  }
+  const posted = await service.resolve(other, post)
+  t.match(posted, { status: 200, body: { state: 'waiting', detail: null } })
+  t.match(await sent(other, []), { state: 'posted' })
+})
 
 t.test('a repayment that an operator has failed is posted again only by assigning it', async t => {
   const { id, loan } = await ownLoan(service)
