@@ -76,10 +76,7 @@ export function apiContext(
     onFinal: notifyAll(services.metrics),
     webhookCalls: openWebhookCalls(services.db, log),
   }
-  return {
-    ...context,
-    calls: callsOf(context),
-  }
+  return { ...context, calls: callsOf(context) }
 }
 
 function callsOf(context: Omit<Context, 'calls'>): AnyActCall[] {

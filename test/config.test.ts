@@ -93,11 +93,7 @@ t.test('blanks are not a secret, and no password is longer than login accepts', 
 t.test('blanks and line breaks at the ends of a setting are not part of it', async t => {
   const secret = 'a-secret-of-32-characters-for-tests'
   const { LEDGER_PASSWORD, LEDGER_TENANT, JWT_SECRET } = readConfig(
-    env({
-      LEDGER_PASSWORD: ' password\n',
-      LEDGER_TENANT: 'default ',
-      JWT_SECRET: `${secret}\r\n`,
-    }),
+    env({ LEDGER_PASSWORD: ' password\n', LEDGER_TENANT: 'default ', JWT_SECRET: `${secret}\r\n` }),
   )
   t.same([LEDGER_PASSWORD, LEDGER_TENANT], ['password', 'default'])
   t.same(JWT_SECRET, [secret])

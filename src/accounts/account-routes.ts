@@ -90,10 +90,7 @@ export function accountRoutes(context: Context): FastifyPluginAsyncTypebox {
 
     app.post(
       '/account/password',
-      {
-        schema: passwordSchema,
-        config: { needs: 'own', isForOneTimePassword: true },
-      },
+      { schema: passwordSchema, config: { needs: 'own', isForOneTimePassword: true } },
       async (request, reply) => {
         const { current_password: old, new_password: password } = request.body
         const { name: username, jti: keptToken } = request.user

@@ -155,10 +155,7 @@ function lendersFile(gateways: SharedSecrets[]) {
     // A lender's code becomes part of a table name: raw.<lender>_<gateway>. UNKNOWN is for events that name no lender.
     Type.String({ pattern: '^(?!UNKNOWN$)[A-Z][A-Z0-9_]{0,39}$' }),
     Type.Object(
-      {
-        ...OfLender.properties,
-        ...Object.fromEntries(ofLender),
-      },
+      { ...OfLender.properties, ...Object.fromEntries(ofLender) },
       { additionalProperties: false },
     ),
     { additionalProperties: false },

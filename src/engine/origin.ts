@@ -4,10 +4,7 @@ import type { Lane } from '../ledger/slots/slots.ts'
  * The engine names the origins, because how it runs an operation depends on where it came from: in which lane it
  * waits, and whether an equal state at the ledger counts as done.
  */
-type Rules = {
-  lane: Lane
-  takesEqualAsDone: boolean
-}
+type Rules = { lane: Lane; takesEqualAsDone: boolean }
 
 const RULES = {
   api: { lane: 'live', takesEqualAsDone: false },

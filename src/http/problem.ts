@@ -42,12 +42,7 @@ export type FieldError = {
   isSentence?: true
 }
 
-type Failure = {
-  status: number
-  code: string
-  detail: string
-  fields?: FieldError[] | undefined
-}
+type Failure = { status: number; code: string; detail: string; fields?: FieldError[] | undefined }
 type InvalidPart = 'INVALID_PAYLOAD' | 'INVALID_QUERY' | 'INVALID_HEADER'
 
 export class FieldErrors extends createError('INVALID_PAYLOAD', 'The body is invalid', 400) {

@@ -15,10 +15,7 @@ export function operateBody(catalogue: Catalogue) {
   return Type.Union(
     [...catalogue.values()].map(({ name, summary, schema }) =>
       Type.Object(
-        {
-          status: Type.Literal(name),
-          data: { ...schema, title: `${pascalCase(name)}Data` },
-        },
+        { status: Type.Literal(name), data: { ...schema, title: `${pascalCase(name)}Data` } },
         { ...closed, title: `${pascalCase(name)}Request`, description: summary },
       ),
     ),

@@ -17,11 +17,7 @@ export function inFinerPeriods<T extends Partial<Term>>(term: T): T {
   const finer = loanTermFrequencyType && FINER[loanTermFrequencyType]
   if (finer === undefined || loanTermFrequency === undefined) return term
   const [type, times] = finer
-  return {
-    ...term,
-    loanTermFrequency: loanTermFrequency * times,
-    loanTermFrequencyType: type,
-  }
+  return { ...term, loanTermFrequency: loanTermFrequency * times, loanTermFrequencyType: type }
 }
 
 /**

@@ -30,14 +30,8 @@ type Report = (ask: Ask) => Promise<Record<string, unknown>>
 /** A readiness probe must answer before its caller gives up. */
 const PATIENCE_MS = 2_000
 
-type OwnChecks = {
-  isMigrated(db: Database): Promise<boolean>
-  watch: Watch
-}
-type Checks = OwnChecks & {
-  ledger(ask: Ask): Promise<LedgerReport>
-  reports: Report[]
-}
+type OwnChecks = { isMigrated(db: Database): Promise<boolean>; watch: Watch }
+type Checks = OwnChecks & { ledger(ask: Ask): Promise<LedgerReport>; reports: Report[] }
 
 /** Problems with the ledger are reported, but do not stop intake. */
 export function health(db: Database, checks: Checks): Health {

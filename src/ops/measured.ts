@@ -14,10 +14,7 @@ type Metric = {
 }
 
 /** Metrics read from the database. Each row of the query has a column for each label and metric; equal labels add up. */
-export type Measured = {
-  metrics: Record<string, Metric>
-  query: RawBuilder<unknown>
-}
+export type Measured = { metrics: Record<string, Metric>; query: RawBuilder<unknown> }
 
 type Context = { metrics: { registry: Registry }; patient: Database; log: Pick<Log, 'warn'> }
 

@@ -1,8 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 
-type Unanswered = {
-  during<T>(of: string, call: () => Promise<T>): Promise<T>
-}
+type Unanswered = { during<T>(of: string, call: () => Promise<T>): Promise<T> }
 
 /** The gauge is measured at the scrape, so that a missing answer shows long before its call times out. */
 export function openUnanswered(registers: Registry[]): Unanswered {

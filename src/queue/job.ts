@@ -1,3 +1,1 @@
-export type Job = {
-  stop(): void | Promise<void>
-}
+export type Job = { stop(): void | Promise<void> }

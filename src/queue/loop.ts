@@ -3,9 +3,7 @@ import type { Job } from './job.ts'
 /** The largest share of its time that a loop may spend looking. */
 const MAX_SHARE_OF_TIME = 0.1
 
-type Loop = Job & {
-  wake(): void
-}
+type Loop = Job & { wake(): void }
 
 /** @param look returns the milliseconds to rest, 0 to look again at once; after one that fails or returns nothing, `everyMs` */
 export function startLoop(

@@ -83,10 +83,7 @@ const calls: Record<string, ControlCall> = {
   },
 }
 
-type FaultSettings = {
-  rules?: unknown[]
-  seed?: number
-}
+type FaultSettings = { rules?: unknown[]; seed?: number }
 
 function numberIn(query: URLSearchParams, name: string, otherwise: number): number {
   const number = Number(query.get(name) ?? otherwise)

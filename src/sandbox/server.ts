@@ -26,11 +26,7 @@ type SandboxOptions = {
   seed?: number
 }
 
-type Sandbox = {
-  url: string
-  controlUrl: string
-  close(): Promise<void>
-}
+type Sandbox = { url: string; controlUrl: string; close(): Promise<void> }
 
 const ACTUATOR = '/fineract-provider/actuator/'
 

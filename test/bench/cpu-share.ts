@@ -2,11 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 type Profile = {
-  nodes: {
-    id: number
-    callFrame: { functionName: string; url: string }
-    children?: number[]
-  }[]
+  nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[]
   samples: number[]
   timeDeltas: number[]
 }

@@ -38,12 +38,14 @@ for (let run = 1; run <= RUNS; run++)
   for (const { connections, api: count } of LOADS) {
     const name = `${connections} connections, ${count} api`
     const fired = await Promise.all(
-      processes.slice(0, count).map(({ url }, i) =>
-        fire(url, newClients(`S-${run}-${connections}-${count}-${i}`), {
-          connections: connections / count,
-          ...TIMES,
-        }),
-      ),
+      processes
+        .slice(0, count)
+        .map(({ url }, i) =>
+          fire(url, newClients(`S-${run}-${connections}-${count}-${i}`), {
+            connections: connections / count,
+            ...TIMES,
+          }),
+        ),
     )
     const refused = fired.reduce((sum, one) => sum + one.refused, 0)
     if (refused > 0) console.log(`${name}: ${refused} refused`)

@@ -17,10 +17,7 @@ const BODY = JSON.stringify(capturedA({ loan: 'L-1' }))
 
 const stage = await openStage({ flags: ['-c', 'max_connections=300'] })
 const service = await stage.run('api')
-const senders = {
-  waking: await startSender(true),
-  polled: await startSender(false),
-}
+const senders = { waking: await startSender(true), polled: await startSender(false) }
 const webhook = `${service.url}/api/webhooks/gateway_a?lender=LENDER_02`
 try {
   const rates: Record<string, number[]> = {}

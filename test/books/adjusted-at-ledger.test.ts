@@ -75,9 +75,7 @@ t.test('an operator’s earlier decision does not post what was adjusted since',
   t.match(await service.assignAndPost(), REFUSED)
   t.match(
     await service.resolve('pay_1', { outcome: 'post', note: 'it is other money', ...decision }),
-    {
-      status: 200,
-    },
+    { status: 200 },
   )
 })
 

@@ -53,11 +53,7 @@ const STEPS = [
 ] as const
 /** Where a worker dies; it passes each in a batch or a fetch, whatever there is to do. */
 const DEATHS = ['batch.claimed', 'batch.unended', ...backfillFeature.crashPoints] as const
-type Step = {
-  of: number
-  what: (typeof STEPS)[number]
-  death: (typeof DEATHS)[number]
-}
+type Step = { of: number; what: (typeof STEPS)[number]; death: (typeof DEATHS)[number] }
 
 const payments: fc.Arbitrary<Payment[]> = fc.array(
   fc.record({

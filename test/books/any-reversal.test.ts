@@ -150,11 +150,7 @@ async function actOn(id: string, payment: Payment, step: Step): Promise<unknown>
       for (const one of known) await service.decide(one, what)
       return
     case 'post less': {
-      const posting = {
-        external_loan_id: loan,
-        amount: amount / 100,
-        paid_on: '05 February 2026',
-      }
+      const posting = { external_loan_id: loan, amount: amount / 100, paid_on: '05 February 2026' }
       return service.resolve(id, { outcome: 'post', note: 'decided', ...posting })
     }
     case 'undo': {
@@ -166,11 +162,7 @@ async function actOn(id: string, payment: Payment, step: Step): Promise<unknown>
         service.ledgerCall(
           'POST',
           `/loans/external-id/${loan}/transactions/external-id/${standing.externalId}`,
-          {
-            transactionDate: '2026-02-05',
-            transactionAmount: 0,
-            ...DATES,
-          },
+          { transactionDate: '2026-02-05', transactionAmount: 0, ...DATES },
         )
       )
     }

@@ -356,12 +356,7 @@ const resolve = (id: string, resolution: object) =>
   service.call('POST', `/api/payments/${B}/${id}/resolve`, { note: 'seen', ...resolution })
 
 test('an operator’s decision about a forgery is final', async t => {
-  const post = {
-    outcome: 'post',
-    external_loan_id: 'L-7',
-    amount: 10,
-    paid_on: '05 February 2026',
-  }
+  const post = { outcome: 'post', external_loan_id: 'L-7', amount: 10, paid_on: '05 February 2026' }
   await has(B, '61', { status: 'failed' })
   await has(B, '64')
   await webhook(B, paidB('61'), SEVEN)

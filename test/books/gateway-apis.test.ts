@@ -92,11 +92,7 @@ t.test('every payment of a window is listed, to the digit, whatever the page’s
     t.equal(new Set(listed.map(({ id }) => id)).size, 1_200)
     t.match(
       listed.find(({ id }) => id === '9007199254740993'),
-      {
-        amount: '170.00',
-        statusFields: { event_status: 'SUCCESS' },
-        hasTags,
-      },
+      { amount: '170.00', statusFields: { event_status: 'SUCCESS' }, hasTags },
     )
     t.match(JSON.stringify(listed[0]?.item), /"payment_amount":170\.00/)
   }
@@ -266,9 +262,7 @@ t.test('an answer of another shape or wrong credentials end the fetch with a rea
   await t.rejects(paymentsOf(a), { message: 'items is not a list' })
   const wrong = open('gateway_a', sandbox.urlA, { secret: 'another-secret' })
   t.teardown(() => wrong.close())
-  await t.rejects(paymentsOf(wrong), {
-    message: /^it answered 401 \(BAD_REQUEST_ERROR\) to /,
-  })
+  await t.rejects(paymentsOf(wrong), { message: /^it answered 401 \(BAD_REQUEST_ERROR\) to / })
 })
 
 t.test('a gateway that cannot be reached is reported with the connection’s reason', async t => {

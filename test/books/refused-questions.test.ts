@@ -134,10 +134,7 @@ t.test('an order that gateway A refuses keeps no day of a known payment incomple
       pathname === '/v1/payments' ? [itemOfA('pay_1', { notes: [], order_id: 'order_1' })] : []
     response.end(JSON.stringify({ items, error: { code: 'BAD_REQUEST_ERROR' } }))
   })
-  const service = await paymentService(t, {
-    ...settingsOf(url),
-    GATEWAY_A_WEBHOOK_SECRET: SECRET,
-  })
+  const service = await paymentService(t, { ...settingsOf(url), GATEWAY_A_WEBHOOK_SECRET: SECRET })
   await sendSigned(service, capturedA({ id: 'pay_1' }))
   await service.batch()
   t.match(await fetchAll(service.call, 'gateway_a', ALL_DAY), { status: 'completed', missed: 0 })

@@ -302,10 +302,7 @@ t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {
   )
   t.same(kept, [
     { captured_at: new Date('2026-02-05T04:30:00Z'), settled_at: null },
-    {
-      captured_at: new Date('2026-02-05T08:00:09Z'),
-      settled_at: new Date('2026-02-07T06:30:00Z'),
-    },
+    { captured_at: new Date('2026-02-05T08:00:09Z'), settled_at: new Date('2026-02-07T06:30:00Z') },
   ])
 })
 

@@ -53,10 +53,7 @@ t.test('a refund that was returned before a fetch brings it stays returned', asy
 t.test('a fetch asks once for the payment of a refund, and never for a known one', async t => {
   const { service, asked, fetchAndPost, stateOf } = await withRefunded(
     t,
-    {
-      pay_1: NEVER_CAPTURED,
-      pay_2: { amount_refunded: 100_000 },
-    },
+    { pay_1: NEVER_CAPTURED, pay_2: { amount_refunded: 100_000 } },
     { GATEWAY_A_WEBHOOK_SECRET: SECRET },
   )
   await sendSigned(service, capturedA({ id: 'pay_2', loan: 'L-1' }))

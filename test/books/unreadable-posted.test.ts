@@ -62,12 +62,7 @@ async function withUnreadable(t: Test) {
   }
 }
 
-const POST = {
-  outcome: 'post',
-  external_loan_id: 'L-1',
-  amount: 1000,
-  paid_on: '05 February 2026',
-}
+const POST = { outcome: 'post', external_loan_id: 'L-1', amount: 1000, paid_on: '05 February 2026' }
 const POSTED = ['2026-02-05', true, { posted: '1 1000.00' }]
 
 t.test('an unreadable payment that was posted is posted on its day, and not missing', async t => {

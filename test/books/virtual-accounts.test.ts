@@ -55,9 +55,7 @@ t.test('a fetched transfer, even by UPI, has the names of its virtual account', 
   const byUpi = itemOfA('pay_upi', { method: 'upi', notes: [] })
   const answers: Record<string, object> = {
     '/v1/payments': { items: [byBank, byUpi] },
-    '/v1/payments/pay_bank/bank_transfer': transfer('bank_transfer', {
-      notes: { loan_id: 'L-1' },
-    }),
+    '/v1/payments/pay_bank/bank_transfer': transfer('bank_transfer', { notes: { loan_id: 'L-1' } }),
     '/v1/payments/pay_upi/upi_transfer': transfer('upi_transfer', {
       notes: [],
       receivers: [{ entity: 'vpa', address: 'rpy.payto1@icici' }],

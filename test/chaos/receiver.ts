@@ -51,11 +51,7 @@ export async function startReceiver(draw: () => number) {
     setTimeout(() => response.writeHead(status, { location: '/' }).end(), delayMs)
   })
   return {
-    settings: {
-      CALLBACK_URL: `${url}/`,
-      CALLBACK_SECRET: secret,
-      CALLBACK_TIMEOUT_MS: '1000',
-    },
+    settings: { CALLBACK_URL: `${url}/`, CALLBACK_SECRET: secret, CALLBACK_TIMEOUT_MS: '1000' },
     behave() {
       isBehaving = true
     },

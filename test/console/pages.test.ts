@@ -55,9 +55,9 @@ t.test('payments in suspense come first, and none is left out or shown twice', a
     states.push(/data-title="State">.*?>(\w+)/s.exec(page.text)?.[1] ?? 'none')
     path = /<a href="([^"]+)" rel="next"/.exec(page.text)?.[1]?.replaceAll('&amp;', '&')
   }
-  const { rows } = await sql<{
-    n: number
-  }>`select count(*)::integer as n from ops.payment`.execute(db)
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from ops.payment`.execute(
+    db,
+  )
   t.equal(states.length, rows[0]?.n)
   const held = states.filter(state => state === 'suspense').length
   t.same(states.slice(0, held), Array(held).fill('suspense'))

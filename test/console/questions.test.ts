@@ -52,10 +52,7 @@ const WALKS: [question: string, walk: Walk][] = [
   ['Which repayment has', { steps: [OVERVIEW_UNKNOWN], shows: ROW_UNKNOWN }],
   [
     'What is on its way',
-    {
-      steps: ['Payments', { choose: ['state', 'waiting'] }, 'Filter'],
-      shows: /pay_waiting/,
-    },
+    { steps: ['Payments', { choose: ['state', 'waiting'] }, 'Filter'], shows: /pay_waiting/ },
   ],
   ['Which event types', { steps: SOURCES, shows: /\tpayment\.captured\tpayment\t\d/ }],
   ['Which raw tables', { steps: SOURCES, shows: /^by_hand\t.*its name is not/m }],
@@ -81,10 +78,7 @@ const WALKS: [question: string, walk: Walk][] = [
   ],
   [
     'What did its gateway not confirm',
-    {
-      steps: ['not at gateway', 'pay_denied'],
-      shows: /The gateway has no such payment/,
-    },
+    { steps: ['not at gateway', 'pay_denied'], shows: /The gateway has no such payment/ },
   ],
   [
     'What waits for a second person',

@@ -170,10 +170,7 @@ t.test('a change of the password ends the session', async t => {
   const credentials = { username: 'changer', password: 'the first pass phrase' }
   await admin('/console/accounts', { ...credentials, role: 'operator' })
   const browse = await loggedIn(url, credentials)
-  const change = {
-    current_password: credentials.password,
-    new_password: 'the second pass phrase',
-  }
+  const change = { current_password: credentials.password, new_password: 'the second pass phrase' }
   await call('POST', '/api/account/password', change, await bearer(call, credentials))
   t.equal((await browse('/console')).status, 303)
 })

@@ -56,10 +56,7 @@ t.test('an upload may take longer than any other request as long as data keeps c
   }
   const response = await fetch(`${url}/api/migration/upload`, {
     method: 'POST',
-    headers: {
-      'x-internal-token': TOKEN,
-      'content-type': whole.headers.get('content-type') ?? '',
-    },
+    headers: { 'x-internal-token': TOKEN, 'content-type': whole.headers.get('content-type') ?? '' },
     body: ReadableStream.from(dribbled(bytes, another)),
     duplex: 'half',
   })

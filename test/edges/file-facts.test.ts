@@ -17,10 +17,7 @@ const { url, db, call, operator, viewer } = service
 
 t.test('an upload keeps its name, its SHA-256 and the earlier one of the same bytes', async t => {
   // The file has several chunks, and a character outside ASCII.
-  const rows = Array.from({ length: 3_000 }, (_, n) => ({
-    payment_reference: `p-${n}`,
-    note: 'é',
-  }))
+  const rows = Array.from({ length: 3_000 }, (_, n) => ({ payment_reference: `p-${n}`, note: 'é' }))
   const csv = repaymentsCsv(...rows)
   const facts = { file_name: SHOWN_NAME, file_sha256: hash('sha256', csv) }
   const upload = (text: string, name: string) => uploadCsv(service, 'repayments', text, name)

@@ -33,10 +33,7 @@ t.test('an operation shows its caller and the request that was accepted', async 
 })
 
 t.test('an operation shows the account that submitted it, and from which address', async t => {
-  const { call, operator } = await startWithAccounts(t, {
-    ...NAMES,
-    TRUST_PROXY: '127.0.0.1',
-  })
+  const { call, operator } = await startWithAccounts(t, { ...NAMES, TRUST_PROXY: '127.0.0.1' })
   const loan = newName('L')
   const from = { ...using(LOS), 'x-forwarded-for': '2001:db8::7' }
   const body = { status: 'LOAN_DELETE', data: { external_loan_id: loan } }

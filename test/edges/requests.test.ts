@@ -192,10 +192,7 @@ test('the texts of CLIENT_CREATE refuse control characters and too many characte
     ['emailAddress', 'x'.repeat(151)],
     ['firstname', '\u001b[31m'],
   ] as const) {
-    const answer = await operate({
-      status: 'CLIENT_CREATE',
-      data: { ...client, [field]: value },
-    })
+    const answer = await operate({ status: 'CLIENT_CREATE', data: { ...client, [field]: value } })
     t.equal(answer.status, 400, field)
     t.match(answer.body, { code: 'INVALID_PAYLOAD', errors: [{ path: `/data/${field}` }] })
   }
@@ -220,10 +217,7 @@ test('an unknown query parameter is refused and named', async t => {
     const { status, body } = await call(method, `${path}?stauts=x`, sent)
     t.match(
       { status, body },
-      {
-        status: 400,
-        body: { code: 'INVALID_QUERY', errors: [{ path: '/stauts' }] },
-      },
+      { status: 400, body: { code: 'INVALID_QUERY', errors: [{ path: '/stauts' }] } },
     )
   }
 })

@@ -168,10 +168,7 @@ function postmaster(folder: string): number | undefined {
 
 t.test('after a reset, a start has the old URLs, token and passwords, and empty books', async t => {
   const [cwd, port] = [folderOfItsOwn(t), await threeFreePorts()]
-  const options = {
-    ports: { PORT: '0', SANDBOX_PORT: String(port) },
-    flags: ['--data', 'trial'],
-  }
+  const options = { ports: { PORT: '0', SANDBOX_PORT: String(port) }, flags: ['--data', 'trial'] }
   const first = await start(t, cwd, options)
   const urls = [`PostgreSQL .*:${port + 2}/`, `Ledger .*:${port}/`, `Gateways .*:${port + 1}/v1`]
   for (const url of urls) t.match(first.printed, RegExp(url))

@@ -61,10 +61,7 @@ t.test('an operation that LoanOps itself cannot run does not say the ledger is d
     const { body } = await call('GET', '/api/ledger/operations?external_id=C-1')
     return body.operations[0].last_error !== null && body.operations[0]
   })
-  t.match(shown, {
-    waiting_for: null,
-    last_error: /no operation CLIENT_MERGE/,
-  })
+  t.match(shown, { waiting_for: null, last_error: /no operation CLIENT_MERGE/ })
   t.match(await call('GET', '/readyz'), { status: 200, body: { ledger: { waiting_for: [] } } })
 })
 

@@ -57,10 +57,7 @@ const CASES: {
 type Settings = (t: Test) => NodeJS.ProcessEnv
 
 /** What may become of the first attempt's write, whose answer is lost. */
-const FATES: Record<string, Partial<Interference>> = {
-  applied: { afterwards: true },
-  lost: {},
-}
+const FATES: Record<string, Partial<Interference>> = { applied: { afterwards: true }, lost: {} }
 
 // Each waits for its second attempt.
 t.jobs = 3

@@ -30,11 +30,7 @@ async function start() {
   const charges = {
     atDisbursement: await givenCharge(service, { chargeTimeType: 1, amount: 500 }),
     perInstalment: await givenCharge(service, { chargeTimeType: 8, amount: 50 }),
-    percent: await givenCharge(service, {
-      chargeTimeType: 1,
-      chargeCalculationType: 2,
-      amount: 1,
-    }),
+    percent: await givenCharge(service, { chargeTimeType: 1, chargeCalculationType: 2, amount: 1 }),
     dated: await givenCharge(service, { amount: 75 }),
   }
   return { service, clientId, productId, charges }

@@ -63,10 +63,7 @@ const MESSAGES: Record<string, [value: unknown, message: string][]> = {
 
 t.test('the refusal of a value says what is wrong with this value', async t => {
   const { call } = await startTestService(t, { ROLE: 'api' })
-  const base = {
-    CLIENT_CREATE: clientData('C-1'),
-    LOAN_CREATE: loanData('L-1', 'C-1'),
-  }
+  const base = { CLIENT_CREATE: clientData('C-1'), LOAN_CREATE: loanData('L-1', 'C-1') }
   for (const [member, values] of Object.entries(MESSAGES))
     for (const [value, message] of values) {
       const isOfClient = member in base.CLIENT_CREATE || member === 'emailAddress'

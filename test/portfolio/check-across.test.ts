@@ -47,10 +47,6 @@ t.test('a loan may be named by ten thousand repayments of a file, and by no more
       from loanops.migration_row group by 1, 2 order by 1`.execute(db)
   t.same(rows, [
     { loan: 'L-1', reason: null, count: 10_000 },
-    {
-      loan: 'L-2',
-      reason: 'loan_external_id: more than 10000 rows name this loan',
-      count: 10_001,
-    },
+    { loan: 'L-2', reason: 'loan_external_id: more than 10000 rows name this loan', count: 10_001 },
   ])
 })

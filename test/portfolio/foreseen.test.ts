@@ -61,9 +61,7 @@ t.test('a dry run does not read product, office and business date for each row',
 t.test('a dry run refuses a row whose product has a charge that cannot be applied', async t => {
   const service = await startTestService(
     t,
-    {
-      LENDERS_FILE: lendersFile(t, { LENDER_03: { product: 'Dear', copyToPortfolio: true } }),
-    },
+    { LENDERS_FILE: lendersFile(t, { LENDER_03: { product: 'Dear', copyToPortfolio: true } }) },
     {
       async atLedger(at) {
         const id = await givenCharge(at, { chargeTimeType: 1, amount: 5_000 })

@@ -70,10 +70,7 @@ t.test(
 
     t.test('an own reference in other dashes or full-width digits is one payment', async t => {
       await service.loan('W-4')
-      const own = (payment_reference: string) => ({
-        loan_external_id: 'W-4',
-        payment_reference,
-      })
+      const own = (payment_reference: string) => ({ loan_external_id: 'W-4', payment_reference })
       for (const [first, second] of [
         ['UTR-99-1', 'UTR–99–1'],
         ['１２３４５６', '123456'],

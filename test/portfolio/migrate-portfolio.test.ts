@@ -63,10 +63,7 @@ t.test('a dry run of loans and their repayments predicts a run of both files', a
 })
 
 t.test('npm run migrate-portfolio reports what is missing', async t => {
-  t.match(await runCommand('http://127.0.0.1:1', []), {
-    code: 1,
-    output: /at least one file/,
-  })
+  t.match(await runCommand('http://127.0.0.1:1', []), { code: 1, output: /at least one file/ })
   t.match(await runCommand('loanops:3000', ['loans.csv']), {
     code: 1,
     output: /LOANOPS_URL is invalid/,

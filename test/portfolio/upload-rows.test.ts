@@ -338,11 +338,7 @@ t.test('a repeated loan, a client of two names and a number of two clients are e
   const csv = loansCsv(
     { loan_external_id: 'L-1' },
     { loan_external_id: 'L-1', principal: '5.00' },
-    {
-      loan_external_id: 'L-2',
-      client_external_id: 'C-2',
-      client_activation_date: '2024-01-05',
-    },
+    { loan_external_id: 'L-2', client_external_id: 'C-2', client_activation_date: '2024-01-05' },
     { loan_external_id: 'L-3', client_external_id: 'C-2' },
     { loan_external_id: 'L-4', client_external_id: 'C-3' },
     {
@@ -388,11 +384,7 @@ t.test(
         { loan_external_id: 'D-1' },
         { loan_external_id: 'D-1', amount: '1.00' },
         { loan_external_id: 'D-9' },
-        {
-          loan_external_id: 'D-1',
-          payment_reference: 'p-2',
-          transaction_date: '11 January 2024',
-        },
+        { loan_external_id: 'D-1', payment_reference: 'p-2', transaction_date: '11 January 2024' },
         { loan_external_id: 'D-2', payment_reference: 'p-3' },
         { loan_external_id: 'D-1', payment_reference: 'pay_1', gateway: 'gateway_a' },
         { loan_external_id: 'D-9', payment_reference: 'pay_1', gateway: 'gateway_a' },

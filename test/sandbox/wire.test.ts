@@ -12,9 +12,7 @@ async function setup(t: Test) {
 
 t.test('amounts are returned with six decimals, and days as arrays', async t => {
   const { sandbox } = await setup(t)
-  const response = await fetch(`${sandbox.url}/loans/external-id/L-1`, {
-    headers: LEDGER_HEADERS,
-  })
+  const response = await fetch(`${sandbox.url}/loans/external-id/L-1`, { headers: LEDGER_HEADERS })
   const text = await response.text()
   t.match(text, /"principal":12000\.000000,/)
   t.match(text, /"approvedOnDate":\[2024,1,15\]/)
@@ -42,10 +40,7 @@ t.test('notes are found only by their loan’s id', async t => {
 t.test('an operation that the sandbox does not support is 501 with a message', async t => {
   const { call } = await setup(t)
   const reply = await call('POST', '/loans/external-id/L-1/transactions?command=foreclosure', {})
-  t.match(reply, {
-    status: 501,
-    body: { defaultUserMessage: /does not support the transaction/ },
-  })
+  t.match(reply, { status: 501, body: { defaultUserMessage: /does not support the transaction/ } })
 })
 
 t.test('the business date can be set, and "future" follows it', async t => {

@@ -6,11 +6,5 @@ export async function startReceiver() {
   const { url, close } = await listen((request, response) => {
     request.resume().on('end', () => response.writeHead(204).end())
   })
-  return {
-    settings: {
-      CALLBACK_URL: `${url}/`,
-      CALLBACK_SECRET: callbackSecret(),
-    },
-    close,
-  }
+  return { settings: { CALLBACK_URL: `${url}/`, CALLBACK_SECRET: callbackSecret() }, close }
 }

@@ -66,13 +66,7 @@ export function accessTokens(db: Database, config: Config, use = FOR_API) {
           keys.get('header' in token ? token.header.kid : token.kid) ?? signing,
       },
       decode: { complete: true },
-      sign: {
-        algorithm: ALGORITHM,
-        kid,
-        iss: ISSUER,
-        aud: audience,
-        expiresIn: ttlSeconds,
-      },
+      sign: { algorithm: ALGORITHM, kid, iss: ISSUER, aud: audience, expiresIn: ttlSeconds },
       verify: {
         algorithms: [ALGORITHM],
         allowedIss: ISSUER,

@@ -33,9 +33,7 @@ const requestSchema = (lenders: string[]) => ({
     { from: Time, to: Time, lender: optional(oneOf(lenders, 'the code of a lender')) },
     { ...closed, title: 'RequestBackfillRequest' },
   ),
-  response: {
-    202: Type.Object({ backfill_id: Type.String() }, { title: 'RequestedBackfill' }),
-  },
+  response: { 202: Type.Object({ backfill_id: Type.String() }, { title: 'RequestedBackfill' }) },
 })
 const gatewaysSchema = {
   operationId: 'listGateways',

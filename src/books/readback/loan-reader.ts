@@ -11,9 +11,7 @@ const MAX_PAUSE_MS = 5_000
 
 export type LoanRead = { loan: string; findings: ReadbackFinding[]; error: string | null }
 
-type LoanReader = {
-  read(loan: string, payments: PostedPayment[]): Promise<LoanRead>
-}
+type LoanReader = { read(loan: string, payments: PostedPayment[]): Promise<LoanRead> }
 
 export function openLoanReader(
   { ledger, slots }: { ledger: Ledger; slots: Slots },

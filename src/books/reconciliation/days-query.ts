@@ -15,10 +15,7 @@ export const DaysQuery = Type.Object(
       ...IsoDay,
       description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one if omitted`,
     }),
-    to: Type.Optional({
-      ...IsoDay,
-      description: `${IsoDay.description}; today if omitted`,
-    }),
+    to: Type.Optional({ ...IsoDay, description: `${IsoDay.description}; today if omitted` }),
     lender,
     gateway,
   },

@@ -25,11 +25,7 @@ const ATTEMPTS_MAY_FINISH_MS = 15_000
 
 type Sender = ReturnType<typeof openCallbackSender>
 
-type Hooks = {
-  traces: Traces
-  log: Pick<Log, 'error'>
-  onResult(outcome: string): void
-}
+type Hooks = { traces: Traces; log: Pick<Log, 'error'>; onResult(outcome: string): void }
 
 /** Delivers callbacks with slots and connections of its own, so that it delays no other work. */
 export function deliverCallbacks(

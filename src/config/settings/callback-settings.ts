@@ -33,10 +33,7 @@ export const callbackSettings = {
     text(
       'where the LOS receives callbacks, without a user or password; unset: none are sent',
       'https://los.example.com/callbacks',
-      {
-        format: 'callback-url',
-        overHttp: 'read the callbacks',
-      },
+      { format: 'callback-url', overHttp: 'read the callbacks' },
     ),
   ),
   CALLBACK_SECRET: Type.Optional(
@@ -56,10 +53,7 @@ export const callbackSettings = {
     text(
       'the types of callbacks that are sent, comma-separated; all by default',
       'operation.failed,payment.posted',
-      {
-        format: 'callback-types',
-        pattern: ONE_AT_LEAST,
-      },
+      { format: 'callback-types', pattern: ONE_AT_LEAST },
     ),
   ),
   CALLBACK_ALLOW_HTTP: Type.Boolean({

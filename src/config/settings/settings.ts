@@ -55,10 +55,7 @@ export const Settings = Type.Object({
   DATABASE_URL: text(
     'PostgreSQL 15 or newer; special characters of the password percent-encoded',
     'postgres://loanops:secret@localhost:5432/loanops',
-    {
-      format: 'database-url',
-      secret: 'password of a URL',
-    },
+    { format: 'database-url', secret: 'password of a URL' },
   ),
   DATABASE_POOL_MAX: wholeNumber(
     'pooled PostgreSQL connections per process; an api opens up to 20 more, a worker up to 13',
@@ -89,10 +86,7 @@ export const Settings = Type.Object({
   LEDGER_URL: text(
     'the ledger’s URL, up to and including /api/v1, without a user or password',
     'https://ledger:8443/fineract-provider/api/v1',
-    {
-      format: 'ledger-url',
-      overHttp: CREDENTIALS_RISK,
-    },
+    { format: 'ledger-url', overHttp: CREDENTIALS_RISK },
   ),
   LEDGER_TENANT: text('the ledger’s tenant', 'default', {
     default: 'default',
@@ -152,11 +146,7 @@ export const Settings = Type.Object({
   RECONCILE_CRON: text(
     'when posted payments are read back from the ledger; empty: never',
     '15 3 * * *',
-    {
-      default: '15 3 * * *',
-      format: 'cron-or-off',
-      minLength: 0,
-    },
+    { default: '15 3 * * *', format: 'cron-or-off', minLength: 0 },
   ),
   RECONCILE_DAYS: wholeNumber(
     'how many days back posted payments are compared with the ledger',

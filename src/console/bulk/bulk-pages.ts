@@ -38,10 +38,7 @@ const Confirmed = Type.Object(
   closed,
 )
 const ofOne = { params: IdParams }
-const progressSchema = {
-  ...ofOne,
-  querystring: Type.Object({ refresh: Refresh }, closed),
-}
+const progressSchema = { ...ofOne, querystring: Type.Object({ refresh: Refresh }, closed) }
 
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, formats } = context

@@ -18,10 +18,7 @@ import type { PageContext } from '../page-context.ts'
 import { callbackState } from './callbacks-page.ts'
 import { callbackSubject } from './subject-of.ts'
 
-const schema = {
-  params: IdParams,
-  querystring: Type.Object(liveQuery, closed),
-}
+const schema = { params: IdParams, querystring: Type.Object(liveQuery, closed) }
 
 type Callback = Awaited<ReturnType<typeof findCallback>>
 

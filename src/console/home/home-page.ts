@@ -25,9 +25,7 @@ const FRESH_MS = 2_000
 /** Older figures would mislead. */
 const MAX_AGE_MS = 10_000
 
-const pageSchema = {
-  querystring: Type.Object(liveQuery, closed),
-}
+const pageSchema = { querystring: Type.Object(liveQuery, closed) }
 const pauseSchema = {
   body: Type.Object({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }, closed),
 }

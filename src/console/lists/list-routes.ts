@@ -33,11 +33,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
 ): FastifyPluginAsyncTypebox {
   const schema = {
     querystring: Type.Object(
-      {
-        ...list.filters,
-        ...listQuery(...list.cursor),
-        ...liveQuery,
-      },
+      { ...list.filters, ...listQuery(...list.cursor), ...liveQuery },
       closed,
     ),
   }

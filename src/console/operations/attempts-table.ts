@@ -25,11 +25,7 @@ export function attemptsTable(attempts: Shown[], formats: Formats): Html {
       cell: (row: Shown) => [row.method, row.path].filter(Boolean).join(' '),
     },
     numberColumn('http_status', 'Status'),
-    {
-      name: 'outcome',
-      title: 'Outcome',
-      cell: (row: Shown) => words(row.outcome ?? 'under_way'),
-    },
+    { name: 'outcome', title: 'Outcome', cell: (row: Shown) => words(row.outcome ?? 'under_way') },
   ]
   return html`<h2>Attempts at the ledger</h2>${table(columns, attempts, 'Attempts at the ledger')}`
 }

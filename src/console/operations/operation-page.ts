@@ -19,10 +19,7 @@ import { operationFacts } from './operation-facts.ts'
 import { operationForms } from './operation-forms.ts'
 
 const params = Type.Object({ tracking_id: TrackingId })
-const pageSchema = {
-  params,
-  querystring: Type.Object(liveQuery, closed),
-}
+const pageSchema = { params, querystring: Type.Object(liveQuery, closed) }
 const resolveSchema = { params, body: Type.Object({ outcome: ResolvedAs }, closed) }
 const cancelSchema = { params }
 

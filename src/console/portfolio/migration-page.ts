@@ -17,10 +17,7 @@ import { dryRunFindings } from './dry-run-findings.ts'
 import { migrationForms } from './migration-forms.ts'
 import { progressOf } from './progress.ts'
 
-const schema = {
-  params: ofOneMigration,
-  querystring: Type.Object(liveQuery, closed),
-}
+const schema = { params: ofOneMigration, querystring: Type.Object(liveQuery, closed) }
 
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {

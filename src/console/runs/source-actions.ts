@@ -24,9 +24,9 @@ export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTy
       const { queue } = request.body
       const asker = askerOf(request)
       await inTransaction(db, async trx => {
-        const { rows } = await sql<{
-          jobs: string
-        }>`select ops.redrive(${queue}) as jobs`.execute(trx)
+        const { rows } = await sql<{ jobs: string }>`select ops.redrive(${queue}) as jobs`.execute(
+          trx,
+        )
         const detail = { jobs: Number(rows[0]?.jobs) }
         await audit(trx, { ...asker, action: 'queue.redrive', subject: queue, detail })
       })

@@ -54,10 +54,7 @@ async function operations(db: Database, q: string): Promise<Hit[]> {
     union
     (select loanops.tracking_id(o) from loanops.operation o
       where data ->> 'utr_payment_id' = ${q} limit ${MAX_HITS_PER_KIND})`.execute(db)
-  return rows.map(({ id }) => ({
-    title: `Operation ${id}`,
-    path: operationPath(id),
-  }))
+  return rows.map(({ id }) => ({ title: `Operation ${id}`, path: operationPath(id) }))
 }
 
 /** Loans and clients that an operation, a payment or a reference has named. */

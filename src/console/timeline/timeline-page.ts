@@ -27,9 +27,7 @@ const place = (shapes: readonly Shape[]) =>
 
 const schema = {
   // Any name that the filter of payments takes.
-  params: Type.Object({
-    id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }),
-  }),
+  params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),
   querystring: Type.Object(
     {
       operation: place(PLACE.operation),

@@ -15,10 +15,7 @@ const BINARY: Format[] = [
     starts: /^PK␃␄.{26}(\[Content_Types\]|_rels\/|docProps\/|xl\/|Index\/|mimetypeapp)/,
     sentence: `The file is a workbook, not a CSV file: ${SAVE}`,
   },
-  {
-    starts: /^PK(␃␄|␅␆|␇␈)/,
-    sentence: `The file is a zip archive, not a CSV file: ${UNPACK}`,
-  },
+  { starts: /^PK(␃␄|␅␆|␇␈)/, sentence: `The file is a zip archive, not a CSV file: ${UNPACK}` },
   {
     starts: /^\xd0\xcf␑\xe0/,
     sentence: `The file is a workbook of an old Excel, not a CSV file: ${SAVE}`,
@@ -29,10 +26,7 @@ const BINARY: Format[] = [
     sentence: `The file is compressed, not a CSV file: ${UNPACK}`,
   },
   { starts: /^%PDF/, sentence: `The file is a PDF, not a CSV file: ${EXPORT}` },
-  {
-    starts: /^(\xff\xfe␀␀|␀␀\xfe\xff)/,
-    sentence: 'The file is UTF-32: save it as CSV UTF-8',
-  },
+  { starts: /^(\xff\xfe␀␀|␀␀\xfe\xff)/, sentence: 'The file is UTF-32: save it as CSV UTF-8' },
   {
     starts: /^(([^␀]␀){3}|(␀[^␀]){3})/,
     sentence: 'The file is UTF-16 without a mark at its start: save it as CSV UTF-8',

@@ -54,11 +54,7 @@ export function openClaimNext(
     const endedClients = requests
       .filter(({ subject, hasEnded }) => hasEnded && isClientSubject(subject))
       .map(({ subject }) => subject)
-    const made = await claimHeads(db, worker, subjects, {
-      startable,
-      writingAtOnce,
-      endedClients,
-    })
+    const made = await claimHeads(db, worker, subjects, { startable, writingAtOnce, endedClients })
     if (made.claims.length > 0) crashPoint('claim.committed')
     leases.add(made.claims, since)
     if (made.readyLoans.length > 0) void wakeLoans(made.readyLoans)

@@ -72,8 +72,6 @@ function asBrokenOff(ended: Ended, cause: Error): Ended {
   const isWrite = isAnswer(answer) && answer.method !== 'GET'
   const mustLook = decision.status === 'processing' && decision.lookFirst
   const mayHaveArrived = (isWrite && !answer.leftNothing) || mustLook
-  const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, {
-    cause,
-  })
+  const error = new Error(`its result could not be recorded: ${publicReason(cause)}`, { cause })
   return { ...ended, decision: brokenOff(claim, error, { mayHaveArrived }) }
 }

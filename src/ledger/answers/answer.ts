@@ -65,12 +65,7 @@ export function isDown({ status, outcome }: Answer): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
 
-export type Received = {
-  status: number
-  body: unknown
-  isFromStore: boolean
-  retryAfterMs: number
-}
+export type Received = { status: number; body: unknown; isFromStore: boolean; retryAfterMs: number }
 
 /**
  * A refusal for a state that no read shows. Some versions of Fineract run a command twice and return the result of the

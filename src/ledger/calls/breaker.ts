@@ -109,10 +109,7 @@ function openPolicy() {
     {
       breaker: new ConsecutiveBreaker(FAILURES_TO_OPEN),
       halfOpenAfter: whateverTheClock(
-        new ExponentialBackoff({
-          initialDelay: FIRST_PROBE_MS,
-          maxDelay: MAX_BETWEEN_PROBES_MS,
-        }),
+        new ExponentialBackoff({ initialDelay: FIRST_PROBE_MS, maxDelay: MAX_BETWEEN_PROBES_MS }),
       ),
     },
   )

@@ -5,10 +5,7 @@ import type { Ledger, Reader } from './client.ts'
 /** This is less than callers usually wait, and enough for a loan with its schedule. */
 const PATIENCE_MS = 20_000
 
-export type ForCaller = {
-  ledger: Pick<Ledger, 'forCaller'>
-  signal?: AbortSignal
-}
+export type ForCaller = { ledger: Pick<Ledger, 'forCaller'>; signal?: AbortSignal }
 
 /** Reads the ledger while a caller waits for the answer. @throws Unavailable if it cannot be read */
 export async function readForCaller<T>(

@@ -20,11 +20,7 @@ export type CheckOptions = {
   stopping?: AbortSignal
 }
 
-type LedgerToCheck = {
-  settings: CheckedSettings
-  lenders: CheckedLender[]
-  needed: string[]
-}
+type LedgerToCheck = { settings: CheckedSettings; lenders: CheckedLender[]; needed: string[] }
 
 /** Checks the ledger by reads alone. What could not be read is `unknown`. */
 export async function checkLedger(

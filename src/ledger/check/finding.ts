@@ -17,18 +17,11 @@ export type Finding = {
   remedy: string | null
 }
 
-export type Found = Pick<Finding, 'state' | 'found'> & {
-  lender?: string
-  remedy?: string
-}
+export type Found = Pick<Finding, 'state' | 'found'> & { lender?: string; remedy?: string }
 
 export type CheckedLender = Pick<Lender, 'code' | 'products' | 'terms'>
 
-export type Checked = {
-  reads: Reads
-  settings: CheckedSettings
-  lenders: CheckedLender[]
-}
+export type Checked = { reads: Reads; settings: CheckedSettings; lenders: CheckedLender[] }
 
 export type CheckedSettings = LedgerSettings &
   Pick<Config, 'LEDGER_OFFICE_ID' | 'LEDGER_PAYMENT_TYPE' | 'LEDGER_TIMEZONE'>

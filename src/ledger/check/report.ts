@@ -10,9 +10,5 @@ type LedgerCheck = {
 
 export function reportOf(findings: Finding[], checkedAt: Date | null): LedgerCheck {
   const version = findings.find(({ check, state }) => check === 'version' && state === 'ok')
-  return {
-    checked_at: checkedAt?.toISOString() ?? null,
-    version: version?.found ?? null,
-    findings,
-  }
+  return { checked_at: checkedAt?.toISOString() ?? null, version: version?.found ?? null, findings }
 }

@@ -17,11 +17,7 @@ const ASK_EVERY_MS = 250
 /** No call begins this long before the lease ends, because others may use the slots then. */
 const MARGIN_MS = 1_000
 
-type Options = {
-  most: number
-  total: number
-  log: Pick<Log, 'warn'>
-}
+type Options = { most: number; total: number; log: Pick<Log, 'warn'> }
 type Share = { live: number; bulk: number }
 
 /** Without a valid lease, this process makes no calls. Stop it only once the calls have ended. */
@@ -79,10 +75,7 @@ export function shareSlots(db: Database, slots: Slots, { most, total, log }: Opt
 function wantedOf(slots: Slots, share: Share): Share {
   const wanted = (lane: Lane) => slots.busy(lane) + slots.waiting(lane)
   // Once the live half is used up, live operations compete for the other half too.
-  return {
-    live: wanted('live'),
-    bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live),
-  }
+  return { live: wanted('live'), bulk: wanted('bulk') + Math.max(0, wanted('live') - share.live) }
 }
 
 const mostEach = (most: number): Share => ({ live: most - bulkOf(most), bulk: bulkOf(most) })

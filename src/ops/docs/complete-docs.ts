@@ -13,12 +13,7 @@ export function completed<T extends Document>(document: T, webhooks: object) {
   const schemas: Schemas = {}
   const paths = nameSchemas(document.paths, schemas)
   const calls = nameSchemas(webhooks, schemas)
-  return {
-    ...document,
-    paths,
-    components: { ...document.components, schemas },
-    webhooks: calls,
-  }
+  return { ...document, paths, components: { ...document.components, schemas }, webhooks: calls }
 }
 
 function complete(path: string, method: string, call: Call): void {

@@ -33,10 +33,7 @@ export function openOtlpTraces(
   setGlobalErrorHandler(error => log.warn({ err: error }, 'traces could not be exported'))
   const url = new URL(endpoint)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`
-  const exporter = new OTLPTraceExporter({
-    url: url.href,
-    timeoutMillis: EXPORT_TIMEOUT_MS,
-  })
+  const exporter = new OTLPTraceExporter({ url: url.href, timeoutMillis: EXPORT_TIMEOUT_MS })
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS })],

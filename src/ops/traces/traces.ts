@@ -11,11 +11,7 @@ export type Trace = {
   ): Promise<T>
   past(part: SpanPart, from: Date, to: Date): void
 }
-export type SpanPart = {
-  name: string
-  isCall?: boolean
-  attributes: Attributes
-}
+export type SpanPart = { name: string; isCall?: boolean; attributes: Attributes }
 
 export type Traces = {
   at(traceparent: string | null): Trace

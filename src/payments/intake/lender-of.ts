@@ -2,11 +2,7 @@ import type { Lender } from '../../config/lenders.ts'
 import type { GatewayName } from '../gateways/gateways.ts'
 import { UNKNOWN } from '../payment-event.ts'
 
-type Named = {
-  inUrl: unknown[]
-  accounts: unknown[]
-  inNotes: unknown[]
-}
+type Named = { inUrl: unknown[]; accounts: unknown[]; inNotes: unknown[] }
 
 /** The lender of an event, UNKNOWN if the event names none, one that is not configured, or two. */
 export function lenderOf(

@@ -13,10 +13,7 @@ import { deadEventQueue, eventQueue } from '../queue.ts'
 /** This time-out is below the statement's own limit; the job is retried. */
 const LOCK_TIMEOUT = '3s'
 
-type SaveOptions = {
-  onRepeats(gateway: string, repeats: number): void
-  log: Pick<Log, 'error'>
-}
+type SaveOptions = { onRepeats(gateway: string, repeats: number): void; log: Pick<Log, 'error'> }
 
 /** Saves the events of jobs. A repeated job finds its events already saved. */
 export function workEvents(db: Database, boss: PgBoss, options: SaveOptions): Promise<Job> {

@@ -191,9 +191,7 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
           examples: [{ event: 'payment.captured' }],
         },
       ),
-      response: {
-        200: ReceivedEvent,
-      },
+      response: { 200: ReceivedEvent },
     },
   }
 }

@@ -9,10 +9,7 @@ import { firstPerPath } from '../../http/validator.ts'
 type Reading = 'text' | 'day' | NumberReading
 export type FieldOf = { column: string; field: string; as: Reading }
 
-export type Step = {
-  check(fields: CsvFields): string[]
-  make(fields: CsvFields): NewOperation
-}
+export type Step = { check(fields: CsvFields): string[]; make(fields: CsvFields): NewOperation }
 
 export function step(operation: Operation, mapping: FieldOf[]): Step {
   const compiled = TypeCompiler.Compile(operation.schema)

@@ -14,12 +14,7 @@ import { type NextRow, type PassedOver, takeNext } from './take-next.ts'
 
 type PortfolioRun = { id: string; type: string; columns: string[]; run: number }
 
-type Feeding = {
-  boss: PgBoss
-  kinds: Kinds
-  passed: PassedOver
-  onFailed(rows: number): void
-}
+type Feeding = { boss: PgBoss; kinds: Kinds; passed: PassedOver; onFailed(rows: number): void }
 
 /** @returns whether there may be more to do right away */
 export async function feed(

@@ -9,12 +9,7 @@ import type { MigrationRecord, Started } from '../migration-record.ts'
 import { refuseConflictingRun } from './refuse-conflicting-run.ts'
 import { lockRun } from './run-lock.ts'
 
-type RunRequest = {
-  migrationId: string
-  isDryRun: boolean
-  skipInvalid: boolean
-  after: string[]
-}
+type RunRequest = { migrationId: string; isDryRun: boolean; skipInvalid: boolean; after: string[] }
 export type RunState = Static<typeof Started>
 
 /** Starts a run; a completed migration stays as it is. @throws NotFound, Conflict */

@@ -26,11 +26,7 @@ const OUTAGE_MS = 120_000
 const TRY_AGAIN_MS = 500
 
 type Context = { db: Database; patient: Database; beatEveryMs?: number }
-type Place = {
-  kind: ReadyKind
-  others: FileType[]
-  templates: string
-}
+type Place = { kind: ReadyKind; others: FileType[]; templates: string }
 
 export async function upload(
   { db, patient, beatEveryMs = BEAT_EVERY_MS }: Context,

@@ -3,11 +3,7 @@ import { isWithin } from '../reference/offices.ts'
 import type { Ledger } from '../storage/ledger.ts'
 import type { Role, User } from './user.ts'
 
-export type Caller = {
-  user: User
-  roles: Role[]
-  permissions: Set<string>
-}
+export type Caller = { user: User; roles: Role[]; permissions: Set<string> }
 
 export function callerOf({ books }: Ledger, user: User): Caller {
   const roles = user.roleIds

@@ -1,11 +1,6 @@
 import { HEAD_OFFICE_ID } from '../reference/office.ts'
 
-export type Role = {
-  id: number
-  name: string
-  description: string
-  permissions: string[]
-}
+export type Role = { id: number; name: string; description: string; permissions: string[] }
 
 export type User = {
   id: number

@@ -1,10 +1,7 @@
 import { type FieldError, fieldError, invalid } from '../http/refusal.ts'
 import type { Office } from '../reference/office.ts'
 
-type Dates = {
-  submittedOn: string
-  activatedOn?: string | undefined
-}
+type Dates = { submittedOn: string; activatedOn?: string | undefined }
 
 export function checkDates(
   { submittedOn, activatedOn }: Dates,

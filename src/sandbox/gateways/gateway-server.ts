@@ -120,11 +120,7 @@ async function control(
       })
       break
     case 'PUT /disputes':
-      putInto(store.disputes, {
-        ...given,
-        amount: BigInt(given.amount),
-        createdAt: timeOf(given),
-      })
+      putInto(store.disputes, { ...given, amount: BigInt(given.amount), createdAt: timeOf(given) })
       break
     case 'PUT /faults':
       faults.set(given.faults ?? given, given.seed)

@@ -1,10 +1,6 @@
 import { Refusal } from './refusal.ts'
 
-export type Answer = {
-  status: number
-  text: string
-  headers?: Record<string, string>
-}
+export type Answer = { status: number; text: string; headers?: Record<string, string> }
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',

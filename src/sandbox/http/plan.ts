@@ -18,24 +18,12 @@ export type Router = (ledger: Ledger, request: Request) => Plan
  */
 export type Plan = ReadPlan | QueryPlan | ListPlan | CommandPlan
 
-type ReadPlan = {
-  kind: 'read'
-  name: string
-  run(): unknown
-}
+type ReadPlan = { kind: 'read'; name: string; run(): unknown }
 
 /** A POST that stores nothing. */
-type QueryPlan = {
-  kind: 'query'
-  name: string
-  run(body: Body): unknown
-}
+type QueryPlan = { kind: 'query'; name: string; run(body: Body): unknown }
 
-type ListPlan = {
-  kind: 'list'
-  name: string
-  run(items: Body[]): unknown
-}
+type ListPlan = { kind: 'list'; name: string; run(items: Body[]): unknown }
 
 export type CommandPlan = {
   kind: 'command'

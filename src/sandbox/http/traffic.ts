@@ -5,10 +5,7 @@ export type Overlap = {
   atMs: number
 }
 
-type Write = {
-  scope: string
-  key: string | null
-}
+type Write = { scope: string; key: string | null }
 
 const OVERLAPS_SHOWN = 100
 

@@ -50,11 +50,7 @@ export function changedLoan(
 }
 
 function amounts(principal: Paise) {
-  return {
-    principal,
-    proposedPrincipal: principal,
-    approvedPrincipal: principal,
-  }
+  return { principal, proposedPrincipal: principal, approvedPrincipal: principal }
 }
 
 /** The loan with a schedule that is made from the request alone. */

@@ -71,10 +71,7 @@ export function differ(sent: LoanCharge[], kept: LoanCharge[]): boolean {
 }
 
 export function numberCharges(ledger: Ledger, charges: LoanCharge[]): LoanCharge[] {
-  return charges.map(charge => ({
-    ...charge,
-    id: charge.id || ledger.books.nextId('loanCharge'),
-  }))
+  return charges.map(charge => ({ ...charge, id: charge.id || ledger.books.nextId('loanCharge') }))
 }
 
 /** The charges as an update lists its changes, with their amounts computed from the loan. */

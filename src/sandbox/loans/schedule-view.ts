@@ -6,12 +6,7 @@ import { type Account, type Instalment, outstandingOf } from '../transactions/ac
 
 const NIL = amount(0)
 
-type Shown = {
-  account: Account
-  principal: Paise
-  from: string
-  today: string
-}
+type Shown = { account: Account; principal: Paise; from: string; today: string }
 
 /** A schedule that is not stored has no payments in its totals. */
 export function previewView({ account, principal, from, today }: Shown) {

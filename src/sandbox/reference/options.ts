@@ -1,8 +1,4 @@
-type Option = {
-  id: number
-  code: string
-  value: string
-}
+type Option = { id: number; code: string; value: string }
 
 const PERIODS = ['days', 'weeks', 'months', 'years']
 

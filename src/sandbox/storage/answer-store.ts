@@ -1,9 +1,4 @@
-export type StoredAnswer = {
-  scope: string
-  key: string
-  status: number
-  body: string
-}
+export type StoredAnswer = { scope: string; key: string; status: number; body: string }
 
 type KeyState =
   | { state: 'done'; answer: StoredAnswer }

@@ -6,10 +6,7 @@ import { AT_DISBURSEMENT } from '../reference/charge.ts'
 import { type Ledger, today } from '../storage/ledger.ts'
 import { NO_SPLIT, type PaymentDetail, type Transaction } from './transaction.ts'
 
-type Details = {
-  externalId: string | undefined
-  payment: PaymentDetail | undefined
-}
+type Details = { externalId: string | undefined; payment: PaymentDetail | undefined }
 
 /**
  * Besides the disbursement, Fineract posts accruals, one per charge and one for the interest, and the payment

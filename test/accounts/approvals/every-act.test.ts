@@ -74,10 +74,7 @@ const { paths } = (await call('GET', '/openapi.json')).body
 const answers = paths['/api/approvals/{id}/approve'].post.responses
 
 const ROWS: Record<string, Row> = {
-  assign: {
-    ...ofPayment('assign', 'payment.assign', LOAN),
-    action: 'payment.assign',
-  },
+  assign: { ...ofPayment('assign', 'payment.assign', LOAN), action: 'payment.assign' },
   post: ofPayment('post', 'payment.post', { ...LOAN, amount: 1_000, paid_on: '06 February 2026' }),
   handled: ofPayment('handled', 'payment.handled'),
   dismiss: ofPayment('dismiss', 'payment.dismiss'),

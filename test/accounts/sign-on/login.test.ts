@@ -74,10 +74,7 @@ t.test('a hash with older parameters is replaced when its owner logs in', async 
 
 t.test('an invalid body is reported field by field', async t => {
   const { call } = service
-  const { status, body } = await call('POST', '/api/account/login', {
-    username: 7,
-    extra: true,
-  })
+  const { status, body } = await call('POST', '/api/account/login', { username: 7, extra: true })
   t.equal(status, 400)
   t.equal(body.code, 'INVALID_PAYLOAD')
   t.same(body.errors.map((error: { path: string }) => error.path).sort(), [

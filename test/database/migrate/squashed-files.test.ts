@@ -69,9 +69,7 @@ t.test('a file that was added since is applied to an adopted database', async t 
   const newer = await copiedMigrate(t.testdir({}), migrations =>
     writeFileSync(`${migrations}/100-added.sql`, 'create table core.added (id uuid primary key)'),
   )
-  t.match(await newer.migrate(ownerUrl, allQueues), {
-    applied: ['100-added.sql', ...LATER],
-  })
+  t.match(await newer.migrate(ownerUrl, allQueues), { applied: ['100-added.sql', ...LATER] })
   t.same((await sql`select from core.added`.execute(db)).rows, [])
 })
 

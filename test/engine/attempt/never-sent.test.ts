@@ -107,10 +107,7 @@ async function killedWhileSending(service: TestService) {
   const sentTo = new Set((log as LoggedWrite[]).map(({ externalId }) => externalId))
   const idsOf = (isMeant: (client: string) => boolean) =>
     clients.filter(isMeant).map(client => ids.get(client) as string)
-  return {
-    sent: idsOf(client => sentTo.has(client)),
-    unsent: idsOf(client => !sentTo.has(client)),
-  }
+  return { sent: idsOf(client => sentTo.has(client)), unsent: idsOf(client => !sentTo.has(client)) }
 }
 
 async function writesSent(service: TestService): Promise<number> {

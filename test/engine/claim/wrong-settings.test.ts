@@ -81,18 +81,13 @@ for (const { what, code, error, submit } of REFUSED)
 t.test('a payment of today waits while its day is in the future for the ledger', async t => {
   const behind = await startSandbox({ port: 0, timeZone: 'Etc/GMT+12' })
   t.teardown(() => behind.close())
-  const started = await paymentService(t, {
-    LEDGER_URL: behind.url,
-    LEDGER_TIMEZONE: 'Etc/GMT-14',
-  })
+  const started = await paymentService(t, { LEDGER_URL: behind.url, LEDGER_TIMEZONE: 'Etc/GMT-14' })
   const service = withLedger({ ...started, ledger: behind })
   await service.loan('L-1')
   await service.webhook(
     'gateway_a',
     capturedA({ loan: 'L-1', payment: { created_at: Math.floor(Date.now() / 1_000) } }),
-    {
-      lender: 'LENDER_02',
-    },
+    { lender: 'LENDER_02' },
   )
   await service.call('POST', '/api/payments/batch')
   const payment = await until(async () => {

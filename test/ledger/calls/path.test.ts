@@ -21,13 +21,10 @@ const WITHOUT_ID = [
 const NO_CALLS = ['hasClientFields', 'clientDifferences', 'clientAnswer']
 const undoTransaction: Call = (writer, id, externalId) =>
   loanCalls.undoTransaction(writer as Writer, id, { id: 7, externalId }, {})
-const CALLS = Object.entries({
-  ...clientCalls,
-  ...loanCalls,
-  undoTransaction,
-} as unknown as Record<string, Call>).filter(
-  ([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name),
-)
+const CALLS = Object.entries({ ...clientCalls, ...loanCalls, undoTransaction } as unknown as Record<
+  string,
+  Call
+>).filter(([name]) => ![...WITHOUT_ID, ...NO_CALLS].includes(name))
 const ONE_STEP = ['a?b=c', 'a#b', 'a b', 'é', '...']
 const NOT_IN_PATHS = ['a/b', '../../users/1', 'a\\b', 'a;b', 'a%2Fb']
 const NO_STEP = ['', '.', '..', '\ud800']

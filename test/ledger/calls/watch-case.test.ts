@@ -20,9 +20,7 @@ t.test('a ledger that ignores case in external ids is reported, once', async t =
   t.teardown(() => ledger.cutOff())
   const registry = new Registry()
   const warnings: string[] = []
-  watchCase(registry, ledger, {
-    warn: (_, line) => void warnings.push(line),
-  })
+  watchCase(registry, ledger, { warn: (_, line) => void warnings.push(line) })
   const shown = async () =>
     /^loanops_ledger_ignores_case (\d)$/m.exec(await registry.metrics())?.[1]
 

@@ -3,12 +3,7 @@ import t from 'tap'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { capturedA, disputeA, eventA, refundA } from '../../support/payments/gateway-events.ts'
 
-type Case = {
-  name: string
-  events: (id: string) => object[]
-  payment: string
-  refund?: string
-}
+type Case = { name: string; events: (id: string) => object[]; payment: string; refund?: string }
 
 const never = { status: 'authorized', payment: { captured: false } }
 const loan = 'L-1'

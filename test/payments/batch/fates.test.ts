@@ -399,10 +399,7 @@ t.test(
     const one = await ownLoan(service)
     t.match(
       await sent(service, [refundA({ id: `rfnd_${one.id}`, of: one.id, payment: one })], one.id),
-      {
-        state: 'suspense',
-        reason: 'refund',
-      },
+      { state: 'suspense', reason: 'refund' },
     )
     await service.webhook('gateway_b', refundB(), LENDER)
     await service.batch()

@@ -272,10 +272,7 @@ t.test('more than was captured may be posted only in another currency', async t 
   const { id, loan, sent, post } = await ownPayment()
   await sent([capturedA({ id }), capturedA({ id: 'pay_usd', currency: 'USD', loan })])
   const more = { ...post, amount: 83_000 }
-  t.match(await service.resolve(id, more), {
-    status: 400,
-    body: { errors: [{ path: '/amount' }] },
-  })
+  t.match(await service.resolve(id, more), { status: 400, body: { errors: [{ path: '/amount' }] } })
   t.match(await service.resolve(id, { ...more, external_loan_id: 'L-none' }), {
     status: 400,
     body: { errors: [{ path: '/external_loan_id' }] },
@@ -374,12 +371,7 @@ t.test('a part of a refunded payment is posted, and only a later refund objects 
   })
   t.match(await sent([]), { state: 'posted', amount: '10000.00', objection: null })
   matchEach(t, await service.repayments(loan), [
-    {
-      externalId: `gateway_a-${id}`,
-      amount: '9900.00',
-      date: '2026-02-06',
-      receiptNumber: id,
-    },
+    { externalId: `gateway_a-${id}`, amount: '9900.00', date: '2026-02-06', receiptNumber: id },
   ])
   t.match(await sent([refundA({ id: `again_${id}`, of: id })]), {
     state: 'posted',
@@ -516,11 +508,7 @@ t.test('an amount that the ledger would round is held until a person decides aga
   await service.loan('L-whole', { product: 3 })
   await sent([capturedA({ id })])
   await service.resolve(id, { ...post, external_loan_id: 'L-whole' })
-  t.match(await sent([]), {
-    state: 'suspense',
-    reason: 'amount_invalid',
-    next_try_at: null,
-  })
+  t.match(await sent([]), { state: 'suspense', reason: 'amount_invalid', next_try_at: null })
   await service.resolve(id, { ...post, external_loan_id: 'L-whole', amount: 950 })
   t.match(await sent([]), { state: 'posted' })
 })

@@ -58,10 +58,7 @@ const gatewayC = {
       title: 'payments of gateway C',
       signature: ['c_id', 'c_amount'],
       columns: { gateway_payment_id: ['c_id'], amount: ['c_amount'], captured_at: ['c_at'] },
-      read: fields => ({
-        said: { ...fields, currency: 'INR', status: 'captured' },
-        settled: null,
-      }),
+      read: fields => ({ said: { ...fields, currency: 'INR', status: 'captured' }, settled: null }),
     },
   ],
 } as const satisfies Gateway

@@ -26,10 +26,7 @@ const settings = fc.record({
   reversals: fc.constantFrom('automatic', 'manual'),
 })
 const file = fc
-  .record({
-    of: fc.record({ Own: settings, Shared: settings }),
-    withApi: fc.subarray(CODES),
-  })
+  .record({ of: fc.record({ Own: settings, Shared: settings }), withApi: fc.subarray(CODES) })
   .map(({ of, withApi }) => ({
     of,
     lenders: Object.fromEntries(

@@ -83,18 +83,20 @@ const HOSTILE = fc.oneof(
   size.map(bytes => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2)),
   size.map(bytes => `${'{"a":'.repeat(bytes / 6)}1${'}'.repeat(bytes / 6)}`),
 )
-const hostile = fc.constantFrom<Gateway>('gateway_a', 'gateway_b').chain(gateway =>
-  fc
-    .tuple(
-      fc.constantFrom(...placesIn(EVENTS[gateway])),
-      fc.constantFrom(...TYPES[gateway]),
-      HOSTILE,
-    )
-    .map(([put, type, text]) => ({
-      gateway,
-      body: put(text).replace(/payment\.captured|PAYMENT_SUCCESS_WEBHOOK/, type),
-    })),
-)
+const hostile = fc
+  .constantFrom<Gateway>('gateway_a', 'gateway_b')
+  .chain(gateway =>
+    fc
+      .tuple(
+        fc.constantFrom(...placesIn(EVENTS[gateway])),
+        fc.constantFrom(...TYPES[gateway]),
+        HOSTILE,
+      )
+      .map(([put, type, text]) => ({
+        gateway,
+        body: put(text).replace(/payment\.captured|PAYMENT_SUCCESS_WEBHOOK/, type),
+      })),
+  )
 
 t.test('no event costs more than ten ordinary ones of its size, nor 64 MB', async t => {
   const usual = new Map<string, Cost>()

@@ -238,10 +238,7 @@ t.test('a payment that came as it should is not posted from the other gateway’
   await service.webhook(A, OF_A, LENDER)
   await service.webhook(B, OF_A, LENDER)
   await service.batch()
-  t.match(await postStray(service), {
-    status: 409,
-    body: { detail: /gateway_a\/pay_1/ },
-  })
+  t.match(await postStray(service), { status: 409, body: { detail: /gateway_a\/pay_1/ } })
 })
 
 t.test('the check of webhooks says whose event came, or that a relay changed it', async t => {

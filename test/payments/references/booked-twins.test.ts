@@ -41,10 +41,7 @@ async function withLoans(t: Test) {
   }
 }
 
-const DIFFERENT = {
-  day: [399, '2026-02-06'],
-  amount: [398, '2026-02-05'],
-} as const
+const DIFFERENT = { day: [399, '2026-02-06'], amount: [398, '2026-02-05'] } as const
 
 for (const [what, [amount, transactionDate]] of Object.entries(DIFFERENT))
   for (const loan of ['L-1', 'L-2'])

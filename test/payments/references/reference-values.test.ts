@@ -96,10 +96,7 @@ t.test('a file is read as spreadsheets save it', async t => {
       'gateway_a;payer;asha@UPI;L-6;2026-06-01;',
       ';;;;;',
     ),
-    {
-      rows: 7,
-      errors: [/^4 gateway must be one of/, /^8 The value belongs to the loan L-4/],
-    },
+    { rows: 7, errors: [/^4 gateway must be one of/, /^8 The value belongs to the loan L-4/] },
   )
   t.same(await stored(), ['0011220061746877 L-1', 'ASHA@UPI L-4', 'Asha@Upi L-5', 'va_2 L-2'])
 })

@@ -164,10 +164,7 @@ t.test('a gateway’s number with zeros before it is the payment without them', 
     done: 1,
   })
   const booked = (await service.standing()).find(one => one.externalId?.endsWith('8'))
-  t.match(await pay(487_541_538), {
-    state: 'posted',
-    ledger_transaction_id: String(booked?.id),
-  })
+  t.match(await pay(487_541_538), { state: 'posted', ledger_transaction_id: String(booked?.id) })
   t.match(await pay(487_541_539), { state: 'posted' })
   t.equal((await service.standing()).length, 3)
 })

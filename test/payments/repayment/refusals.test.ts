@@ -76,10 +76,7 @@ t.test('a refused payment that is held with its refund is tried again once that 
 t.test('no refusal of the ledger is shown for another loan or beside another reason', async t => {
   const [{ id }, { id: other, loan }] = [ownIds(), await ownLoan(service)]
   t.match(await sent(id, [capturedA({ id, loan: 'L-wrong' })]), { detail: /no such loan/ })
-  t.match(await service.assign(id, loan), {
-    status: 200,
-    body: { state: 'waiting', detail: null },
-  })
+  t.match(await service.assign(id, loan), { status: 200, body: { state: 'waiting', detail: null } })
   await sent(other, [capturedA({ id: other, loan: 'L-wrong' }), refundOf(other, 'created')])
   t.match((await service.payment(other)).payment, { reason: 'refund', detail: null })
   const refused = { reason: 'loan_unknown', detail: /no such loan/ }

@@ -63,10 +63,7 @@ t.test('each kind of a gateway’s events leaves the right balance at the ledger
   t.same(await service.standing(), Object.fromEntries(expected))
   t.match(
     (await service.repayments()).find(one => one.externalId === 'gateway_a-lost-r2'),
-    {
-      receiptNumber: 'lost',
-      date: '2026-02-05',
-    },
+    { receiptNumber: 'lost', date: '2026-02-05' },
   )
 })
 

@@ -124,10 +124,7 @@ t.test('a payment that a killed worker had not sent is refused at once', async t
 
 /** Books the payment without an external id, as people do. @returns the repayment's number at the ledger */
 async function bookedByHand(service: PaymentService): Promise<string> {
-  const { body } = await service.bookAt('L-1', 1_000, {
-    receiptNumber: 'pay_1',
-    paymentTypeId: 1,
-  })
+  const { body } = await service.bookAt('L-1', 1_000, { receiptNumber: 'pay_1', paymentTypeId: 1 })
   return String(body.resourceId)
 }
 

@@ -13,20 +13,12 @@ export async function booksAt(controlUrl: string): Promise<Books> {
   return (await response.json()) as Books
 }
 
-type Reply = {
-  status: number
-  fromStore: boolean
-  body: any
-}
+type Reply = { status: number; fromStore: boolean; body: any }
 
 /** A loan of the product LENDER_0<product>, with other members of its body. */
 type LoanOptions = { until?: LoanState; product?: number; [term: string]: unknown }
 
-type Extra = {
-  key?: string
-  fault?: string | object
-  signal?: AbortSignal
-}
+type Extra = { key?: string; fault?: string | object; signal?: AbortSignal }
 
 export const LEDGER_HEADERS = {
   authorization: `Basic ${Buffer.from('mifos:password').toString('base64')}`,

@@ -22,10 +22,7 @@ export type Step = {
   response: { status: number; headers: Record<string, string>; body?: Any }
 }
 
-export type Transcript = {
-  name: string
-  steps: Step[]
-}
+export type Transcript = { name: string; steps: Step[] }
 
 export type LedgerAddress = {
   url: string
@@ -34,11 +31,7 @@ export type LedgerAddress = {
   tenant?: string | undefined
 }
 
-type Reply = {
-  status: number
-  headers: Record<string, string | null>
-  body: Any
-}
+type Reply = { status: number; headers: Record<string, string | null>; body: Any }
 
 type Names = Record<string, Any> & { run: string; digits: string; day: string }
 
