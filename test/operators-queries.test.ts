@@ -159,7 +159,6 @@ function addFinished(db: Database) {
       insert into loanops.migration_row (migration_id, line, cells, state)
       select (select id from n where n = 1), n, '[]', 'done' from n
     )
-    insert into loanops.audit (id, at, actor, action, subject) select id, at, 'asha', 'account.disable', n from n`.execute(
-    db,
-  )
+    insert into loanops.audit (id, at, actor, action, subject) select id, at, 'asha', 'account.disable', n
+     from n`.execute(db)
 }

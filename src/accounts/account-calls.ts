@@ -72,9 +72,8 @@ function changeCall(
 async function accountFacts(trx: Trx, act: Act, named: string): Promise<Facts> {
   const { id, username } = await knownAccount(trx, named)
   const { rows } = await sql<Row<'loanops.account', 'role' | 'disabled_at' | 'token_generation'>>`
-    select role, disabled_at, token_generation from loanops.account where id = ${id} for update`.execute(
-    trx,
-  )
+    select role, disabled_at, token_generation from loanops.account where id = ${id}
+     for update`.execute(trx)
   const { token_generation, ...shown } = rows[0] ?? {}
   return factsAbout(act, username, shown, [...Object.values(shown), token_generation])
 }

@@ -49,9 +49,8 @@ export async function disableAccount(
   await inTransaction(db, async trx => {
     await refuseLastAdmin(trx, id)
     const { numAffectedRows } = await sql`
-      update loanops.account set disabled_at = now() where id = ${id} and disabled_at is null`.execute(
-      trx,
-    )
+      update loanops.account set disabled_at = now()
+       where id = ${id} and disabled_at is null`.execute(trx)
     if (numAffectedRows === 0n) return
     await audit(trx, { ...asker, action: 'account.disable', subject: username })
     await withdrawAllOf(trx, username, asker)
@@ -109,8 +108,7 @@ export async function unlockAccount(
  */
 async function refuseLastAdmin(trx: Trx, id: string): Promise<void> {
   const { rows: enabled } = await sql<Row<'loanops.account', 'id'>>`
-    select id from loanops.account where role = 'admin' and disabled_at is null order by id for update`.execute(
-    trx,
-  )
+    select id from loanops.account where role = 'admin' and disabled_at is null order by id
+     for update`.execute(trx)
   if (enabled.length === 1 && enabled[0]?.id === id) throw new LastAdmin()
 }

@@ -9,7 +9,6 @@ export async function copyTypes(
 ): Promise<void> {
   const types = settings?.types ?? []
   await sql`
-    update loanops.callback_receiver set types = ${types} where types <> ${types}::text[]`.execute(
-    db,
-  )
+    update loanops.callback_receiver set types = ${types}
+     where types <> ${types}::text[]`.execute(db)
 }

@@ -17,9 +17,8 @@ export const replayCall: ActCall<Replay, undefined, Replayed> = {
     await lockCallbacks(trx)
     const { rows } = await sql<{ callbacks: number; digest: string }>`
       select count(*)::integer as callbacks, coalesce(md5(string_agg(id::text, ',' order by id)), '') as digest
-        from loanops.callback where ${matchingCallbacks({ ...filter, state }, 'INVALID_PAYLOAD')}`.execute(
-      trx,
-    )
+        from loanops.callback
+         where ${matchingCallbacks({ ...filter, state }, 'INVALID_PAYLOAD')}`.execute(trx)
     const { callbacks, digest } = rows[0] ?? { callbacks: 0, digest: '' }
     const subject = [state, filter.type, filter.subject, filter.from, filter.to].join(' ')
     return factsAbout('callback.replay', subject, { callbacks }, digest)

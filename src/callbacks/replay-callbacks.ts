@@ -93,9 +93,8 @@ async function queueAgain(
 export function resumeCallbacks(db: Database, asker: Asker): Promise<void> {
   return inTransaction(db, async trx => {
     await sql`
-      update loanops.callback_receiver set stopped_at = null, failures = 0, next_probe_at = now()`.execute(
-      trx,
-    )
+      update loanops.callback_receiver
+       set stopped_at = null, failures = 0, next_probe_at = now()`.execute(trx)
     await audit(trx, { ...asker, action: 'callback.resume', subject: 'callbacks' })
   })
 }

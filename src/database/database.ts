@@ -54,7 +54,6 @@ export async function endLongStatements(db: Database, by: Database): Promise<voi
     select pg_terminate_backend(a.pid)
       from json_to_recordset(${JSON.stringify(sessions)}) as s (pid integer, "startedAt" timestamptz)
       join pg_stat_activity a on a.pid = s.pid and a.backend_start = s."startedAt"
-     where a.state = 'active' and a.query_start < clock_timestamp() - interval '1 second'`.execute(
-    by,
-  )
+     where a.state = 'active'
+       and a.query_start < clock_timestamp() - interval '1 second'`.execute(by)
 }

@@ -12,9 +12,8 @@ export async function requireWritable(db: Database): Promise<void> {
     select pg_is_in_recovery() as "isStandby", source, quote_ident(current_database()) as database,
            quote_ident(session_user) as role
       from pg_settings
-     where name = 'default_transaction_read_only' and (setting = 'on' or pg_is_in_recovery())`.execute(
-    db,
-  )
+     where name = 'default_transaction_read_only'
+       and (setting = 'on' or pg_is_in_recovery())`.execute(db)
   const [readOnly] = rows
   if (readOnly === undefined) return
   const reason = reasonOf(readOnly)

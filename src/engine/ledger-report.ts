@@ -33,18 +33,16 @@ async function reasonsToWait(db: Database): Promise<string[]> {
      where exists (select from loanops.operation where status = 'processing' and waiting_for = reason)
     union all
     select 'paused'
-     where exists (select from ops.ledger_pause) and exists (select from loanops.operation where status = 'processing')`.execute(
-    db,
-  )
+     where exists (select from ops.ledger_pause)
+       and exists (select from loanops.operation where status = 'processing')`.execute(db)
   return rows.map(({ reason }) => reason)
 }
 
 async function refusalInFront(db: Database): Promise<string | null> {
   const { rows } = await sql`
     select from loanops.operation
-     where status = 'processing' and unknown_since is not null and starts_with(last_error, ${IN_FRONT}) limit 1`.execute(
-    db,
-  )
+     where status = 'processing' and unknown_since is not null and starts_with(last_error, ${IN_FRONT})
+      limit 1`.execute(db)
   return rows.length === 0 ? null : IN_FRONT
 }
 

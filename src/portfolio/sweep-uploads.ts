@@ -26,8 +26,7 @@ async function withoutMigration(db: Database): Promise<string[]> {
         from of_rows where of_rows.id is not null
     )
     select id from of_rows
-     where id is not null and not exists (select from loanops.migration m where m.id = of_rows.id)`.execute(
-    db,
-  )
+     where id is not null
+       and not exists (select from loanops.migration m where m.id = of_rows.id)`.execute(db)
   return rows.map(({ id }) => id)
 }

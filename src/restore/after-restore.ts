@@ -42,13 +42,11 @@ export function afterRestore(
   const from = new Date(since.getTime() - LATE_CAPTURE_DAYS * DAY_MS).toISOString()
   const to = new Date().toISOString()
   return db.transaction().execute(async trx => {
-    await sql`update loanops.callback_subject set sequence = sequence + ${SEQUENCES_SKIPPED}`.execute(
-      trx,
-    )
     await sql`
-      update loanops.callback_receiver set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(
-      trx,
-    )
+      update loanops.callback_subject set sequence = sequence + ${SEQUENCES_SKIPPED}`.execute(trx)
+    await sql`
+      update loanops.callback_receiver
+       set first_sequence = first_sequence + ${SEQUENCES_SKIPPED}`.execute(trx)
     // Tokens that were ended since, by a change of the password or because somebody left, would be valid again.
     await sql`
       update loanops.account set token_generation = token_generation + ${GENERATIONS_SKIPPED}, kept_token = null`.execute(
@@ -88,9 +86,8 @@ async function findUnfinished(trx: Trx): Promise<Unfinished> {
 
 async function stopBulks(trx: Trx): Promise<void> {
   await sql`
-    update loanops.bulk set status = 'stopped', ended_at = clock_timestamp() where status = 'running'`.execute(
-    trx,
-  )
+    update loanops.bulk set status = 'stopped', ended_at = clock_timestamp()
+     where status = 'running'`.execute(trx)
 }
 
 export function afterRestoreReport({ fetched, unfinished, areBulksStopped }: Restored): string {

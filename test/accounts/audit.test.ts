@@ -19,9 +19,8 @@ t.test('the audit records account actions with actor, subject, address and reque
   await call('POST', `/api/account/${OPERATOR.username}/disable`, undefined, admin)
 
   const { rows } = await sql<{ address: string; request_id: string; at: Date }>`
-    select actor, action, subject, address, request_id, detail, at from ops.audit order by id`.execute(
-    db,
-  )
+    select actor, action, subject, address, request_id, detail, at from ops.audit
+     order by id`.execute(db)
   matchEach(t, rows, [
     { actor: 'setting ADMIN_USERNAME', action: 'account.register', subject: ADMIN.username },
     { actor: 'admin', action: 'account.login', subject: ADMIN.username },

@@ -145,9 +145,8 @@ async function atFiftyPerSecond(name: string) {
   await pause(2_000)
   const { rows } = await sql<{ id: string; at: number }>`
     select external_id as id, (extract(epoch from processed_at) * 1000)::float8 as at
-      from loanops.operation where external_id = any(${[...sent.keys()]}) and processed_at is not null`.execute(
-    db,
-  )
+      from loanops.operation
+       where external_id = any(${[...sent.keys()]}) and processed_at is not null`.execute(db)
   if (rows.length !== OPERATIONS) throw new Error(`${rows.length} of ${OPERATIONS} are final`)
   const times = (list: number[]) => {
     const sorted = list.toSorted((a, b) => a - b)

@@ -30,9 +30,8 @@ export async function fillHistory(db: Database, { operations, payments }: Sizes)
 /** Adds each event's body to the table of its source, which a batch has found. */
 async function addRawRows(db: Database): Promise<void> {
   const { rows } = await sql<{ store: string }>`
-    select raw.make_store('LENDER_0' || n, 'gateway_' || g) as store from generate_series(1, 9) n, unnest(array['a', 'b']) g`.execute(
-    db,
-  )
+    select raw.make_store('LENDER_0' || n, 'gateway_' || g) as store
+     from generate_series(1, 9) n, unnest(array['a', 'b']) g`.execute(db)
   for (const { store } of rows)
     await sql`
       insert into ${sql.table(`raw.${store}`)} (id, received_at, event_type, body)
@@ -83,9 +82,8 @@ async function addOperations(db: Database, from: number, to: number, count: numb
             from generate_series(${from + 1}::integer, ${to}::integer) n) o
       returning id, accepted_at, seq)
     insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, method, path, http_status, outcome)
-    select id, 1, accepted_at, accepted_at, 'POST', '/loans/1/transactions', 200, 'done' from made where seq % 10 = 2`.execute(
-    db,
-  )
+    select id, 1, accepted_at, accepted_at, 'POST', '/loans/1/transactions', 200, 'done' from made
+     where seq % 10 = 2`.execute(db)
 }
 
 /** One in a hundred is in suspense for one of five reasons, and one in fifty is a refund. */

@@ -74,9 +74,8 @@ async function bareLoop(stage: Stage, label: string, concurrency: number, second
 async function endedOf({ db }: Stage, externalIds: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
-      from loanops.operation where external_id like ${externalIds} and status = 'success'`.execute(
-    db,
-  )
+      from loanops.operation
+       where external_id like ${externalIds} and status = 'success'`.execute(db)
   return rows[0]?.count ?? 0
 }
 

@@ -66,9 +66,8 @@ async function finalTimes(db: Stage['db'], externalIds: string[]) {
   for (;;) {
     const { rows } = await sql<{ externalId: string; at: number }>`
       select external_id as "externalId", (extract(epoch from processed_at) * 1000)::float8 as at
-        from loanops.operation where external_id = any(${externalIds}) and processed_at is not null`.execute(
-      db,
-    )
+        from loanops.operation
+         where external_id = any(${externalIds}) and processed_at is not null`.execute(db)
     if (rows.length === externalIds.length) return rows
     await sleep(ASK_EVERY_MS)
   }

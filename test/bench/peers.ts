@@ -50,8 +50,7 @@ function peer(name: string) {
 
 async function openOperations(): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from loanops.operation where status = 'processing'`.execute(
-    stage.db,
-  )
+    select count(*)::integer as count from loanops.operation
+     where status = 'processing'`.execute(stage.db)
   return rows[0]?.count ?? 0
 }

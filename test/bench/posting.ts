@@ -67,9 +67,9 @@ try {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   for (let i = 0; i < payments; i++) {
     const event = capturedA({ id: `pay_${i}`, loan: `L-${i % loans}`, amount: 100 })
-    await sql`insert into raw.lender_02_gateway_a (body) values (${Buffer.from(JSON.stringify(event))})`.execute(
-      db,
-    )
+    await sql`
+      insert into raw.lender_02_gateway_a (body)
+       values (${Buffer.from(JSON.stringify(event))})`.execute(db)
   }
   const run = await batchOf(call)
   const ours = payments / run.post_seconds

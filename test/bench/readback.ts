@@ -77,9 +77,9 @@ async function post(db: Database): Promise<void> {
   await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
   for (let i = 0; i < payments; i++) {
     const event = capturedA({ id: `pay_${i}`, loan: `L-${i % loans}`, amount: 100 })
-    await sql`insert into raw.lender_02_gateway_a (body) values (${Buffer.from(JSON.stringify(event))})`.execute(
-      db,
-    )
+    await sql`
+      insert into raw.lender_02_gateway_a (body)
+       values (${Buffer.from(JSON.stringify(event))})`.execute(db)
   }
   await service.call('POST', '/api/payments/batch')
   for (let posted = 0; posted < payments; ) {
@@ -101,9 +101,8 @@ async function readback(db: Database) {
 
 async function secondsOf(db: Database, id: string): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
-    select extract(epoch from ended_at - started_at)::float8 as seconds from ops.readback_run where run_id = ${id}`.execute(
-    db,
-  )
+    select extract(epoch from ended_at - started_at)::float8 as seconds from ops.readback_run
+     where run_id = ${id}`.execute(db)
   return rows[0]?.seconds ?? Number.NaN
 }
 

@@ -68,18 +68,18 @@ async function timed(run: () => Promise<unknown>, runs = RUNS): Promise<number> 
 function timedAll(db: Database): Promise<number> {
   return timed(
     () =>
-      sql`select core.reconcile_day('2026-01-01'::date + n) from generate_series(0, ${DAYS}::integer) n`.execute(
-        db,
-      ),
+      sql`
+        select core.reconcile_day('2026-01-01'::date + n)
+         from generate_series(0, ${DAYS}::integer) n`.execute(db),
     1,
   )
 }
 
 /** One in a hundred is in suspense, one in a thousand missing, and one in a thousand not at the gateway. @returns rows per second */
 async function fill(db: Database): Promise<number> {
-  await sql`select core.note_window('gateway_' || g, null, 'api', '[2025-12-30T00:00Z,2026-02-02T00:00Z]') from unnest(array['a', 'b']) g`.execute(
-    db,
-  )
+  await sql`
+    select core.note_window('gateway_' || g, null, 'api', '[2025-12-30T00:00Z,2026-02-02T00:00Z]')
+     from unnest(array['a', 'b']) g`.execute(db)
   const start = performance.now()
   for (let from = 0; from < payments; from += CHUNK) {
     const of = sql`
@@ -95,9 +95,8 @@ async function fill(db: Database): Promise<number> {
         from (${of}) p where n % 1000 <> 1`.execute(db)
     await sql`
       insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
-      select gateway, id, lender, amount, 'INR', 'captured', at, 'api' from (${of}) p where n % 1000 <> 2`.execute(
-      db,
-    )
+      select gateway, id, lender, amount, 'INR', 'captured', at, 'api' from (${of}) p
+       where n % 1000 <> 2`.execute(db)
   }
   return (2 * payments) / ((performance.now() - start) / 1_000)
 }

@@ -38,9 +38,8 @@ try {
   }
   await sql`
     insert into core.reference (gateway, kind, value, external_loan_id, created_by)
-    select 'gateway_a', 'order', 'order_' || i, 'L-' || i % 50000, 'bench' from generate_series(1, ${references}::integer) i`.execute(
-    db,
-  )
+    select 'gateway_a', 'order', 'order_' || i, 'L-' || i % 50000, 'bench'
+     from generate_series(1, ${references}::integer) i`.execute(db)
   await sql`vacuum (analyze) core.reference`.execute(db)
   console.log(`${references} references`)
   await benchTransform()
@@ -204,9 +203,8 @@ async function benchRelease() {
   const end = performance.now()
   const steps = checks.map((at, i) => (checks[i + 1] ?? end) - at).sort((a, b) => a - b)
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from core.transaction where state = 'waiting' and matched_by = 'virtual_account'`.execute(
-    db,
-  )
+    select count(*)::integer as count from core.transaction
+     where state = 'waiting' and matched_by = 'virtual_account'`.execute(db)
   console.log(
     `release of ${rows[0]?.count} (counted: ${saved.waiting}): ${(end - start).toFixed(0)} ms in ${steps.length} steps, p50 ${quantile(steps, 0.5)} ms, longest ${quantile(steps, 1)} ms; decisions alone: ${alone}; meanwhile: ${meanwhile}`,
   )

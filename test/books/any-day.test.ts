@@ -234,9 +234,8 @@ async function sound(after: string): Promise<any> {
 /** What the gateway's statements say was captured. */
 async function stated(): Promise<string | undefined> {
   const { rows } = await sql<{ captured: string }>`
-    select coalesce(sum(amount), 0)::numeric(20, 2)::text as captured from core.current_statement where status <> 'failed'`.execute(
-    service.db,
-  )
+    select coalesce(sum(amount), 0)::numeric(20, 2)::text as captured from core.current_statement
+     where status <> 'failed'`.execute(service.db)
   return rows[0]?.captured
 }
 

@@ -49,9 +49,8 @@ t.test(
     startProcessFor(t, 'worker', env)
     t.match(await fetched(service.call, id), { status: 'completed', fetched: 3, missed: 3 })
     await service.batch()
-    const { rows } = await sql`select from core.event where verified_by = 'gateway_api'`.execute(
-      service.db,
-    )
+    const { rows } = await sql`
+      select from core.event where verified_by = 'gateway_api'`.execute(service.db)
     t.equal(rows.length, 3)
     t.equal((await service.repayments()).length, 3)
     t.same(await daysOff(service.call), [])

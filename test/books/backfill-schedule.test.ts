@@ -216,9 +216,8 @@ t.test('a window is complete once its fetch is, and grows with the next', async 
     to: '2026-04-02T00:00:00Z',
   })
   const { rows } = await sql<object>`
-    select gateway, lender, source, lower(covers) as "from", upper(covers) as "to" from core.gateway_window`.execute(
-    service.db,
-  )
+    select gateway, lender, source, lower(covers) as "from", upper(covers) as "to"
+     from core.gateway_window`.execute(service.db)
   t.same(rows, [
     {
       gateway: 'gateway_a',

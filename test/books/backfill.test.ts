@@ -151,9 +151,8 @@ t.test(
     })
     await service.batch()
     const { rows } = await sql<object>`
-    select verified_by from core.event where gateway_payment_id = '1' order by 1`.execute(
-      service.db,
-    )
+    select verified_by from core.event where gateway_payment_id = '1'
+     order by 1`.execute(service.db)
     t.same(rows, [{ verified_by: 'gateway_api' }, { verified_by: null }])
     t.match(await fetchAll(service.call, 'gateway_b', { ...AROUND, lender: 'LENDER_02' }), {
       missed: 0,
@@ -253,9 +252,8 @@ t.test('settlements are added to the statement', async t => {
   await fetchAll(service.call, 'gateway_a')
   await fetchAll(service.call, 'gateway_b')
   const { rows } = await sql<object>`
-    select fee::text, tax::text, settlement_id, settled_at, utr from core.statement`.execute(
-    service.db,
-  )
+    select fee::text, tax::text, settlement_id, settled_at, utr
+     from core.statement`.execute(service.db)
   const settled = {
     fee: '1.00',
     tax: '0.18',
@@ -313,9 +311,9 @@ t.test('a settlement is shown with its parts, and whether they add up to the pai
     { gateway: 'gateway_a', ...parts },
     { gateway: 'gateway_b', ...parts },
   ])
-  await sql`update core.settlement_row set paid_out = paid_out - 0.01 where id = 'pay_1'`.execute(
-    service.db,
-  )
+  await sql`
+    update core.settlement_row set paid_out = paid_out - 0.01
+     where id = 'pay_1'`.execute(service.db)
   t.match(await settlements(), [{ adds_up: false }, { adds_up: true }])
 })
 

@@ -189,9 +189,8 @@ t.test('a day of the books has each bucket, and money in five of them unbalances
   const day = await sql<{ bucket: string }>`select bucket from ops.reconciliation`.execute(db)
   t.same(day.rows.map(({ bucket }) => bucket).sort(), [...BUCKETS].sort())
   const { rows } = await sql<{ bucket: string }>`
-    select bucket from unnest(${BUCKETS}::text[]) bucket where not core.is_balanced(array['captured', bucket])`.execute(
-    db,
-  )
+    select bucket from unnest(${BUCKETS}::text[]) bucket
+     where not core.is_balanced(array['captured', bucket])`.execute(db)
   t.same(
     rows.map(({ bucket }) => bucket),
     ['unchecked', 'waiting', 'suspense', 'missing', 'not_at_gateway'],
@@ -200,13 +199,12 @@ t.test('a day of the books has each bucket, and money in five of them unbalances
 
 t.test('a day is complete only for whom a statement covers all of it', async t => {
   const { db } = await freshDatabase(t)
-  await sql`insert into core.gateway_account values ('gateway_a', ''), ('gateway_a', 'LENDER_06')`.execute(
-    db,
-  )
+  await sql`
+    insert into core.gateway_account
+     values ('gateway_a', ''), ('gateway_a', 'LENDER_06')`.execute(db)
   const note = (lender: string | null, from: string, to: string) =>
-    sql`select core.note_window('gateway_a', ${lender}, 'api', tstzrange(${from}, ${to}))`.execute(
-      db,
-    )
+    sql`
+      select core.note_window('gateway_a', ${lender}, 'api', tstzrange(${from}, ${to}))`.execute(db)
   const complete = async () => {
     const { rows } = await sql<{ lender: string }>`
       select lender from unnest(array['LENDER_02', 'LENDER_06', 'UNKNOWN']) lender
@@ -225,9 +223,8 @@ t.test('a day of many payments is shown as a worker last worked it out', async t
   const { db } = await freshDatabase(t)
   const shown = async () => {
     const { rows } = await sql<{ payments: number }>`
-      select sum(payments)::integer as payments from ops.reconciliation where day = '2026-02-05'`.execute(
-      db,
-    )
+      select sum(payments)::integer as payments from ops.reconciliation
+       where day = '2026-02-05'`.execute(db)
     return rows[0]?.payments
   }
   const add = (from: number, to: number) =>
@@ -263,9 +260,9 @@ t.test(
       figures(sql`
       (select '2026-02-01'::date + n as day, p.* from generate_series(0, 9) n cross join lateral core.parts_of('2026-02-01'::date + n) p)`)
     const reconcile = () =>
-      sql`select core.reconcile_day(day) from (select distinct day from core.changed_day) c`.execute(
-        db,
-      )
+      sql`
+        select core.reconcile_day(day)
+         from (select distinct day from core.changed_day) c`.execute(db)
     const moves: [string, RawBuilder<unknown>][] = [
       ['new payments', sql`select 1`],
       [

@@ -51,9 +51,8 @@ t.test(
       ['gateway_b-11'],
     )
     t.match((await service.payment('12', 'gateway_b')).payment, { reason: 'not_at_gateway' })
-    const { rows } = await sql`select from core.event where verified_by = 'gateway_api'`.execute(
-      service.db,
-    )
+    const { rows } = await sql`
+      select from core.event where verified_by = 'gateway_api'`.execute(service.db)
     t.equal(rows.length, 1, 'its answer is stored once')
   },
 )

@@ -197,9 +197,8 @@ test('the gateway of the lender that has the loan now is asked, not of the one t
   await service.ledgerCall('DELETE', '/loans/external-id/L-moved')
   await service.loan('L-moved', { product: 8 })
   await sql`
-    update core.loan_product set learned_at = learned_at - interval '1 day' where external_loan_id = 'L-moved'`.execute(
-    service.db,
-  )
+    update core.loan_product set learned_at = learned_at - interval '1 day'
+     where external_loan_id = 'L-moved'`.execute(service.db)
   await has(B, '83', { notes: { loan_id: 'L-moved' }, account: 'account-8' })
   await webhook(B, paidB('83', { loan: 'L-moved' }))
   await batch()
@@ -399,8 +398,7 @@ async function eachIsPostedOnceAndSettled(t: Test, service: PaymentService): Pro
   const { rows } = await sql`
     select from core.question q
      where said is null and not exists (select from core.transaction t
-       where t.gateway_payment_id = q.gateway_payment_id and t.unconfirmed = 'unasked')`.execute(
-    service.db,
-  )
+       where t.gateway_payment_id = q.gateway_payment_id
+         and t.unconfirmed = 'unasked')`.execute(service.db)
   t.equal(rows.length, 0, 'nothing is asked about that is confirmed')
 }

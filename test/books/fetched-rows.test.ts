@@ -125,9 +125,8 @@ t.test(
       { statement: 'partial', buckets: { not_at_gateway: { payments: 0 } } },
     ])
     const { rows: held } = await sql<object>`
-    select hints ->> 'payment_id' as id from ops.payment where reason = 'unreadable'`.execute(
-      service.db,
-    )
+    select hints ->> 'payment_id' as id from ops.payment
+     where reason = 'unreadable'`.execute(service.db)
     t.same(held, [{ id: '2' }])
   },
 )

@@ -23,9 +23,8 @@ t.test('a report whose rows were saved before a process died is in the audit', a
   t.same(crashPointsIn(doomed.said), ['statement.saved'])
   const { rows } = await sql<object>`
     select s.gateway_payment_id as id, a.actor, a.action, a.detail ->> 'file_name' as file
-      from core.statement s join ops.audit a on a.subject = s.statement_id::text`.execute(
-    service.db,
-  )
+      from core.statement s
+       join ops.audit a on a.subject = s.statement_id::text`.execute(service.db)
   const actor = 'internal-token'
   t.same(rows, [{ id: 'pay_1', actor, action: 'statement.begin', file: 'slow.csv' }])
 })

@@ -24,9 +24,8 @@ t.test('the fetches and the database read the same amount in every currency', as
   const majorUnits = await readMinorUnits(db)
   const currencies = [...Intl.supportedValuesOf('currency'), 'UYI', 'UYW', 'jpy', '']
   const { rows } = await sql<{ currency: string; amount: string }>`
-    select currency, base.major_units(12345, currency)::text as amount from unnest(${currencies}::text[]) currency`.execute(
-    db,
-  )
+    select currency, base.major_units(12345, currency)::text as amount
+     from unnest(${currencies}::text[]) currency`.execute(db)
   t.ok(rows.length > 150)
   for (const { currency, amount } of rows) t.equal(majorUnits(12_345n, currency), amount, currency)
 })

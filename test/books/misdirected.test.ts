@@ -32,9 +32,8 @@ t.test('a payment posted from the other gateway’s URL is in its own gateway’
   const statement = 'gateway_a/statement?lender=LENDER_02'
   await uploadStatement(service.url, statement, `${STATEMENT_HEADER}\n${row}`)
   const booked = async () => {
-    await sql`insert into core.changed_day values (${DAY}) on conflict do nothing`.execute(
-      service.db,
-    )
+    await sql`
+      insert into core.changed_day values (${DAY}) on conflict do nothing`.execute(service.db)
     const { days } = (await service.call('GET', `/api/reconciliation?from=${DAY}&to=${DAY}`)).body
     return days.map((day: any) => [day.gateway, day.balanced, filled(day)])
   }

@@ -180,9 +180,8 @@ t.test('an item that cannot be read is set aside, and all others are taken', asy
     'gateway_b-2',
   ])
   const { rows: types } = await sql<object>`
-    select source, events::integer from ops.event_type where event_type = 'loanops.unreadable' order by 1`.execute(
-    service.db,
-  )
+    select source, events::integer from ops.event_type where event_type = 'loanops.unreadable'
+     order by 1`.execute(service.db)
   t.same(types, [
     { source: 'unknown_gateway_a', events: 3 },
     { source: 'unknown_gateway_b', events: 1 },
@@ -277,9 +276,8 @@ t.test('an odd refund or dispute of gateway A hides no other', async t => {
   })
   await service.batch()
   const { rows } = await sql<object>`
-    select kind, gateway_payment_id as id from ops.payment where kind <> 'payment' order by 1`.execute(
-    service.db,
-  )
+    select kind, gateway_payment_id as id from ops.payment where kind <> 'payment'
+     order by 1`.execute(service.db)
   t.same(rows, [
     { kind: 'chargeback', id: 'disp_1' },
     { kind: 'refund', id: 'rfnd_1' },

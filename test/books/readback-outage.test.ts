@@ -46,8 +46,7 @@ t.test('a loan that alone cannot be read counts as failed, and the others are re
   t.match(await service.readBack(), { loans: 1, payments: 1, failed: 1, last_error: /^L-1: / })
   t.match(await service.stateOf('pay_1'), { state: 'posted', objection: null })
   const { rows } = await sql<{ id: string }>`
-    select gateway_payment_id as id from core.transaction where read_back_at is null`.execute(
-    service.db,
-  )
+    select gateway_payment_id as id from core.transaction
+     where read_back_at is null`.execute(service.db)
   t.same(rows, [{ id: 'pay_1' }])
 })

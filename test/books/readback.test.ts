@@ -14,9 +14,8 @@ t.test('a payment whose repayment stands at the ledger stays posted, and is mark
   const service = await serviceWithPosted(t, ['pay_1', 'pay_2'])
   t.match(await service.readBack(), { loans: 1, payments: 2, reversed: 0, missing: 0, failed: 0 })
   for (const id of ['pay_1', 'pay_2']) t.match(await service.stateOf(id), FOUND)
-  const { rows } = await sql`select from core.transaction where read_back_at is null`.execute(
-    service.db,
-  )
+  const { rows } = await sql`
+    select from core.transaction where read_back_at is null`.execute(service.db)
   t.equal(rows.length, 0)
 })
 
@@ -167,9 +166,8 @@ t.test('only what was posted within RECONCILE_DAYS is read back', async t => {
   await age('pay_2', 49)
   t.match(await service.readBack(), { payments: 1 })
   const { rows } = await sql`
-    select gateway_payment_id from core.transaction where read_back_at is not null`.execute(
-    service.db,
-  )
+    select gateway_payment_id from core.transaction
+     where read_back_at is not null`.execute(service.db)
   t.same(rows, [{ gateway_payment_id: 'pay_1' }])
 })
 

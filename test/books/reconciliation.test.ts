@@ -76,16 +76,14 @@ t.test('a day that was balanced and no longer is is counted, and shown in a view
   const { service, theDay } = await balanced(t)
   const unbalanced = async () => {
     const { rows } = await sql<object>`
-      select day::text as day, lender, gateway, currency from ops.unbalanced_day`.execute(
-      service.db,
-    )
+      select day::text as day, lender, gateway, currency
+       from ops.unbalanced_day`.execute(service.db)
     return rows
   }
   await until(async () => {
     const { rows } = await sql`
-      select from core.balanced_day where lost_at is null and not exists (select from core.changed_day)`.execute(
-      service.db,
-    )
+      select from core.balanced_day
+       where lost_at is null and not exists (select from core.changed_day)`.execute(service.db)
     return rows.length > 0
   }, 'the day is balanced')
   t.same(await unbalanced(), [])

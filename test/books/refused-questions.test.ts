@@ -50,9 +50,8 @@ t.test('a row about which gateway B refuses to say more does not end the fetch',
     select gateway_payment_id as id from core.statement order by id`.execute(service.db)
   t.same(rows, [{ id: '1' }, { id: '4' }])
   const { rows: stored } = await sql<object>`
-    select body from raw.unknown_gateway_b where event_type = 'loanops.backfill'`.execute(
-    service.db,
-  )
+    select body from raw.unknown_gateway_b
+     where event_type = 'loanops.backfill'`.execute(service.db)
   t.equal(stored.length, 3, 'two payments and a refund')
 })
 
@@ -94,9 +93,8 @@ async function fetchRefused(t: Test, refused: RegExp, status: number, first: obj
   const threeDays = { ...ALL_DAY, to: '2026-02-07T18:30:00Z' }
   const ended = await fetchAll(service.call, 'gateway_a', threeDays)
   const { rows } = await sql<{ id: string }>`
-    select f.payment_id as id from raw.unknown_gateway_a r cross join lateral base.gateway_a(r.body) f order by 1`.execute(
-    service.db,
-  )
+    select f.payment_id as id from raw.unknown_gateway_a r cross join lateral base.gateway_a(r.body) f
+     order by 1`.execute(service.db)
   return { ...ended, stored: rows.map(({ id }) => id) }
 }
 

@@ -192,9 +192,8 @@ t.test('a fetch changes no statement while somebody settles or uploads', async t
     saving = saveSettlements(fetch, page)
     await untilSessionsWait(db)
     const { rows: free } = await sql`
-      select from core.statement where gateway_payment_id = 'pay_1' for update skip locked`.execute(
-      trx,
-    )
+      select from core.statement where gateway_payment_id = 'pay_1'
+       for update skip locked`.execute(trx)
     t.equal(free.length, 1)
   })
   await saving

@@ -131,9 +131,9 @@ t.test('an upgrade puts the rows of earlier reports into the books of their lend
   await service.batch()
   await service.upload('LENDER_02', `${REPORT}\n${row('pay_7')}`)
   const now = await service.days()
-  await sql`update core.statement set lender = 'LENDER_06' where gateway_payment_id <> 'pay_2'`.execute(
-    service.db,
-  )
+  await sql`
+    update core.statement set lender = 'LENDER_06'
+     where gateway_payment_id <> 'pay_2'`.execute(service.db)
   t.not((await service.days())[0].captured, now[0]?.captured, 'as earlier versions had it')
   const migration = readFileSync('migrations/440-reports-rows.sql', 'utf8')
   await sql.raw(migration).execute(service.db)

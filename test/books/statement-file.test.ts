@@ -66,9 +66,8 @@ t.test('the valid rows of a file are kept, and each of the others has its reason
     },
   ])
   const { rows: settlements } = await sql<object>`
-    select settlement_id, utr, payments::integer, net::text, adds_up from ops.settlement`.execute(
-    service.db,
-  )
+    select settlement_id, utr, payments::integer, net::text, adds_up
+     from ops.settlement`.execute(service.db)
   t.same(settlements, [
     { settlement_id: 'setl_1', utr: 'UTR1', payments: 1, net: '988.70', adds_up: true },
   ])
@@ -246,9 +245,8 @@ t.test('a word for no value is no id of a payment, and an empty cell for a settl
     ],
   })
   const { rows: settled } = await sql`
-    select settlement_id, utr from core.statement where gateway_payment_id in ('pay_8', 'pay_9') order by gateway_payment_id`.execute(
-    service.db,
-  )
+    select settlement_id, utr from core.statement where gateway_payment_id in ('pay_8', 'pay_9')
+     order by gateway_payment_id`.execute(service.db)
   t.same(settled, [
     { settlement_id: null, utr: 'utr_1' },
     { settlement_id: 'setl_1', utr: null },
@@ -379,8 +377,8 @@ t.test(
 
 async function isReconciled(db: Database): Promise<boolean> {
   const { rows } = await sql`
-    select where exists (select from core.day_figure) and not exists (select from core.changed_day)`.execute(
-    db,
-  )
+    select
+     where exists (select from core.day_figure)
+       and not exists (select from core.changed_day)`.execute(db)
   return rows.length > 0
 }

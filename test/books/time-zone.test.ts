@@ -12,9 +12,8 @@ t.test('another time zone marks each day of it, without reading every payment', 
     insert into core.statement (gateway, gateway_payment_id, lender, amount, currency, status, captured_at, source)
     select 'gateway_a', n::text, 'LENDER_02', 1, 'INR', 'captured', at::timestamptz + n * interval '1 second', 'file'
       from generate_series(1, ${MANY}::integer) n,
-           lateral (values ('2026-02-01T23:00Z', 0), ('2026-02-05T10:00Z', 1)) day (at, part) where n % 2 = part`.execute(
-    db,
-  )
+           lateral (values ('2026-02-01T23:00Z', 0), ('2026-02-05T10:00Z', 1)) day (at, part)
+            where n % 2 = part`.execute(db)
   await sql`
     insert into core.transaction (gateway, gateway_payment_id, kind, lender, is_captured, is_verified, state, source, raw_id, received_at, paid_at)
     select 'gateway_a', id, 'payment', 'LENDER_02', true, true, 'waiting', 's', gen_random_uuid(), at, case when is_dated then at end
@@ -27,9 +26,8 @@ t.test('another time zone marks each day of it, without reading every payment', 
     await sql`select core.copy_time_zone('UTC')`.execute(trx)
     const { rows: reads } = await sql<{ rows: number }>`
       select sum(seq_tup_read + idx_tup_fetch)::integer as rows
-        from pg_stat_xact_user_tables where relid in ('core.statement'::regclass, 'core.transaction'::regclass)`.execute(
-      trx,
-    )
+        from pg_stat_xact_user_tables
+         where relid in ('core.statement'::regclass, 'core.transaction'::regclass)`.execute(trx)
     t.ok((reads[0]?.rows ?? MANY) < 100)
     const { rows } = await sql<{ day: string }>`
       select distinct day::text as day from core.changed_day order by 1`.execute(trx)
@@ -81,9 +79,8 @@ t.test(
       from unnest('{2026-02-05,2026-02-06}'::date[]) day`.execute(db)
     await sql`select core.copy_time_zone('Asia/Kolkata')`.execute(db)
     const { rows } = await sql<{ day: string }>`
-    select day::text, payments::integer from core.figure where bucket in ('posted', 'missing')`.execute(
-      db,
-    )
+    select day::text, payments::integer from core.figure
+     where bucket in ('posted', 'missing')`.execute(db)
     t.same(rows, [{ day: '2026-02-05', payments: 4000 }])
   },
 )

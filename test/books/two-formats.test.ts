@@ -180,9 +180,8 @@ t.test('a day is shown although thousands of payments share a constant reference
      cross join lateral (select case when n > 50 then n * interval '5 minutes' + interval '10 days' end) ago (past)`.execute(
     db,
   )
-  await sql`update core.transaction set paid_at = ${PAID_AT_ISO} where state = 'dismissed'`.execute(
-    db,
-  )
+  await sql`
+    update core.transaction set paid_at = ${PAID_AT_ISO} where state = 'dismissed'`.execute(db)
   t.equal(
     (await service.call('GET', '/api/reconciliation?from=2026-02-05&to=2026-02-05')).status,
     200,

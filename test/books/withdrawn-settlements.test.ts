@@ -204,9 +204,8 @@ t.test('a report of a payment that was refunded since adds its settlement and fe
     )
   const states = async () =>
     (
-      await sql`select status, settlement_id, source from core.statement order by 1`.execute(
-        service.db,
-      )
+      await sql`
+        select status, settlement_id, source from core.statement order by 1`.execute(service.db)
     ).rows
   await fetch('refunded')
   const first = await upload(service, STATEMENT_HEADER, row('pay_1'), row('pay_2'))

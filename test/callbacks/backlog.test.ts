@@ -49,9 +49,8 @@ async function withBacklog(t: Test): Promise<FreshDatabase> {
   const { db } = database
   const insert = (state: string, from: number, to: number) =>
     sql`insert into loanops.callback (type, subject, about, occurred_at, sequence, body, state)
-        select 'payment.posted', 'loan:L-' || n, raw.new_id(), now(), 1, '{}', ${state} from generate_series(${from}::integer, ${to}::integer) n`.execute(
-      db,
-    )
+        select 'payment.posted', 'loan:L-' || n, raw.new_id(), now(), 1, '{}', ${state}
+         from generate_series(${from}::integer, ${to}::integer) n`.execute(db)
   await insert('delivered', 1, 20_000)
   // A database that had statistics of quiet times before keeps them.
   await sql`alter table loanops.callback alter column state set statistics default`.execute(db)

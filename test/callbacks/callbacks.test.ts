@@ -132,9 +132,8 @@ t.test(
     await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-2')))
     await until(async () => receiver.received.some(({ body }) => body.data.external_id === 'C-2'))
     receiver.respond(response => response.end())
-    await sql`update loanops.callback set next_try_at = now() where state = 'pending'`.execute(
-      service.db,
-    )
+    await sql`
+      update loanops.callback set next_try_at = now() where state = 'pending'`.execute(service.db)
     await until(async () => (await states(service)).every(state => state === 'delivered'))
     // A callback that is tried again counts once, when it is delivered.
     const said = new Map<unknown, string>()

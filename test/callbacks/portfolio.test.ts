@@ -46,9 +46,8 @@ t.test('a migration that was discarded before it was reported holds up no callba
     await service.db.transaction().execute(async run => {
       for (const status of ['running', 'cancelled'])
         await sql`
-          update loanops.migration set status = ${status}, started_at = now(), ended_at = now() where id = ${id}`.execute(
-          run,
-        )
+          update loanops.migration set status = ${status}, started_at = now(), ended_at = now()
+           where id = ${id}`.execute(run)
     })
     t.equal((await service.call('DELETE', `/api/migration/${id}`)).status, 204)
   })

@@ -39,9 +39,8 @@ t.test('many callbacks are replayed in slices, and each slice is audited', async
     { state: 'pending', all: FAILED, next: 1000 },
   ])
   const { rows } = await sql`
-    select detail ->> 'callbacks' as callbacks from ops.audit where action = 'callback.replay' order by at`.execute(
-    db,
-  )
+    select detail ->> 'callbacks' as callbacks from ops.audit where action = 'callback.replay'
+     order by at`.execute(db)
   t.same(rows, [{ callbacks: '2000' }, { callbacks: '2000' }, { callbacks: '1000' }])
   t.match(await replayCallbacks(db, DAY, asker), { callbacks: 0 })
 })

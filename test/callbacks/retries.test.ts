@@ -182,9 +182,8 @@ t.test(
     await sql`update loanops.callback_receiver set next_probe_at = now()`.execute(service.db)
     await recorded(service.db, 7)
     const after = await sql<{ retries: number; isLater: boolean }>`
-      select retries, next_try_at > now() + interval '59 minutes' as "isLater" from loanops.callback`.execute(
-      service.db,
-    )
+      select retries, next_try_at > now() + interval '59 minutes' as "isLater"
+       from loanops.callback`.execute(service.db)
     t.ok(after.rows.every(({ isLater }) => isLater))
     const sum = (list: { retries: number }[]) => list.reduce((all, one) => all + one.retries, 0)
     t.equal(sum(after.rows), sum(rows))
@@ -295,9 +294,8 @@ t.test('an attempt that fails after a resend does not put it off', async t => {
   await service.call('POST', `/api/callbacks/${first?.id}/resend`)
   fail()
   await until(async () => {
-    const { rows } = await sql`select from loanops.callback_receiver where failures > 0`.execute(
-      service.db,
-    )
+    const { rows } = await sql`
+      select from loanops.callback_receiver where failures > 0`.execute(service.db)
     return rows.length > 0
   }, 'the attempt has ended')
   const { rows } = await sql<{ retries: number; isDue: boolean }>`
@@ -353,9 +351,8 @@ t.test('a callback is shown with its last hundred attempts, however many it has'
   const [first] = receiver.received
   await sql`
     insert into loanops.callback_attempt (callback_id, attempt, started_at, ended_at, http_status, answer)
-    select ${first?.id}, n, now(), now(), 410, repeat('x', 4096) from generate_series(2, 5000) n`.execute(
-    service.db,
-  )
+    select ${first?.id}, n, now(), now(), 410, repeat('x', 4096)
+     from generate_series(2, 5000) n`.execute(service.db)
   await sql`update loanops.callback set attempts = 5000`.execute(service.db)
   const { body } = await service.call('GET', `/api/callbacks/${first?.id}`)
   t.same(

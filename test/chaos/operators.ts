@@ -175,9 +175,8 @@ function decisionsOn(loan: string | null | undefined, rupees: number) {
 }
 
 async function rereadSource(db: Database, draw: () => number): Promise<boolean> {
-  const { rows } = await sql<{ name: string }>`select name from core.source order by name`.execute(
-    db,
-  )
+  const { rows } = await sql<{ name: string }>`
+    select name from core.source order by name`.execute(db)
   const source = rows[Math.floor(draw() * rows.length)]
   if (source === undefined) return false
   await sql`select ops.reread(${source.name}, '-infinity')`.execute(db)

@@ -124,9 +124,8 @@ async function bearersOf(db: Database, databaseUrl: string): Promise<string[]> {
 /** What became of the proposals; all of `wrong` must be 0. */
 async function judge(db: Database, acknowledged: Set<string>) {
   const { rows: states } = await sql<{ state: string; count: number }>`
-    select state, count(*)::integer as count from ops.approval group by state order by state`.execute(
-    db,
-  )
+    select state, count(*)::integer as count from ops.approval group by state
+     order by state`.execute(db)
   const { rows } = await sql<Record<'alone' | 'twice' | 'changed' | 'lost' | 'denied', number>>`
     with effect as (
       select actor, detail, detail ->> 'approval_id' as approval_id from ops.audit

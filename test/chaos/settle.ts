@@ -16,9 +16,9 @@ export async function settled({ places }: Pick<Cluster, 'places'>, db: Database)
   while (Date.now() - from < SETTLE_MS) {
     await runBatch(someApi(places)).catch(() => undefined)
     // Their retries would take days.
-    await sql`update loanops.callback set next_try_at = now() where state = 'pending' and next_try_at > now() + interval '11 s'`.execute(
-      db,
-    )
+    await sql`
+      update loanops.callback set next_try_at = now()
+       where state = 'pending' and next_try_at > now() + interval '11 s'`.execute(db)
     const { rows } = await sql<{ open: boolean }>`
       select exists (select from loanops.operation where status = 'processing')
           or exists (select from core.transaction where state in ('waiting', 'posting'))

@@ -108,8 +108,7 @@ async function cancel({ places }: Cluster, portfolio: string): Promise<void> {
 /** The number of open sessions, those that do not know yet that their client is gone included. */
 async function openSessions(db: Database): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from pg_stat_activity where application_name like 'loanops%'`.execute(
-    db,
-  )
+    select count(*)::integer as count from pg_stat_activity
+     where application_name like 'loanops%'`.execute(db)
   return rows[0]?.count ?? 0
 }

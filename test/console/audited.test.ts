@@ -29,9 +29,8 @@ const hanging = async (n: number) => {
   const path = await untried(n)
   const id = decodeURIComponent(path).split('|')[1]
   await sql`
-    update loanops.operation set attempts = 1, waiting_for = 'ledger_approval' where id = ${id}`.execute(
-    db,
-  )
+    update loanops.operation set attempts = 1, waiting_for = 'ledger_approval'
+     where id = ${id}`.execute(db)
   return path
 }
 const migration = async () => (await uploadCsv({ url }, 'repayments', FILE)).body.migration_id

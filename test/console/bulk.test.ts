@@ -88,9 +88,8 @@ const ENDINGS = {
   'is disabled': ({ admin }: Service) =>
     admin(`/console/accounts/${OPERATOR.username}/disable`, {}),
   'is now a viewer': ({ db }: Service) =>
-    sql`update loanops.account set role = 'viewer' where username = ${OPERATOR.username}`.execute(
-      db,
-    ),
+    sql`
+      update loanops.account set role = 'viewer' where username = ${OPERATOR.username}`.execute(db),
 }
 
 for (const [standing, end] of Object.entries(ENDINGS)) {
@@ -119,9 +118,8 @@ t.test('a confirmation that is sent twice is one decision', async t => {
   t.equal(first.headers.get('location'), second.headers.get('location'))
   const { rows } = await sql`select from loanops.bulk`.execute(service.db)
   t.equal(rows.length, 1)
-  const { rows: audits } = await sql`select from ops.audit where action = 'bulk.start'`.execute(
-    service.db,
-  )
+  const { rows: audits } = await sql`
+    select from ops.audit where action = 'bulk.start'`.execute(service.db)
   t.equal(audits.length, 1)
 })
 

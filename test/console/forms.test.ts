@@ -228,9 +228,8 @@ t.test('a form that was refused may be sent again, and another text is another f
     t.equal((await operator(path, { ...token, note })).status, 303, note)
   const { rows } = await sql`
     select detail ->> 'note' as note from ops.audit
-     where action = 'payment.note' and detail ->> 'note' in ('first', 'second') order by at`.execute(
-    db,
-  )
+     where action = 'payment.note' and detail ->> 'note' in ('first', 'second')
+      order by at`.execute(db)
   t.same(rows, [{ note: 'first' }, { note: 'second' }])
 })
 

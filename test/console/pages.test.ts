@@ -74,10 +74,9 @@ t.test('a form without JavaScript assigns a payment, and the next batch posts it
   const page = await operator(path)
   t.match(page.text, /posted/)
   t.match(page.text, /payment assign<\/strong> by asha.rao: “named by the branch”/)
-  const { rows } =
-    await sql`select actor, detail ->> 'note' as note from ops.audit where action = 'payment.assign' and subject like '%/pay_assigned%'`.execute(
-      db,
-    )
+  const { rows } = await sql`
+      select actor, detail ->> 'note' as note from ops.audit
+       where action = 'payment.assign' and subject like '%/pay_assigned%'`.execute(db)
   t.same(rows, [{ actor: 'asha.rao', note: 'named by the branch' }])
 })
 
@@ -283,9 +282,8 @@ t.test(
     const path = headers.get('location') ?? ''
     await until(async () => (await operator(path)).text.includes('completed'))
     const { rows } = await sql`
-      select state, note, noted_by from core.transaction where gateway_payment_id like 'pay_b%'`.execute(
-      db,
-    )
+      select state, note, noted_by from core.transaction
+       where gateway_payment_id like 'pay_b%'`.execute(db)
     t.same(rows, Array(3).fill({ state: 'dismissed', note: 'test payments', noted_by: 'asha.rao' }))
   },
 )

@@ -14,15 +14,13 @@ t.test('bulk decisions that ended long ago are deleted with their items', async 
              a (n, note, status, ended_at)
       returning id
     )
-    insert into loanops.bulk_item (bulk_id, number, item) select id, n, '{}' from b cross join generate_series(1, 2) n`.execute(
-    db,
-  )
+    insert into loanops.bulk_item (bulk_id, number, item) select id, n, '{}' from b cross
+     join generate_series(1, 2) n`.execute(db)
   t.equal(await purgeBulks(db, 1), 2)
   const { rows } = await sql`
     select note, count(*)::integer as items
-      from loanops.bulk b join loanops.bulk_item i on i.bulk_id = b.id group by note order by 1`.execute(
-    db,
-  )
+      from loanops.bulk b join loanops.bulk_item i on i.bulk_id = b.id group by note
+       order by 1`.execute(db)
   t.same(rows, [
     { note: 'recent', items: 2 },
     { note: 'running', items: 2 },

@@ -55,9 +55,9 @@ t.test('an export of references can be uploaded as it is', async t => {
     sendFile(service, { page: PATH, path: `${PATH}/upload` }, {}, new File([text], 'r.csv'))
   const stored = async () =>
     (
-      await sql`select gateway, kind, value, external_loan_id, valid_from::text, valid_until::text from ops.reference order by value`.execute(
-        db,
-      )
+      await sql`
+        select gateway, kind, value, external_loan_id, valid_from::text, valid_until::text
+         from ops.reference order by value`.execute(db)
     ).rows
   const header = 'gateway,kind,value,external_loan_id,valid_from,valid_until'
   const rows = ['gateway_a,order,order_1,L-1,2026-02-05,2026-12-31', 'gateway_b,payer,+a@upi,L-2,,']

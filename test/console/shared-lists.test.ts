@@ -39,9 +39,8 @@ t.test(
 t.test('an account or token has one export at a time, and the process has two', async t => {
   const { db, call, operator, viewer } = await startWithConsole(t, { ROLE: 'api' })
   const exports = await db.transaction().execute(async trx => {
-    await sql`lock table loanops.callback, core.settlement_row in access exclusive mode`.execute(
-      trx,
-    )
+    await sql`
+      lock table loanops.callback, core.settlement_row in access exclusive mode`.execute(trx)
     const exports = [operator('/console/callbacks.csv'), call('GET', '/api/settlements.csv')]
     await untilSessionsWait(db, { count: exports.length })
     const third = await viewer('/console/operations.csv')
@@ -71,9 +70,8 @@ t.test('whoever reads an export slowly leaves the other place to everybody else'
 })
 
 async function waiting(db: Database): Promise<number> {
-  const { rows } =
-    await sql`select from pg_locks where relation = 'loanops.callback'::regclass and not granted`.execute(
-      db,
-    )
+  const { rows } = await sql`
+      select from pg_locks
+       where relation = 'loanops.callback'::regclass and not granted`.execute(db)
   return rows.length
 }

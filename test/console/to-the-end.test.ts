@@ -123,9 +123,8 @@ async function addHistory(db: Database): Promise<void> {
   const numbers = sql`generate_series(1, ${OF_EACH_KIND}::integer) n`
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, accepted_at, processed_at)
-    select ${id}, 'LOAN_APPROVE', 'api', 'loan:L-1', 'L-1', '{}', 'success', ${at('operation')}, now() from ${numbers}`.execute(
-    db,
-  )
+    select ${id}, 'LOAN_APPROVE', 'api', 'loan:L-1', 'L-1', '{}', 'success', ${at('operation')}, now()
+     from ${numbers}`.execute(db)
   await sql`
     insert into core.transaction (id, gateway, kind, gateway_payment_id, of_payment_id, named_loan_id, lender, is_captured,
       is_verified, state, source, raw_id, received_at, posted_at)
@@ -135,9 +134,8 @@ async function addHistory(db: Database): Promise<void> {
       from ${numbers}`.execute(db)
   await sql`
     insert into loanops.callback (id, type, subject, about, occurred_at, state, sequence, body, created_at)
-    select ${id}, 'operation.succeeded', 'loan:L-1', ${id}, now(), 'delivered', n, '{}', ${at('callback')} from ${numbers}`.execute(
-    db,
-  )
+    select ${id}, 'operation.succeeded', 'loan:L-1', ${id}, now(), 'delivered', n, '{}', ${at('callback')}
+     from ${numbers}`.execute(db)
   await sql`
     insert into loanops.audit (id, at, actor, action, subject)
     select ${id}, ${at('action')}, 'user.' || n, 'payment.note',

@@ -130,9 +130,8 @@ t.test('PostgreSQL itself ends a session whose client has vanished, within a min
   const ours = openDatabase(url, { max: 1, name: 'test', onError() {} })
   t.teardown(() => ours.destroy())
   const { rows } = await sql<{ isSoon: boolean }>`
-    select current_setting('idle_session_timeout')::interval between '5 s' and '1 min' as "isSoon"`.execute(
-    ours,
-  )
+    select current_setting('idle_session_timeout')::interval between '5 s'
+     and '1 min' as "isSoon"`.execute(ours)
   t.same(rows, [{ isSoon: true }])
 })
 

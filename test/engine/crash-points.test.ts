@@ -116,8 +116,7 @@ const envOf = (service: TestService) => testEnv(service.databaseUrl, service.led
 
 async function isOneWithoutSlot({ db }: TestService): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
-    select count(*) > ${2 * SLOTS} as held from loanops.operation where claimed_until > now()`.execute(
-    db,
-  )
+    select count(*) > ${2 * SLOTS} as held from loanops.operation
+     where claimed_until > now()`.execute(db)
   return rows[0]?.held ?? false
 }

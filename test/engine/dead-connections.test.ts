@@ -37,9 +37,8 @@ t.test('a service whose connections all die silently reports it and recovers', a
   const createAll = (group: string) =>
     Promise.all(Array.from({ length: OPERATIONS }, (_, n) => create(`${group}-${n}`)))
   const allEnded = async () => {
-    const { rows } = await sql`select from loanops.operation where status = 'processing'`.execute(
-      db,
-    )
+    const { rows } = await sql`
+      select from loanops.operation where status = 'processing'`.execute(db)
     return rows.length === 0
   }
   await createAll('before')

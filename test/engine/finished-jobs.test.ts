@@ -6,9 +6,8 @@ import { until } from '../support/until.ts'
 t.test('jobs that ended a minute ago are deleted, with any personal data in them', async t => {
   const { db } = await startTestService(t)
   const left = async () => {
-    const { rows } = await sql`select from pgboss.job where data ->> 'firstname' = 'Asha'`.execute(
-      db,
-    )
+    const { rows } = await sql`
+      select from pgboss.job where data ->> 'firstname' = 'Asha'`.execute(db)
     return rows.length
   }
   await sql`

@@ -65,9 +65,8 @@ t.test('the gauges give the same reasons as the list, and tell how long one has 
   t.same(await listed(), await reasons())
   const unknown = (await measured()).find(one => one.waiting_for === 'outcome_unknown')
   t.equal(Math.round((unknown?.oldest ?? 0) / 60), 1)
-  await sql`insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(
-    db,
-  )
+  await sql`
+    insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(db)
   t.same(await reasons(), ['outcome_unknown', 'paused'])
   t.same(await listed(), await reasons())
 })
@@ -76,9 +75,8 @@ t.test('measuring reads none of the operations that have finished', async t => {
   const { db, url } = await freshDatabase(t)
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data, status, processed_at)
-    select raw.new_id(), 'X', 'api', 'loan:' || n, n, '{}', 'success', now() from generate_series(1, 20000) n`.execute(
-    db,
-  )
+    select raw.new_id(), 'X', 'api', 'loan:' || n, n, '{}', 'success', now()
+     from generate_series(1, 20000) n`.execute(db)
   await sql`vacuum analyze loanops.operation`.execute(db)
   const registry = new Registry()
   const statements = await buffersOf(url, async db => {

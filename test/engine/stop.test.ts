@@ -127,9 +127,8 @@ t.test('SIGTERM ends a batch’s statement that would take longer than a stop ma
   const { rows } = await sql<{ text: string }>`
     select rtrim(pg_get_viewdef('base.lender_02_gateway_a'::regclass), ';') as text`.execute(db)
   await sql`
-    create or replace view base.lender_02_gateway_a as select * from (${sql.raw(rows[0]?.text ?? '')}) x where base.slow()`.execute(
-    db,
-  )
+    create or replace view base.lender_02_gateway_a as select * from (${sql.raw(rows[0]?.text ?? '')}) x
+     where base.slow()`.execute(db)
   const worker = startProcess('worker', envOf(service))
   await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', capturedA())
   await allSaved(db)
@@ -137,9 +136,8 @@ t.test('SIGTERM ends a batch’s statement that would take longer than a stop ma
   const slow = async () => {
     const { rows: active } = await sql`
       select from pg_stat_activity
-       where datname = current_database() and wait_event = 'PgSleep' and application_name = 'loanops-worker-patient'`.execute(
-      db,
-    )
+       where datname = current_database() and wait_event = 'PgSleep'
+         and application_name = 'loanops-worker-patient'`.execute(db)
     return active.length > 0
   }
   await until(slow, 'the batch reads the slow view')

@@ -322,9 +322,8 @@ async function lostWrite(service: TestService) {
 
 async function isClaimed({ db }: TestService, trackingId: string): Promise<boolean> {
   const { rows } = await sql`
-    select from loanops.operation where id = ${trackingId.split('|')[1]} and claimed_by is not null`.execute(
-    db,
-  )
+    select from loanops.operation
+     where id = ${trackingId.split('|')[1]} and claimed_by is not null`.execute(db)
   return rows.length === 1
 }
 

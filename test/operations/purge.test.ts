@@ -102,9 +102,8 @@ t.test('a purge that fails does not keep the others from running', async t => {
   )
   await until(async () => {
     const { rows } = await sql`
-      select from pgboss.job where name = ${purgeQueue.name} and state in ('retry', 'failed')`.execute(
-      db,
-    )
+      select from pgboss.job
+       where name = ${purgeQueue.name} and state in ('retry', 'failed')`.execute(db)
     return rows.length === 1
   }, 'its job has failed')
   const { rows } = await sql`
@@ -169,9 +168,8 @@ async function addOldRows(db: Database): Promise<void> {
   await sql`select raw.register('lender_02_gateway_a')`.execute(db)
   await sql`
     insert into raw.lender_02_gateway_a (id, received_at, body)
-    select core.first_id_at(at), at, '{}' from (values (now() - interval '40 days')) a (at)`.execute(
-    db,
-  )
+    select core.first_id_at(at), at, '{}'
+     from (values (now() - interval '40 days')) a (at)`.execute(db)
   await sql`delete from core.pending_event`.execute(db)
   await sql`
     with o as (
@@ -188,9 +186,8 @@ async function addOldRows(db: Database): Promise<void> {
 async function addPurge(db: Database): Promise<void> {
   await sql`
     insert into pgboss.job (name, policy, retry_limit, retry_delay)
-    select name, policy, retry_limit, retry_delay from pgboss.queue where name = ${purgeQueue.name}`.execute(
-    db,
-  )
+    select name, policy, retry_limit, retry_delay from pgboss.queue
+     where name = ${purgeQueue.name}`.execute(db)
 }
 
 /** All rows of operations and their attempts, as text. */

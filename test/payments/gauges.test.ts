@@ -75,20 +75,19 @@ t.test('the lag of an old payment begins when it comes out of suspense', async t
     return Math.round((row?.lag ?? 0) / 3_600)
   }
   t.equal(await hours(), 0, 'nothing is due')
-  await sql`update core.transaction set state = 'waiting', reason = null where state = 'suspense'`.execute(
-    db,
-  )
+  await sql`
+    update core.transaction set state = 'waiting', reason = null
+     where state = 'suspense'`.execute(db)
   t.equal(await hours(), 0)
-  await sql`update core.transaction set waiting_since = now() - interval '2 hours' where unconfirmed is null`.execute(
-    db,
-  )
+  await sql`
+    update core.transaction set waiting_since = now() - interval '2 hours'
+     where unconfirmed is null`.execute(db)
   t.equal(await hours(), 2)
   await sql`update core.transaction set state = 'posting' where unconfirmed is null`.execute(db)
   await sql`update core.transaction set state = 'waiting' where unconfirmed is null`.execute(db)
   t.equal(await hours(), 2, 'after a batch that tried in vain')
-  await sql`insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(
-    db,
-  )
+  await sql`
+    insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(db)
   t.equal(await hours(), 0, 'during a pause')
 })
 

@@ -137,9 +137,8 @@ async function makeOld({ db }: PaymentService, payment?: string): Promise<void> 
       where id = any(${ids}::uuid[])`.execute(trx)
     for (const table of ['core.event', 'core.transaction', 'core.pending_event'])
       await sql`update ${sql.table(table)} set raw_id = ${aged('raw_id')},
-        received_at = received_at - interval '40 days' where raw_id = any(${ids}::uuid[])`.execute(
-        trx,
-      )
+        received_at = received_at - interval '40 days'
+         where raw_id = any(${ids}::uuid[])`.execute(trx)
     // An unreadable event has its raw row's id.
     for (const table of ['core.event', 'core.transaction'])
       await sql`update ${sql.table(table)} set gateway_payment_id = raw_id::text

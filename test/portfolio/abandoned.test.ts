@@ -81,9 +81,8 @@ t.test('an upload that is still arriving after a day is not swept', async t => {
       id =
         (
           await sql<{ id: string }>`
-        update loanops.migration set uploaded_at = now() - interval '25 hours' returning id`.execute(
-            db,
-          )
+        update loanops.migration set uploaded_at = now() - interval '25 hours'
+         returning id`.execute(db)
         ).rows[0]?.id ?? ''
       return id !== ''
     })
@@ -125,9 +124,8 @@ async function addUploading(db: Database, id: string, age: string) {
 async function addRows(db: Database, id: string, count: number) {
   await sql`
     insert into loanops.migration_row (migration_id, line, state, cells)
-    select ${id}, line, 'valid', '[]' from generate_series(2, ${count}::integer + 1) as line`.execute(
-    db,
-  )
+    select ${id}, line, 'valid', '[]'
+     from generate_series(2, ${count}::integer + 1) as line`.execute(db)
 }
 
 async function countRows(db: Database): Promise<number> {

@@ -40,9 +40,8 @@ t.test('a cancel takes back rows that a pause put off after their claim', async 
   await until(async () => (await waitingFor(service)).length === 1)
   // The operation is as a worker leaves it that claimed it just before the pause.
   await sql`
-    update loanops.operation set attempt = 1, sent_attempt = 1 where status = 'processing'`.execute(
-    service.db,
-  )
+    update loanops.operation set attempt = 1, sent_attempt = 1
+     where status = 'processing'`.execute(service.db)
   await cancel(service, id)
   await service.call('POST', '/api/ledger/resume')
   t.match(await rowsOf(service, id), [{ state: 'valid' }])
@@ -98,9 +97,8 @@ t.test('a client that was tried stays for a loan that is not fed yet', async t =
   })
   await faults(service.ledger, [])
   await sql`
-    update loanops.operation set next_try_at = now() where status = 'processing'`.execute(
-    service.db,
-  )
+    update loanops.operation set next_try_at = now()
+     where status = 'processing'`.execute(service.db)
   t.match(await ended(service, id), { status: 'completed', done: 1, failed: 1 })
 })
 

@@ -120,9 +120,8 @@ t.test('a cancel waits for the end of a failed row without holding up that end',
     cancel = service.call('POST', `/api/migration/${id}/cancel`)
     await until(async () => (await waiting(service)) >= 2, 'the cancel waits')
     const { rows: free } = await sql`
-      select from loanops.migration_row where migration_id = ${id} and line = 2 for update skip locked`.execute(
-      trx,
-    )
+      select from loanops.migration_row where migration_id = ${id} and line = 2
+       for update skip locked`.execute(trx)
     t.equal(free.length, 1)
   })
   t.match(await cancel, { status: 202 })

@@ -81,9 +81,8 @@ t.test('a download of errors.csv or findings.csv is audited', async t => {
   await textOf(service, `/api/migration/${body.migration_id}/findings.csv`)
   const { rows } = await sql`
       select actor, host(address) as address, request_id, detail from ops.audit
-       where action = 'migration.download' and subject = ${body.migration_id} order by id`.execute(
-    service.db,
-  )
+       where action = 'migration.download' and subject = ${body.migration_id}
+        order by id`.execute(service.db)
   const from = { address: '127.0.0.1', request_id: /^[0-9a-f-]{36}$/ }
   matchEach(
     t,

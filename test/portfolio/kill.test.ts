@@ -38,9 +38,8 @@ t.test('a dry run whose worker is killed continues within 15 s', async t => {
   await service.call('POST', '/api/migration/run', { migration_id, dry_run: true })
   await until(async () => {
     const { rows } = await sql`
-      select from loanops.migration where id = ${migration_id} and worked_by is not null`.execute(
-      service.db,
-    )
+      select from loanops.migration
+       where id = ${migration_id} and worked_by is not null`.execute(service.db)
     return rows.length > 0
   })
   await worker.kill('SIGKILL')

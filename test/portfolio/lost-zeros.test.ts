@@ -136,9 +136,8 @@ async function fileOf(db: Database, loans: string[]): Promise<string> {
   const id = newId()
   await sql`
     insert into loanops.migration_row (migration_id, line, state, cells, loan_external_id)
-    select ${id}, line + 1, 'valid', '[]', loan from unnest(${loans}::text[]) with ordinality as t (loan, line)`.execute(
-    db,
-  )
+    select ${id}, line + 1, 'valid', '[]', loan
+     from unnest(${loans}::text[]) with ordinality as t (loan, line)`.execute(db)
   await sql`select loanops.analyze_migration_rows()`.execute(db)
   return id
 }

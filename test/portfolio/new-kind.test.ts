@@ -136,13 +136,12 @@ t.test('a new kind of CSV needs one source file and one line in kinds.ts', async
 
   t.test('a process leaves alone the runs of a kind that it does not know', async t => {
     const { migration_id } = (await uploadCsv(service, 'loans', submitted('E-1'))).body
-    await sql`update loanops.migration set type = 'newer' where id = ${migration_id}`.execute(
-      service.db,
-    )
+    await sql`
+      update loanops.migration set type = 'newer' where id = ${migration_id}`.execute(service.db)
     t.equal((await call('POST', '/api/migration/run', { migration_id })).status, 503)
-    await sql`update loanops.migration set status = 'running' where id = ${migration_id}`.execute(
-      service.db,
-    )
+    await sql`
+      update loanops.migration set status = 'running'
+       where id = ${migration_id}`.execute(service.db)
     t.match(await migrateCsv(service, 'loans', submitted('E-2')), { done: 1 })
     const { body } = await call('GET', `/api/migration/${migration_id}`)
     t.match(body, { type: 'newer', status: 'running', done: 0 })

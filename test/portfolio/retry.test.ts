@@ -16,9 +16,8 @@ t.test('a row that fails while a retry resets the others is still counted', asyn
   await setRow(3, 'stopped').execute(db)
   await setRow(4, 'running').execute(db)
   await sql`
-    update loanops.migration set status = 'cancelled', failed = 1, stopped = 1 where id = ${id}`.execute(
-    db,
-  )
+    update loanops.migration set status = 'cancelled', failed = 1, stopped = 1
+     where id = ${id}`.execute(db)
 
   const retried = await db.transaction().execute(async trx => {
     await setRow(4, 'failed').execute(trx)

@@ -27,9 +27,8 @@ t.test('the process stays below 300 MiB while it runs a file of huge cells', asy
      where migration_id = ${migration_id}`.execute(db)
   await sql`select loanops.analyze_migration_rows()`.execute(db)
   await sql`
-    update loanops.migration set rows = ${ROWS}, valid_rows = ${ROWS} where id = ${migration_id}`.execute(
-    db,
-  )
+    update loanops.migration set rows = ${ROWS}, valid_rows = ${ROWS}
+     where id = ${migration_id}`.execute(db)
 
   await t.test('the process stays small during a dry run', async t => {
     await call('POST', '/api/migration/run', { migration_id, dry_run: true })

@@ -103,9 +103,8 @@ t.test('a client that the ledger refuses fails its loans before any of them is t
   t.match(rows[1].reason, /^its client: The ledger refused/)
   const { count } = (
     await sql<{ count: number }>`
-    select count(*)::integer as count from loanops.operation where external_id in ('K-1', 'K-2')`.execute(
-      service.db,
-    )
+    select count(*)::integer as count from loanops.operation
+     where external_id in ('K-1', 'K-2')`.execute(service.db)
   ).rows[0] as { count: number }
   t.equal(count, 0)
 })

@@ -35,9 +35,8 @@ t.test('a loan id that is too long is kept in the cells of its row alone', async
     const { body } = await uploadCsv(service, type, csv)
     t.match(body, { invalid_rows: 1 })
     const { rows } = await sql`
-      select external_loan_id from ops.migration_row where migration_id = ${body.migration_id}`.execute(
-      service.db,
-    )
+      select external_loan_id from ops.migration_row
+       where migration_id = ${body.migration_id}`.execute(service.db)
     t.same(rows, [{ external_loan_id: null }])
   }
 })

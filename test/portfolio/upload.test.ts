@@ -64,9 +64,8 @@ t.test(
     const service = await startTestService(t, { ROLE: 'api' })
     await uploadCsv(service, 'repayments', repaymentsCsv({}))
     const { rows } = await sql`
-    select from pg_class where oid = 'loanops.migration_row'::regclass and reltuples > 0`.execute(
-      service.db,
-    )
+    select from pg_class
+     where oid = 'loanops.migration_row'::regclass and reltuples > 0`.execute(service.db)
     t.equal(rows.length, 1)
   },
 )
@@ -76,9 +75,8 @@ t.test('rows are checked against each other on connections that allow long state
   await uploadCsv(service, 'repayments', repaymentsCsv({}))
   const { rows } = await sql`
     select from pg_stat_activity
-     where datname = current_database() and application_name = 'loanops-migration'`.execute(
-    service.db,
-  )
+     where datname = current_database()
+       and application_name = 'loanops-migration'`.execute(service.db)
   t.ok(rows.length > 0, 'migrations have connections of their own')
 })
 

@@ -12,9 +12,8 @@ t.test('ops.queue and ops.job_failed read none of the jobs that have finished', 
   await sql`
     insert into pgboss.job (name, data, state, completed_on)
     select name, '{}', 'completed', now()
-      from unnest(${allQueues.map(({ name }) => name)}::text[]) name cross join generate_series(1, 5000)`.execute(
-    db,
-  )
+      from unnest(${allQueues.map(({ name }) => name)}::text[]) name cross
+       join generate_series(1, 5000)`.execute(db)
   await sql`
     insert into pgboss.job (name, state)
     values ('operation', 'created'), ('operation', 'failed'), ('payment-event', 'active')`.execute(

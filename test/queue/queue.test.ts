@@ -17,9 +17,8 @@ t.test('a job exists only if the transaction that inserted it commits', async t 
   await t.rejects(insert('loan:ROLLED-BACK', true))
   await insert('loan:COMMITTED', false)
   const { rows } = await sql`
-    select data -> 'subjects' ->> 0 as subject from pgboss.job where name = ${liveQueue.name}`.execute(
-    db,
-  )
+    select data -> 'subjects' ->> 0 as subject from pgboss.job
+     where name = ${liveQueue.name}`.execute(db)
   t.same(rows, [{ subject: 'loan:COMMITTED' }])
 })
 

@@ -13,9 +13,8 @@ t.test('a queue stops although PostgreSQL ends its listening connection meanwhil
   proxy.hold()
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and application_name = 'stopping' and query like 'LISTEN%'`.execute(
-    db,
-  )
+     where datname = current_database() and application_name = 'stopping'
+       and query like 'LISTEN%'`.execute(db)
   const stopped = boss.stop({ graceful: false })
   // The error that PostgreSQL sent arrives after the goodbye.
   proxy.deliver()

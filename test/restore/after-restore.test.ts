@@ -195,16 +195,15 @@ t.test('an operation that was tried before the back-up is not failed unseen', as
 t.test('the report names a pause and bulk decisions that are in the back-up', async t => {
   const { env, url, db } = await start(t)
   const since = new Date().toISOString()
-  await sql`insert into loanops.bulk (id, decision, filter, actor) values (raw.new_id(), 'x', '{}', 'asha')`.execute(
-    db,
-  )
+  await sql`
+    insert into loanops.bulk (id, decision, filter, actor)
+     values (raw.new_id(), 'x', '{}', 'asha')`.execute(db)
   t.match(
     (await command(env(url), '--since', since)).printed,
     /They run with the first worker,.*Bulk decisions .*: 1\. They go on with the first worker/s,
   )
-  await sql`insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(
-    db,
-  )
+  await sql`
+    insert into loanops.ledger_pause (id, reason) values (raw.new_id(), 'maintenance')`.execute(db)
   t.match((await command(env(url), '--since', since)).printed, /They run once the ledger, which is/)
   t.match((await command(env(url), '--since', since, '--pause')).printed, /: 1\. They are stopped/)
   t.notMatch((await command(env(url), '--since', since, '--pause')).printed, 'Bulk decisions')

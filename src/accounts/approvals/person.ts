@@ -27,9 +27,8 @@ export async function requireUploader(trx: Trx, { actor }: Asker): Promise<void>
 
 async function requireAllowed(trx: Trx, actor: string, needs: Needs) {
   const { rows } = await sql<Row<'loanops.account', 'disabled_at'> & { role: Role }>`
-    select role, disabled_at from loanops.account where lower(username) = lower(${actor}) for share`.execute(
-    trx,
-  )
+    select role, disabled_at from loanops.account
+     where lower(username) = lower(${actor}) for share`.execute(trx)
   if (rows[0] === undefined || rows[0].disabled_at !== null) throw new Unauthenticated()
   refuseAccount(needs, rows[0].role)
 }

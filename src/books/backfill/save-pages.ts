@@ -64,9 +64,8 @@ export async function savePages(
     if (payments.length > 0) await saveStatements(trx, fetch, payments)
     await saveUnreadable(trx, fetch, unreadable)
     await sql`
-      update core.backfill set fetched = ${count}, missed = missed + ${saved} where id = ${claim.id}`.execute(
-      trx,
-    )
+      update core.backfill set fetched = ${count}, missed = missed + ${saved}
+       where id = ${claim.id}`.execute(trx)
     return saved
   })
   crashPoint('backfill.saved')
@@ -131,9 +130,8 @@ async function saveMissed(trx: Trx, missed: PaymentEvent[]): Promise<number> {
     if (count > 0)
       await sql`
         insert into core.gateway_missed as m (gateway, lender, missed) values (${events[0]?.gateway}, ${lender}, ${count})
-        on conflict (gateway, lender) do update set missed = m.missed + excluded.missed`.execute(
-        trx,
-      )
+        on conflict (gateway, lender) do update
+         set missed = m.missed + excluded.missed`.execute(trx)
     found += count
   }
   return found

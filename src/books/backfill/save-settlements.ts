@@ -31,8 +31,7 @@ export async function saveSettlements(
              settled_by = case when num_nulls(n.settled_at, n.utr) = 0 then '{}' else s.settled_by end
         from jsonb_to_recordset(${rows}::jsonb) as n (kind text, id text, settlement_id text,
                settled_at timestamptz, utr text, fee numeric, tax numeric)
-       where n.kind = 'payment' and s.gateway_payment_id = n.id and s.gateway = ${account.gateway}`.execute(
-      trx,
-    )
+       where n.kind = 'payment' and s.gateway_payment_id = n.id
+         and s.gateway = ${account.gateway}`.execute(trx)
   })
 }

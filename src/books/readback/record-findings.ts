@@ -56,9 +56,8 @@ async function recordPosted(trx: Trx, findings: ReadbackFinding[]): Promise<Reco
                                 else t.cleared_facts end
       from compared
      where t.id = compared.id
-    returning t.id, is_changed as "isChanged", is_changed and is_open and is_told is not true as "isNewAndOpen"`.execute(
-    trx,
-  )
+    returning t.id, is_changed as "isChanged",
+              is_changed and is_open and is_told is not true as "isNewAndOpen"`.execute(trx)
   return rows
 }
 

@@ -31,9 +31,8 @@ export function runReconciliation({ patient, log }: Context): Job {
 
 async function changedDays({ patient }: Pick<Context, 'patient'>): Promise<string[]> {
   const { rows } = await sql<{ day: string }>`
-    select day::text as day from core.changed_day group by changed_day.day order by changed_day.day desc`.execute(
-    patient,
-  )
+    select day::text as day from core.changed_day group by changed_day.day
+     order by changed_day.day desc`.execute(patient)
   return rows.map(({ day }) => day)
 }
 

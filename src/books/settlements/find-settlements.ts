@@ -92,8 +92,7 @@ export async function findSettlements(db: Database, { days, utr, limit, cursor }
 /** A settlement has a row for each gateway and lender that is paid out under its name. */
 export async function settlementsNamed(db: Database, id: string) {
   const { rows } = await sql<object>`
-    select ${columns} from ops.settlement s where settlement_id = ${id} order by gateway, lender`.execute(
-    db,
-  )
+    select ${columns} from ops.settlement s where settlement_id = ${id}
+     order by gateway, lender`.execute(db)
   return rows.map(row => asJson<Static<typeof Settlement>>(row))
 }

@@ -8,9 +8,8 @@ export async function settleStatements(trx: Trx, gateway: string, { from, to }: 
   await lockSettling(trx)
   const { rows } = await sql<{ id: string }>`
     select gateway_payment_id as id from core.statement
-     where captured_at >= ${from} and captured_at <= ${to} and gateway = ${gateway} and settlement_id is null and source = 'api'`.execute(
-    trx,
-  )
+     where captured_at >= ${from} and captured_at <= ${to} and gateway = ${gateway} and settlement_id is null
+       and source = 'api'`.execute(trx)
   if (rows.length === 0) return
   await sql`
     with settled as materialized (

@@ -36,9 +36,8 @@ export async function recordCallbacks(db: Database, results: CallbackResult[]): 
           from recorded c join result r using (id)
       )
       select subject from recorded`.execute(trx)
-    await sql`select loanops.choose_next_callbacks(${rows.map(({ subject }) => subject)})`.execute(
-      trx,
-    )
+    await sql`
+      select loanops.choose_next_callbacks(${rows.map(({ subject }) => subject)})`.execute(trx)
     await noteReceiver(trx, results)
     crashPoint('callback.recorded')
   })

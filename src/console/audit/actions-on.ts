@@ -15,9 +15,8 @@ type Action = Row<'loanops.audit', 'at' | 'actor' | 'action'> & { detail: Record
 export async function actionsOn(db: Database, subject: string, formats: Formats): Promise<Html> {
   const { rows } = await sql<Action>`
     select at, actor, action, detail from ops.audit
-     where subject = ${subject} and action not like '%.read' order by at desc limit ${MAX_SHOWN + 1}`.execute(
-    db,
-  )
+     where subject = ${subject} and action not like '%.read' order by at desc
+      limit ${MAX_SHOWN + 1}`.execute(db)
   if (rows.length === 0) return nothing
   const { shown, rest } = firstOf(rows, MAX_SHOWN)
   return html`<h2>Who decided what</h2><ul>${shown.map(row => html`<li>${actionInWords(row)} <small>${formats.time(row.at)}</small></li>`)}</ul>${rest}`

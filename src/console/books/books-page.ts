@@ -83,9 +83,8 @@ type LostDay = { day: string; lender: string; gateway: string }
 /** Nobody looks again at a day that was once balanced, so the page names those that are not any more. */
 async function unbalancedDays(db: PageContext['db']): Promise<Html> {
   const { rows } = await sql<LostDay>`
-    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc limit ${MAX_DAYS + 1}`.execute(
-    db,
-  )
+    select day::text as day, lender, gateway from ops.unbalanced_day order by day desc
+     limit ${MAX_DAYS + 1}`.execute(db)
   if (rows.length === 0) return html`<p><small>No balanced day has become unbalanced.</small></p>`
   const { shown, rest } = firstOf(rows, MAX_DAYS)
   return html`<section class="box"><h2>No longer balanced</h2><ul>${shown.map(

@@ -36,9 +36,8 @@ type Measured = CountedItems & {
 /** Above MAX_BULK_ITEMS, counting stops at one more. */
 export async function countItems(db: Database, items: RawBuilder<unknown>): Promise<CountedItems> {
   const { rows } = await sql<CountedItems>`
-    select count(*)::integer as count, ${digest} as digest from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
-    db,
-  )
+    select count(*)::integer as count, ${digest} as digest
+     from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(db)
   return rows[0] ?? { count: 0, digest: '' }
 }
 
@@ -97,13 +96,11 @@ export function createBulk(
     if (isNew === 0n) throw new Conflict('This form was sent before: review the list again')
     await sql`
       insert into loanops.bulk_item (bulk_id, number, item)
-      select ${id}, row_number() over (), item from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(
-      trx,
-    )
+      select ${id}, row_number() over (), item
+       from (${items} limit ${MAX_BULK_ITEMS + 1}) matching`.execute(trx)
     const { rows } = await sql<CountedItems>`
-      select count(*)::integer as count, ${digest} as digest from loanops.bulk_item where bulk_id = ${id}`.execute(
-      trx,
-    )
+      select count(*)::integer as count, ${digest} as digest from loanops.bulk_item
+       where bulk_id = ${id}`.execute(trx)
     const now = rows[0]?.count
     if (now !== count)
       throw new Conflict(

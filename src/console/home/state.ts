@@ -70,9 +70,8 @@ const CALLBACKS = sql<Group>`${some('pending')} union all ${some('failed')}`
 
 async function receiverState(db: Database): Promise<string | null> {
   const { rows } = await sql<{ state: string }>`
-    select loanops.receiver_state(r) as state from loanops.callback_receiver r where types <> '{}'`.execute(
-    db,
-  )
+    select loanops.receiver_state(r) as state from loanops.callback_receiver r
+     where types <> '{}'`.execute(db)
   return rows[0]?.state ?? null
 }
 

@@ -17,9 +17,8 @@ export async function countUpTo(db: Database, rows: RawBuilder<unknown>): Promis
     return await db.transaction().execute(async trx => {
       await sql`select set_config('statement_timeout', ${String(PATIENCE_MS)}, true)`.execute(trx)
       const { rows: counted } = await sql<{ count: number }>`
-        select count(*)::integer as count from (${rows} limit ${MAX_COUNTED + 1}) found`.execute(
-        trx,
-      )
+        select count(*)::integer as count
+         from (${rows} limit ${MAX_COUNTED + 1}) found`.execute(trx)
       return counted[0]?.count ?? 0
     })
   } catch (error) {

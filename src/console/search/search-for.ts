@@ -107,9 +107,8 @@ async function payments(db: Database, q: string): Promise<Hit[]> {
 async function references(db: Database, q: string): Promise<Hit[]> {
   const { rows } = await sql<{ loan: string; kind: string }>`
     select external_loan_id as loan, kind from core.reference
-     where key = any(${keysOf(q)}) order by key, external_loan_id limit ${MAX_HITS_PER_KIND}`.execute(
-    db,
-  )
+     where key = any(${keysOf(q)}) order by key, external_loan_id
+      limit ${MAX_HITS_PER_KIND}`.execute(db)
   return rows.map(({ loan, kind }) => ({ title: `Loan ${loan}, by ${kind}`, path: loanPath(loan) }))
 }
 

@@ -43,9 +43,8 @@ export async function applyFiles(
         current = name
         await sql.raw(text).execute(trx)
         await sql`insert into loanops.migration_applied (name, sha256) values (${name}, ${sha256})
-          on conflict (name) do update set sha256 = excluded.sha256, applied_at = now()`.execute(
-          trx,
-        )
+          on conflict (name) do update
+           set sha256 = excluded.sha256, applied_at = now()`.execute(trx)
         await also?.(trx, file)
       }
     })

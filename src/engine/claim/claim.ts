@@ -214,9 +214,8 @@ export async function rememberSeen(
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     update loanops.operation set seen = ${JSON.stringify(seen)}::json
-     where id = ${id} and attempt = ${number} and status = 'processing' and claimed_by is not null`.execute(
-    db,
-  )
+     where id = ${id} and attempt = ${number} and status = 'processing'
+       and claimed_by is not null`.execute(db)
   if (numAffectedRows !== 1n) throw new ClaimGone('the lease was lost before the write')
 }
 
@@ -244,8 +243,7 @@ export async function markUnavailable(
 export async function isRetried(db: Database, subjects: string[]): Promise<boolean> {
   const { rows } = await sql`
     select from loanops.operation
-     where subject = any(${subjects}) and status = 'processing' and resolution = 'retry' limit 1`.execute(
-    db,
-  )
+     where subject = any(${subjects}) and status = 'processing' and resolution = 'retry'
+      limit 1`.execute(db)
   return rows.length > 0
 }

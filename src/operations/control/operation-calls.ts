@@ -63,9 +63,8 @@ async function operationFacts(trx: Trx, trackingId: string, act: Act): Promise<F
   const { rows } = await sql<Row<'loanops.operation', 'status' | 'resolution'> & Possible>`
     select status, external_id, waiting_for, last_error, resolution, ${IS_UNTRIED} as "isUntried",
            ${IS_RESOLVABLE} as "isResolvable"
-      from loanops.operation o where id = ${id} and operation_type = ${operationType} for update`.execute(
-    trx,
-  )
+      from loanops.operation o where id = ${id} and operation_type = ${operationType}
+       for update`.execute(trx)
   if (rows[0] === undefined) throw new UnknownTrackingId()
   const { isUntried, isResolvable, ...shown } = rows[0]
   const { status, resolution } = shown

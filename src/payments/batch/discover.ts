@@ -12,9 +12,8 @@ export async function discover(batch: Batch): Promise<void> {
     try {
       await db.transaction().execute(async trx => {
         await sql`select raw.register(${store})`.execute(trx)
-        await sql`update core.batch_run set discovered = discovered + 1 where id = ${claim.id}`.execute(
-          trx,
-        )
+        await sql`
+          update core.batch_run set discovered = discovered + 1 where id = ${claim.id}`.execute(trx)
       })
       crashPoint('batch.registered')
     } catch (error) {
@@ -30,9 +29,8 @@ export async function discover(batch: Batch): Promise<void> {
 /** Reports tables that do not become sources: whoever made one by hand expects its events to be posted. */
 async function reportMisfits({ db, claim, log }: Batch, tried: string[]): Promise<void> {
   const { rows } = await sql<{ store: string; problem: string }>`
-    select store, problem from raw.misfits() where store <> all(${tried}) order by store`.execute(
-    db,
-  )
+    select store, problem from raw.misfits() where store <> all(${tried})
+     order by store`.execute(db)
   for (const { store, problem } of rows) {
     log.error({ store, problem }, 'raw table cannot become a source')
     await noteError(db, claim, `raw.${store}`, new Error(problem))

@@ -59,9 +59,8 @@ async function askAgain(batch: Batch, { productOf, ledgerAnswers }: LoanReads): 
       await noteError(batch.db, batch.claim, 'lenders of loans', error)
       if (!(await ledgerAnswers())) return
       await sql`
-        update core.loan_product set learned_at = now() where external_loan_id = ${loan}`.execute(
-        batch.db,
-      )
+        update core.loan_product set learned_at = now()
+         where external_loan_id = ${loan}`.execute(batch.db)
     }
   }
 }
@@ -92,9 +91,8 @@ async function settleAgain({ db }: Batch, { gateway, paymentId }: UnjudgedPaymen
   await db.transaction().execute(async trx => {
     await lockSettling(trx)
     await sql`
-      delete from core.unjudged_payment where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(
-      trx,
-    )
+      delete from core.unjudged_payment
+       where gateway_payment_id = ${paymentId} and gateway = ${gateway}`.execute(trx)
     await sql`select core.settle(${gateway}, array[${paymentId}], has_news => false)`.execute(trx)
   })
 }

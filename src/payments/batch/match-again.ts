@@ -24,9 +24,8 @@ export async function matchAgain(batch: Batch): Promise<void> {
         batch.check()
         after = await settleNext(batch, gateway, keys, after)
       }
-      await sql`delete from core.changed_reference where id = any(${ids}::bigint[])`.execute(
-        batch.db,
-      )
+      await sql`
+        delete from core.changed_reference where id = any(${ids}::bigint[])`.execute(batch.db)
     }
   }
 }

@@ -24,7 +24,6 @@ export async function saveNote(
   note: string,
   { actor }: Asker,
 ): Promise<void> {
-  await sql`update core.transaction set note = ${note}, noted_by = ${actor} where id = ${id}`.execute(
-    db,
-  )
+  await sql`
+    update core.transaction set note = ${note}, noted_by = ${actor} where id = ${id}`.execute(db)
 }

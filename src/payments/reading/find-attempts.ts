@@ -15,8 +15,7 @@ export async function findAttempts(db: Database, id: string) {
         from core.posting p join loanops.operation o on o.id = p.operation_id
        where p.transaction_id = ${id} and o.status = 'processing' and o.claimed_by is not null
          and o.unstarted_attempt is distinct from o.attempt)
-    select row_number() over (order by started_at)::integer as attempt, * from call order by started_at`.execute(
-    db,
-  )
+    select row_number() over (order by started_at)::integer as attempt, * from call
+     order by started_at`.execute(db)
   return rows.map(asJson<Static<typeof AttemptRecord>>)
 }

@@ -96,9 +96,8 @@ export function deleteReference(db: Database, name: ReferenceName, asker: Asker)
     if (periods.length === 0) throw new NotFound(`No ${kind} ${value} of ${gateway} is registered`)
     await sql`
       with gone as (delete from core.reference where ${ofValue(name)} returning key)
-      insert into core.changed_reference (gateway, key) select distinct ${gateway}, key from gone`.execute(
-      trx,
-    )
+      insert into core.changed_reference (gateway, key)
+      select distinct ${gateway}, key from gone`.execute(trx)
     for (const period of periods) await auditReference(trx, asker, 'delete', { ...name, ...period })
   })
 }

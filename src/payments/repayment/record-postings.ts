@@ -127,9 +127,8 @@ async function leaveBatch(
     update core.transaction set batch_id = null
      where id = any(${unposted.map(({ id }) => id)}::uuid[])
        and (is_stale and state = 'waiting'
-            or unconfirmed is not null and id = any(${unconfirmed.map(({ id }) => id)}::uuid[]))`.execute(
-    trx,
-  )
+            or unconfirmed is not null
+             and id = any(${unconfirmed.map(({ id }) => id)}::uuid[]))`.execute(trx)
 }
 
 /** A payment that still waited for the ledger when its run ended is counted for that run. */

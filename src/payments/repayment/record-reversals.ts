@@ -37,9 +37,8 @@ async function halfDoneOf(trx: Trx, ended: Final[]): Promise<Set<string>> {
   const failed = ended.filter(({ decision }) => decision.status === 'failed')
   const { rows } = await sql<{ id: string }>`
     select id from loanops.operation
-     where id = any(${failed.map(({ claim }) => claim.id)}::uuid[]) and seen ->> 'undone' is not null`.execute(
-    trx,
-  )
+     where id = any(${failed.map(({ claim }) => claim.id)}::uuid[])
+       and seen ->> 'undone' is not null`.execute(trx)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -56,9 +55,8 @@ async function record(
   const refused = failed === null || failed.reason === DEADLINE ? null : REFUSED
   // The repayment was not found as it was booked, or perhaps its undo arrived: only a new read-back can balance its day.
   if (refused !== null && failed?.reason !== LEDGER_REFUSED)
-    await sql`update core.transaction set read_back_at = null where id = ${idOf(claim)}`.execute(
-      trx,
-    )
+    await sql`
+      update core.transaction set read_back_at = null where id = ${idOf(claim)}`.execute(trx)
   const recorded =
     failed === null || isHalfDone
       ? sql`core.end_reversal(${idOf(claim)}, ${claim.id}, ${posted})`
@@ -68,9 +66,9 @@ async function record(
   if (!payment) return
   if (isHalfDone && failed !== null) await refuseRemainder(trx, payment, failed)
   if (overpaid)
-    await sql`update core.transaction set reason = 'overpaid' where id = ${payment} and state = 'posted'`.execute(
-      trx,
-    )
+    await sql`
+      update core.transaction set reason = 'overpaid'
+       where id = ${payment} and state = 'posted'`.execute(trx)
   await settle(trx, [{ id: payment }])
 }
 

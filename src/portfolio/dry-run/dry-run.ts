@@ -90,9 +90,8 @@ async function saveFindings(
       update loanops.migration
          set looked_up_to = ${loans.to},
              looked_at = case when looked_up_to is null then 0 else looked_at end + ${findings.length}::integer
-       where id = ${id} and worked_by = ${me} and coalesce(looked_up_to, '') = ${loans.from}`.execute(
-      trx,
-    )
+       where id = ${id} and worked_by = ${me}
+         and coalesce(looked_up_to, '') = ${loans.from}`.execute(trx)
   })
 }
 

@@ -38,7 +38,6 @@ async function takeBack(trx: Trx, id: string) {
      where migration_id = ${id} and state = 'running'
        and not exists (select from loanops.migration_step s
                          join loanops.operation o on o.id = s.operation_id
-                        where s.migration_id = r.migration_id and s.line = r.line and o.status = 'processing')`.execute(
-    trx,
-  )
+                        where s.migration_id = r.migration_id and s.line = r.line
+                          and o.status = 'processing')`.execute(trx)
 }

@@ -39,8 +39,7 @@ async function putBack(trx: Trx, id: string): Promise<{ failed: number; stopped:
       returning before.state
     )
     select (count(*) filter (where state = 'failed'))::integer as failed,
-           (count(*) filter (where state = 'stopped'))::integer as stopped from put_back`.execute(
-    trx,
-  )
+           (count(*) filter (where state = 'stopped'))::integer as stopped
+            from put_back`.execute(trx)
   return rows[0] ?? { failed: 0, stopped: 0 }
 }

@@ -45,9 +45,8 @@ async function countUnderWay(trx: Trx, id: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::integer as count
       from (select from loanops.migration_row
-             where migration_id = ${id} and state = 'running' limit ${MAX_WITH_WAITING}) under_way`.execute(
-    trx,
-  )
+             where migration_id = ${id} and state = 'running'
+              limit ${MAX_WITH_WAITING}) under_way`.execute(trx)
   return rows[0]?.count ?? 0
 }
 
@@ -76,8 +75,7 @@ async function takeRows(trx: Trx, id: string, isWanted: ReturnType<typeof sql>) 
        where r.migration_id = ${id} and r.line = counted.line and counted.bytes_before < ${BYTES_AT_ONCE}
       returning r.line, r.cells, r.loan_external_id, r.on_date
     )
-    select line, cells, loan_external_id as loan from taken order by loan_external_id, on_date, line`.execute(
-    trx,
-  )
+    select line, cells, loan_external_id as loan from taken
+     order by loan_external_id, on_date, line`.execute(trx)
   return rows
 }

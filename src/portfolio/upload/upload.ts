@@ -58,9 +58,8 @@ const throughOutage = <T>(work: () => Promise<T>): Promise<T> =>
 /** During an upload, `uploaded_at` is the time of its last sign of life. */
 async function beat(db: Database, id: string) {
   await sql`
-    update loanops.migration set uploaded_at = now() where id = ${id} and status = 'uploading'`.execute(
-    db,
-  )
+    update loanops.migration set uploaded_at = now()
+     where id = ${id} and status = 'uploading'`.execute(db)
 }
 
 /** Checks the rows against each other. If its answer was lost, it may be called again, and then changes nothing. */

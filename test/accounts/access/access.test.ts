@@ -340,9 +340,8 @@ t.test('the set-up for a lender with approvers and an auditor runs as printed', 
     /^(201 [a-z]+ operator \{"password":".+"\}\n){7}201 audit.house viewer \{"password":".+"\}\n$/,
   )
   const { rows } = await sql`
-    select role, count(*)::integer as accounts from loanops.account group by role order by role`.execute(
-    service.db,
-  )
+    select role, count(*)::integer as accounts from loanops.account group by role
+     order by role`.execute(service.db)
   t.same(rows, [
     { role: 'admin', accounts: 1 },
     { role: 'operator', accounts: 7 },
@@ -390,8 +389,7 @@ t.test('nobody but the service may call a function that runs as the owner or loc
   const { rows } = await sql<{ name: string }>`
     select p.oid::regproc::text as name
       from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-     where (p.prosecdef or p.prosrc ~ 'advisory') and a.grantee = 0 and p.pronamespace::regnamespace::text <> 'pg_catalog'`.execute(
-    db,
-  )
+     where (p.prosecdef or p.prosrc ~ 'advisory') and a.grantee = 0
+       and p.pronamespace::regnamespace::text <> 'pg_catalog'`.execute(db)
   t.same(rows, [])
 })

@@ -237,9 +237,8 @@ async function expire(run: Run, { which }: Of<'expire'>) {
   const found = chosen(run, which)
   if (found === undefined || found.ended !== null) return
   await sql`
-    update loanops.approval set expires_at = now() - interval '1 second' where id = ${found.id}`.execute(
-    db,
-  )
+    update loanops.approval set expires_at = now() - interval '1 second'
+     where id = ${found.id}`.execute(db)
   seen.expired++
   found.ended = 'expired'
 }

@@ -118,9 +118,8 @@ t.test('a proposal that is over without a decision keeps no hash of a password',
   await endDue(worker)
   const { rows } = await sql`
     select state from loanops.approval
-     where id in (${lapsed}, ${orphaned}) and not request::jsonb ? 'password_hash' order by state`.execute(
-    db,
-  )
+     where id in (${lapsed}, ${orphaned}) and not request::jsonb ? 'password_hash'
+      order by state`.execute(db)
   t.same(rows, [{ state: 'expired' }, { state: 'withdrawn' }])
 })
 
@@ -145,9 +144,8 @@ t.test(
     const { status, body } = await asha.post('ledger/pause', { reason: 'an hour', until })
     t.equal(status, 202)
     await sql`
-      update loanops.approval set request = request || jsonb_build_object('until', now()) where id = ${body.approval_id}`.execute(
-      db,
-    )
+      update loanops.approval set request = request || jsonb_build_object('until', now())
+       where id = ${body.approval_id}`.execute(db)
     t.match(await ravi.approve(body.approval_id), { status: 409, body: { code: 'STALE' } })
     const next = await asha.post('ledger/pause', { reason: 'a day' })
     t.equal(next.status, 202)
@@ -167,9 +165,9 @@ t.test('a dry run is no change of the file that a proposal is about, and a run i
   const stateNow = async () => (await discardCall.factsOf(trx, { id })).state
   const before = await stateNow()
   // No worker sees it, and does it.
-  await sql`update loanops.migration set status = 'running', is_dry_run = true where id = ${id}`.execute(
-    trx,
-  )
+  await sql`
+    update loanops.migration set status = 'running', is_dry_run = true
+     where id = ${id}`.execute(trx)
   t.same(await stateNow(), before)
   await sql`update loanops.migration set is_dry_run = false where id = ${id}`.execute(trx)
   t.notSame(await stateNow(), before)

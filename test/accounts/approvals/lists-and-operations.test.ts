@@ -217,9 +217,8 @@ t.test(
     await call('POST', '/api/migration/run', { migration_id: file.migration_id })
     const trackingId = await until(async () => {
       const { rows } = await sql<{ id: string }>`
-      select operation_type || '|' || id as id from loanops.operation where origin = 'migration' order by seq limit 1`.execute(
-        db,
-      )
+      select operation_type || '|' || id as id from loanops.operation where origin = 'migration' order by seq
+       limit 1`.execute(db)
       return rows[0]?.id
     })
     const failedRows = async () =>

@@ -113,9 +113,9 @@ t.test('a proposal whose time runs out while its approval waits is not approved'
       return () => decided
     })
     t.match(await decided(), [{ reason: expired }], 'for the proposal')
-    await sql`update loanops.approval set expires_at = now() + interval '1 hour' where id = ${id}`.execute(
-      db,
-    )
+    await sql`
+      update loanops.approval set expires_at = now() + interval '1 hour'
+       where id = ${id}`.execute(db)
   }
 })
 
@@ -165,9 +165,8 @@ function set(state: string, reason: string | null) {
   return db.transaction().execute(async trx => {
     await lockSettling(trx)
     await sql`
-      update core.transaction set state = ${state}, reason = ${reason} where gateway_payment_id = 'pay_great'`.execute(
-      trx,
-    )
+      update core.transaction set state = ${state}, reason = ${reason}
+       where gateway_payment_id = 'pay_great'`.execute(trx)
   })
 }
 
@@ -186,8 +185,7 @@ function fail() {
 
 async function isWaiting(): Promise<boolean> {
   const { rows } = await sql`
-    select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-    db,
-  )
+    select from pg_stat_activity
+     where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
   return rows.length > 0
 }

@@ -49,9 +49,8 @@ t.test('a row that commits late is sealed after those with later ids', async t =
   })
   t.equal(await seal(db), 1)
   const { rows } = await sql`
-    select subject from loanops.audit_seal join loanops.audit on id = audit_id order by position`.execute(
-    db,
-  )
+    select subject from loanops.audit_seal join loanops.audit on id = audit_id
+     order by position`.execute(db)
   t.same(rows, [{ subject: 's-1' }, { subject: 's-2' }, { subject: 'late' }])
   t.match(await verifyAudit(db), { sealed: 3, unsealed: 0 })
 })

@@ -57,9 +57,8 @@ t.test(
   async t => {
     const { call, db } = await startWithAccounts(t)
     // Some collations match admin with it, so that guesses would not be counted for admin; this one matches it exactly.
-    await sql`update loanops.account set username = 'admİn' where username = ${ADMIN.username}`.execute(
-      db,
-    )
+    await sql`
+      update loanops.account set username = 'admİn' where username = ${ADMIN.username}`.execute(db)
     t.equal((await login(call, 'admİn', ADMIN.password)).status, 401)
   },
 )

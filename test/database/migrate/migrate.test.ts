@@ -102,9 +102,8 @@ t.test(
   'a process stays ready with a newer version’s views, but not without one of its own tables',
   async t => {
     const { db, call } = await startTestService(t, { ROLE: 'api' })
-    await sql`update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(
-      db,
-    )
+    await sql`
+      update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(db)
     t.equal((await call('GET', '/readyz')).status, 200)
     await sql`delete from loanops.migration_applied where name like '010-%'`.execute(db)
     t.match(await call('GET', '/readyz'), {

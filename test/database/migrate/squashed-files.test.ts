@@ -133,18 +133,16 @@ async function squashedDatabase(t: Test): Promise<FreshDatabase> {
   await WITHOUT_LATER.execute(database.db)
   await sql`
     insert into loanops.migration_applied (name, sha256)
-    select name, encode(sha256(''), 'hex') from unnest(${SQUASHED_FILES}::text[]) name`.execute(
-    database.db,
-  )
+    select name, encode(sha256(''), 'hex')
+     from unnest(${SQUASHED_FILES}::text[]) name`.execute(database.db)
   return database
 }
 
 /** Ends a migrate while it records this file. */
 async function killAt(file: string, db: Database, url: string, t: Test) {
   await db.transaction().execute(async trx => {
-    await sql`insert into loanops.migration_applied (name, sha256) values (${file}, '')`.execute(
-      trx,
-    )
+    await sql`
+      insert into loanops.migration_applied (name, sha256) values (${file}, '')`.execute(trx)
     const killed = t.rejects(migrate(url, allQueues))
     await untilSessionsWait(db, { name: 'loanops-migrate' })
     await endSessions(db)
@@ -155,9 +153,8 @@ async function killAt(file: string, db: Database, url: string, t: Test) {
 
 async function recorded(db: Database): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select name from loanops.migration_applied where name not like 'views/%' order by name collate "C"`.execute(
-    db,
-  )
+    select name from loanops.migration_applied where name not like 'views/%'
+     order by name collate "C"`.execute(db)
   return rows.map(({ name }) => name)
 }
 

@@ -21,9 +21,8 @@ for (const keepsPlans of [true, false])
         t.same(rows, [{ sum: value + 1 }])
       }
       const { rows } = await sql`
-        select name, (generic_plans + custom_plans)::integer as runs from pg_prepared_statements`.execute(
-        db,
-      )
+        select name, (generic_plans + custom_plans)::integer as runs
+         from pg_prepared_statements`.execute(db)
       t.same(rows, keepsPlans ? [{ name: 'add_one', runs: 2 }] : [])
     },
   )

@@ -180,9 +180,9 @@ t.test('a key is kept while only the key can show who came first', async t => {
   await until(async () => (await attemptsOf(service, id))[0])
   await goOn(service, loan, 'LOAN_APPROVE')
   proxy.interferences = []
-  await sql`update loanops.operation_attempt set started_at = started_at - interval '11 minutes'`.execute(
-    service.db,
-  )
+  await sql`
+    update loanops.operation_attempt
+     set started_at = started_at - interval '11 minutes'`.execute(service.db)
   const keys = await until(async () => {
     await hurry(service, id)
     const sent = (await attemptsOf(service, id)).filter(one => one.http_status === 425)

@@ -167,9 +167,8 @@ t.test('a write that a firewall refuses is reported from its first answer on', a
   const home = await service.admin('/console')
   t.match(home.text, 'something in front of the ledger refuses this write')
 
-  await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
-    service.db,
-  )
+  await sql`
+    update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(service.db)
   await hurry(service, id)
   await until(async () => (await attemptsOf(service, id)).length > 1)
   t.match(await listed(service.call, loan, id), waiting, 'beyond its deadline')

@@ -41,9 +41,9 @@ t.test(
   async t => {
     const service = await startTestService(t, { ROLE: 'api' })
     const { sent, unsent } = await killedWhileSending(service)
-    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
-      service.db,
-    )
+    await sql`
+      update loanops.operation
+       set accepted_at = accepted_at - interval '2 days'`.execute(service.db)
     const nowhere = `http://127.0.0.1:${await freePort(0)}/fineract-provider/api/v1`
     startProcessFor(t, 'worker', testEnv(service.databaseUrl, nowhere))
     for (const id of unsent)
@@ -118,9 +118,8 @@ const uuidOf = (trackingId: string) => trackingId.split('|')[1] as string
 
 async function isClaimed({ db }: TestService, trackingId: string): Promise<boolean> {
   const { rows } = await sql`
-    select from loanops.operation where id = ${uuidOf(trackingId)} and claimed_by is not null`.execute(
-    db,
-  )
+    select from loanops.operation
+     where id = ${uuidOf(trackingId)} and claimed_by is not null`.execute(db)
   return rows.length === 1
 }
 
@@ -130,17 +129,15 @@ async function claimedWithoutSlot({ db }: TestService): Promise<string | undefin
     select operation_type || '|' || id as id from loanops.operation
      where claimed_by is not null and unstarted_attempt = attempt
        and (select count(*) from loanops.operation
-             where claimed_by is not null and unstarted_attempt is distinct from attempt) = ${SLOTS}`.execute(
-    db,
-  )
+             where claimed_by is not null and unstarted_attempt is distinct
+              from attempt) = ${SLOTS}`.execute(db)
   return rows[0]?.id
 }
 
 /** The tracking ids of operations whose outcome is unknown, in the order of acceptance. */
 async function unknownIn({ db }: TestService): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    select tracking_id as id from ops.operation where waiting_for = 'outcome_unknown' order by seq`.execute(
-    db,
-  )
+    select tracking_id as id from ops.operation where waiting_for = 'outcome_unknown'
+     order by seq`.execute(db)
   return rows.map(({ id }) => id)
 }

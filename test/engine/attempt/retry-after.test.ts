@@ -90,8 +90,7 @@ async function pausesIn({ db }: TestService, trackingId: string): Promise<number
 /** When the last attempt began, in milliseconds since 1970. */
 async function lastStart({ db }: TestService, trackingId: string): Promise<number> {
   const { rows } = await sql<{ at: Date }>`
-    select max(started_at) as at from ops.operation_attempt where tracking_id = ${trackingId}`.execute(
-    db,
-  )
+    select max(started_at) as at from ops.operation_attempt
+     where tracking_id = ${trackingId}`.execute(db)
   return rows[0]?.at.getTime() ?? Number.NaN
 }

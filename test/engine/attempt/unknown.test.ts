@@ -56,9 +56,9 @@ t.test(
     const first = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
     const follower = await submit(service.call, 'LOAN_APPROVE', approval(loan))
     await until(async () => (await attemptsOf(service, first))[0])
-    await sql`update loanops.operation set accepted_at = accepted_at - interval '2 days'`.execute(
-      service.db,
-    )
+    await sql`
+      update loanops.operation
+       set accepted_at = accepted_at - interval '2 days'`.execute(service.db)
     await control(service, 'PUT', '/faults', [])
     await hurry(service, first)
     t.match(await ending(service.call, first), { status: 'success' })
@@ -161,9 +161,9 @@ t.test('a key is given up after ten minutes of 425, and no sooner', async t => {
   })
   matchEach(t, attempts, [{ http_status: 425 }, { http_status: 425 }, { http_status: 425 }])
   t.equal(new Set(attempts.map(one => one.idempotency_key)).size, 1, 'the same key')
-  await sql`update loanops.operation_attempt set started_at = started_at - interval '11 minutes'`.execute(
-    service.db,
-  )
+  await sql`
+    update loanops.operation_attempt
+     set started_at = started_at - interval '11 minutes'`.execute(service.db)
   await hurry(service, id)
   t.match(await ending(service.call, id), { status: 'success' })
   t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)

@@ -42,9 +42,9 @@ t.test(
       'whom a client’s end wakes': db => claimHeads(db, worker, [], { endedClients: ['client:C'] }),
       'the list of one loan': db => listOperations(db, { external_id: 'HOT', limit: 10 }),
       'why the newest of it waits': db =>
-        sql`select * from ops.operation where external_id = 'HOT' order by seq desc limit 1`.execute(
-          db,
-        ),
+        sql`
+          select * from ops.operation where external_id = 'HOT' order by seq desc
+           limit 1`.execute(db),
     }
     for (const [what, run] of Object.entries(statements)) {
       for (const { statement, buffers } of await buffersOf(url, run))
@@ -146,21 +146,18 @@ async function addLoans(db: Database, count: number) {
 async function addAttempts(db: Database) {
   await sql`
     insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
-    select id, n, now(), now(), 'unknown' from loanops.operation cross join generate_series(101, 104) n`.execute(
-    db,
-  )
+    select id, n, now(), now(), 'unknown' from loanops.operation cross
+     join generate_series(101, 104) n`.execute(db)
 }
 
 async function addWaiting(db: Database, count: number) {
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, external_id, data)
-    select gen_random_uuid(), 'LOAN_UPDATE', 'api', 'loan:HOT', 'HOT', '{}' from generate_series(1, ${count})`.execute(
-    db,
-  )
+    select gen_random_uuid(), 'LOAN_UPDATE', 'api', 'loan:HOT', 'HOT', '{}'
+     from generate_series(1, ${count})`.execute(db)
   await sql`
     insert into loanops.operation (id, operation_type, origin, subject, waits_for, external_id, data)
-    select gen_random_uuid(), 'LOAN_CREATE', 'api', 'loan:L-' || n, 'client:C', 'L-' || n, '{}' from generate_series(1, 20) n`.execute(
-    db,
-  )
+    select gen_random_uuid(), 'LOAN_CREATE', 'api', 'loan:L-' || n, 'client:C', 'L-' || n, '{}'
+     from generate_series(1, 20) n`.execute(db)
   await sql`analyze loanops.operation`.execute(db)
 }

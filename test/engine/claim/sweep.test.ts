@@ -28,9 +28,8 @@ t.test('the sweep finds a due operation behind thousands of loans that are not d
   )
   const ended = await until(async () => {
     const { rows } = await sql<{ status: string }>`
-      select status from loanops.operation where external_id = 'Z' and status <> 'processing'`.execute(
-      db,
-    )
+      select status from loanops.operation
+       where external_id = 'Z' and status <> 'processing'`.execute(db)
     return rows[0]
   })
   t.match(ended, { status: /success|failed/ }, 'it was run')

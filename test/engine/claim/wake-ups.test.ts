@@ -69,8 +69,7 @@ t.test('an operation that ends leaves no further wake-up', async t => {
 
 async function wakesIn(db: Database): Promise<string[][]> {
   const { rows } = await sql<{ subjects: string[] }>`
-    select data -> 'subjects' as subjects from pgboss.job where name = ${liveQueue.name}`.execute(
-    db,
-  )
+    select data -> 'subjects' as subjects from pgboss.job
+     where name = ${liveQueue.name}`.execute(db)
   return rows.map(({ subjects }) => subjects)
 }

@@ -21,17 +21,15 @@ t.test('attempts are deleted once they are old and their operation is final', as
     )
     insert into loanops.operation_attempt (operation_id, attempt, started_at, ended_at, outcome)
     select id, n, at, at, 'done'
-      from o cross join generate_series(1, 3) n cross join lateral (values (now() - age * interval '1 day')) a (at)`.execute(
-    db,
-  )
+      from o cross join generate_series(1, 3) n cross
+       join lateral (values (now() - age * interval '1 day')) a (at)`.execute(db)
   t.equal(await purgeAttempts(db, 50), 0, 'none is that old')
   t.equal(await purgeAttempts(db, 30), 6)
   t.equal(await purgeAttempts(db, 30), 0)
   const { rows } = await sql<{ name: string }>`
     select o.external_id as name from loanops.operation o
-     where exists (select from loanops.operation_attempt where operation_id = o.id) order by 1`.execute(
-    db,
-  )
+     where exists (select from loanops.operation_attempt where operation_id = o.id)
+      order by 1`.execute(db)
   t.same(
     rows.map(({ name }) => name),
     ['finished lately', 'migrated lately', 'unfinished', 'young'],

@@ -40,8 +40,8 @@ async function claimFor({ call, db }: TestService, lease: string): Promise<strin
   await submit(call, 'CLIENT_CREATE', clientData(client))
   const { claims } = await claimHeads(db, newId(), [`client:${client}`])
   const id = String(claims[0]?.id)
-  await sql`update loanops.operation set claimed_until = now() + ${lease}::interval where id = ${id}`.execute(
-    db,
-  )
+  await sql`
+    update loanops.operation set claimed_until = now() + ${lease}::interval
+     where id = ${id}`.execute(db)
   return id
 }

@@ -19,9 +19,9 @@ const worker = newId()
 t.test('operations are marked as waiting in the order of their ids', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const claims = await claimTwo(service)
-  await sql`update loanops.operation set claimed_by = null, claimed_at = null, claimed_until = null`.execute(
-    service.db,
-  )
+  await sql`
+    update loanops.operation
+     set claimed_by = null, claimed_at = null, claimed_until = null`.execute(service.db)
   const subjects = claims.map(({ subject }) => subject)
   t.ok(
     await waitsForFirstAlone(service.db, claims, () =>

@@ -84,9 +84,8 @@ async function start(t: Test) {
       await service.batch()
       const { rows } = await sql<{ id: string }>`
         select gateway_payment_id as id from ops.suspense
-         where reason = 'unreadable' and hints ->> ${hint} = ${payment.id} limit 1`.execute(
-        service.db,
-      )
+         where reason = 'unreadable' and hints ->> ${hint} = ${payment.id}
+          limit 1`.execute(service.db)
       if (rows[0] === undefined) return false
       const body = { outcome: 'post', note: 'seen at the gateway', ...posting(payment) }
       return (await post(`${payment.gateway}/${rows[0].id}/resolve`, body)).status === 200
@@ -162,17 +161,16 @@ async function live(service: Service, all: Known[], more: Step[], seed: number[]
 async function settled(service: Service, ids: string[]) {
   await until(async () => {
     const { rows } = await sql`
-      select from ops.payment where gateway_payment_id = any(${ids}::text[]) and state in ('waiting', 'posting')`.execute(
-      service.db,
-    )
+      select from ops.payment
+       where gateway_payment_id = any(${ids}::text[])
+         and state in ('waiting', 'posting')`.execute(service.db)
     return rows.length === 0
   }, 'nothing is on its way')
   const { rows } = await sql<{ id: string; fate: string; paise: number }>`
     select gateway_payment_id as id, concat_ws(' ', state, nullif(reason, 'overpaid'), objection) as fate,
            case when state = 'failed' then 0 else (amount * 100)::integer end as paise
-      from ops.payment where gateway_payment_id = any(${ids}::text[]) and kind = 'payment'`.execute(
-    service.db,
-  )
+      from ops.payment
+       where gateway_payment_id = any(${ids}::text[]) and kind = 'payment'`.execute(service.db)
   return rows
 }
 

@@ -107,12 +107,11 @@ t.test(
   async t => {
     const service = await paymentService(t)
     await service.ledgerCall('GET', '/loanproducts')
-    await sql`create table raw.lender_11_gateway_a (like raw.template including all)`.execute(
-      service.db,
-    )
-    await sql`insert into raw.lender_11_gateway_a (body) values (${bytes(capturedA({ id: 'pay_11' }))})`.execute(
-      service.db,
-    )
+    await sql`
+      create table raw.lender_11_gateway_a (like raw.template including all)`.execute(service.db)
+    await sql`
+      insert into raw.lender_11_gateway_a (body)
+       values (${bytes(capturedA({ id: 'pay_11' }))})`.execute(service.db)
     const run = await service.batch()
     t.match(run, { discovered: 1, transformed: 1, suspended: 1 })
     t.match((await service.payment('pay_11')).payment, {
@@ -120,9 +119,9 @@ t.test(
       reason: 'no_loan_named',
     })
     await t.rejects(sql`delete from raw.lender_11_gateway_a`.execute(service.db))
-    await sql`insert into raw.lender_11_gateway_a (body) values (${bytes(capturedA({ id: 'pay_12' }))})`.execute(
-      service.db,
-    )
+    await sql`
+      insert into raw.lender_11_gateway_a (body)
+       values (${bytes(capturedA({ id: 'pay_12' }))})`.execute(service.db)
     t.match(await service.batch(), { discovered: 0, transformed: 1 })
     const { rows } = await sql`select * from ops.source`.execute(service.db)
     matchEach(t, rows, [
@@ -163,9 +162,8 @@ t.test(
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
            f.kind, f.payment_id, f.of_payment_id, f.status, f.amount + 0 / (f.amount - 13)::integer as amount, f.currency,
            f.paid_at, (convert_from(r.body, 'UTF8')::jsonb ->> 'our_loan')::text as external_loan_id, f.problem, f.hints
-      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(r.body) f`.execute(
-      service.db,
-    )
+      from raw.lender_02_gateway_a r cross
+       join lateral base.gateway_a(r.body) f`.execute(service.db)
     await migrate(
       databaseUrl(
         process.env.TEST_DATABASE_URL as string,

@@ -146,9 +146,8 @@ t.test(
     t.match(run, { status: 'completed', posted: 24 })
     const booked = await service.repayments()
     t.equal(booked.length, 24)
-    const { rows } = await sql`select from core.transaction where state = 'posted'`.execute(
-      service.db,
-    )
+    const { rows } = await sql`
+      select from core.transaction where state = 'posted'`.execute(service.db)
     t.equal(rows.length, 24)
   },
 )

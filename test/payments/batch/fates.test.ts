@@ -114,9 +114,8 @@ t.test(
     t.match(await sent(service, [], one.id), { state: 'posted', external_loan_id: one.loan })
     const subject = `gateway_a/${one.id}`
     const { rows } = await sql`
-      select actor, action, subject, detail from ops.audit where subject = ${subject}`.execute(
-      service.db,
-    )
+      select actor, action, subject, detail from ops.audit
+       where subject = ${subject}`.execute(service.db)
     matchEach(t, rows, [
       {
         actor: 'internal-token',
@@ -181,9 +180,8 @@ t.test('a locked refused payment does not keep others from being retried', async
   await sent(service, [capturedA(one), capturedA(other)])
   await service.loan(one.loan)
   await service.db.transaction().execute(async trx => {
-    await sql`select from core.transaction where gateway_payment_id = ${one.id} for update`.execute(
-      trx,
-    )
+    await sql`
+      select from core.transaction where gateway_payment_id = ${one.id} for update`.execute(trx)
     await service.batch()
     t.match((await service.payment(other.id)).payment, { state: 'posted' })
   })
@@ -197,9 +195,9 @@ t.test(
     const minutes: number[] = []
     await sent(service, [capturedA(one)], one.id)
     for (let i = 0; i < 4; i++) {
-      await sql`update core.transaction set next_try_at = now() where gateway_payment_id = ${one.id}`.execute(
-        service.db,
-      )
+      await sql`
+        update core.transaction set next_try_at = now()
+         where gateway_payment_id = ${one.id}`.execute(service.db)
       await service.batch()
       const { rows } = await sql<{ minutes: number }>`
       select round(extract(epoch from next_try_at - now()) / 60)::integer as minutes from core.transaction

@@ -99,9 +99,8 @@ t.test(
 /** All operations, as if each had just succeeded. */
 async function succeeding(db: Database): Promise<Final[]> {
   const { rows } = await sql<Final['claim']>`
-    select id, operation_type as "operationType", origin, subject, data from loanops.operation`.execute(
-    db,
-  )
+    select id, operation_type as "operationType", origin, subject, data
+     from loanops.operation`.execute(db)
   return rows.map(claim => ({
     claim,
     decision: { status: 'success', response: { resourceId: 1 } },

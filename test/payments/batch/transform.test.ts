@@ -40,9 +40,8 @@ t.test('the row that a view fails on becomes unreadable, not one that arrived si
     const running = { end: service.batch() }
     await until(async () => {
       const { rows } = await sql`
-        select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`.execute(
-        service.db,
-      )
+        select from pg_locks
+         where locktype = 'advisory' and objid = ${LOCK} and not granted`.execute(service.db)
       return rows.length > 0 ? true : undefined
     }, 'the view waits')
     const body = Buffer.from(JSON.stringify(capturedA({ id: 'pay_1', loan: 'L-1' })))

@@ -10,9 +10,8 @@ import { until } from '../../support/until.ts'
 t.test('a raw table that cannot become a source is reported, and stops no batch', async t => {
   const service = await paymentService(t)
   await service.loan('L-1')
-  await sql`create table raw.lender_02_gateway_z (like raw.template including all)`.execute(
-    service.db,
-  )
+  await sql`
+    create table raw.lender_02_gateway_z (like raw.template including all)`.execute(service.db)
   await sql`create table raw.lender_03_gateway_a (id uuid, body bytea)`.execute(service.db)
   await sql`create table raw.scratch (n integer)`.execute(service.db)
   await service.webhook('gateway_a', capturedA({ loan: 'L-1' }), { lender: 'LENDER_02' })
@@ -22,9 +21,8 @@ t.test('a raw table that cannot become a source is reported, and stops no batch'
     last_error: /^raw\.lender_03_gateway_a: .*; raw\.lender_02_gateway_z: its name is not/,
   })
   const { rows } = await sql`
-    select source, lender, events, events_behind, problem from ops.source order by source`.execute(
-    service.db,
-  )
+    select source, lender, events, events_behind, problem from ops.source
+     order by source`.execute(service.db)
   t.match(rows, [
     { source: 'lender_02_gateway_a', lender: 'LENDER_02', events: '1', problem: null },
     { source: 'lender_02_gateway_z', lender: null, events: '0', problem: /<lender>_<gateway>/ },

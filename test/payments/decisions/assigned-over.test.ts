@@ -182,9 +182,9 @@ t.test('events that differ in amount are still not for an assignment to decide',
 
 t.test('an assignment that was stored without its facts stands as before', async t => {
   const { id, loan } = await assigned({}, signed)
-  await sql`update core.transaction set assigned_over = null where gateway_payment_id = ${id}`.execute(
-    service.db,
-  )
+  await sql`
+    update core.transaction set assigned_over = null
+     where gateway_payment_id = ${id}`.execute(service.db)
   await signed(eventA('order.paid', { id, loan: victim.loan }))
   await service.batch()
   t.match(await service.ended(id), { state: 'posted', external_loan_id: loan, objection: null })

@@ -27,10 +27,8 @@ t.test('a note is shown in suspense with its author, and audited', async t => {
       noted_by: 'asha.rao',
     },
   ])
-  const { rows } =
-    await sql`select actor, subject, detail from ops.audit where action = 'payment.note'`.execute(
-      db,
-    )
+  const { rows } = await sql`
+      select actor, subject, detail from ops.audit where action = 'payment.note'`.execute(db)
   matchEach(t, rows, [
     { actor: 'asha.rao', subject: 'gateway_a/pay_1', detail: { note: 'asked the lender' } },
   ])
@@ -52,9 +50,9 @@ t.test('the age in suspense counts from its beginning, whatever batches try in v
   await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), { lender: 'LENDER_02' })
   await service.batch()
   t.equal(await age(), '0.0')
-  await sql`update core.transaction set suspended_at = suspended_at - interval '5 hours', next_try_at = now()`.execute(
-    db,
-  )
+  await sql`
+    update core.transaction
+     set suspended_at = suspended_at - interval '5 hours', next_try_at = now()`.execute(db)
   await service.batch()
   t.equal(await age(), '5.0', 'it was tried again')
   await service.assign('pay_1', 'L-elsewhere')

@@ -58,9 +58,9 @@ t.test('a payment’s ETag changes with its state, reason, objection, amount and
   await note(() => service.batch())
   await note(() => sent(refundA({ id: 'r_tag', of: 'pay_tag' })))
   await note(() =>
-    sql`update core.transaction set amount = 5 where gateway_payment_id = 'pay_tag'`.execute(
-      service.db,
-    ),
+    sql`
+      update core.transaction set amount = 5
+       where gateway_payment_id = 'pay_tag'`.execute(service.db),
   )
   t.equal(new Set(tags).size, 7)
 })
@@ -142,9 +142,8 @@ t.test('a decision about a payment that changes meanwhile is refused', async t =
     const answer = { comes: decide('pay_race', DISMISS) }
     await until(() => waitingTransaction(service.db), 'the decision waits')
     await sql`
-      update core.transaction set objection = 'chargeback' where gateway_payment_id = 'pay_race' and kind = 'payment'`.execute(
-      trx,
-    )
+      update core.transaction set objection = 'chargeback'
+       where gateway_payment_id = 'pay_race' and kind = 'payment'`.execute(trx)
     return answer
   })
   t.match(await answer.comes, { status: 409, body: { code: 'CONFLICT' } })
@@ -184,9 +183,8 @@ t.test('a handled or dismissed payment is reopened with the reason that it had',
   t.same(await fate('pay_reversed_at_ledger'), ['posted', null, null])
   const { rows } = await sql`
     select detail ->> 'note' as note from ops.audit
-     where action = 'payment.reopen' and subject = 'gateway_a/pay_no_loan_named' limit 1`.execute(
-    service.db,
-  )
+     where action = 'payment.reopen' and subject = 'gateway_a/pay_no_loan_named'
+      limit 1`.execute(service.db)
   t.match(rows, [{ note: 'a mistake' }])
 })
 
@@ -209,9 +207,8 @@ t.test('a reopened payment is not posted by itself once its refund is gone', asy
   await decide('pay_gone', { outcome: 'reopen', note: 'x' })
   await sql`
     update core.event set status = 'undone' where gateway_payment_id = 'r_gone'`.execute(service.db)
-  await sql`select core.settle('gateway_a', array['pay_gone'], has_news => true)`.execute(
-    service.db,
-  )
+  await sql`
+    select core.settle('gateway_a', array['pay_gone'], has_news => true)`.execute(service.db)
   await service.batch()
   t.same(await fate('pay_gone'), ['suspense', 'refund', null])
 })

@@ -55,9 +55,8 @@ t.test('of several operators who decide at once exactly one does', async t => {
     t.same(others, [], `${id} by ${way} alone`)
     t.same(amounts.get(id), expected[way])
   }
-  const { rows } = await sql`select subject from ops.audit where action like 'payment.%'`.execute(
-    service.db,
-  )
+  const { rows } = await sql`
+    select subject from ops.audit where action like 'payment.%'`.execute(service.db)
   t.equal(rows.length, IDS.length)
 })
 

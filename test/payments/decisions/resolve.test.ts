@@ -328,9 +328,9 @@ t.test('handled: the named transaction must be on the loan and not reversed', as
   t.match(await handled(String(standing), loan), { status: 200, body: done })
   t.equal((await handled(standing, loan)).status, 409, 'it is no longer in suspense')
 
-  await sql`update core.transaction set named_loan_id = ${loan} where gateway_payment_id = ${second}`.execute(
-    service.db,
-  )
+  await sql`
+    update core.transaction set named_loan_id = ${loan}
+     where gateway_payment_id = ${second}`.execute(service.db)
   t.match(
     await service.resolve(second, { ...HANDLED, ledger_transaction_id: own }),
     { status: 200, body: { ...done, ledger_transaction_id: String(own) } },

@@ -46,9 +46,8 @@ t.test('invented names do not add rows without end, and hide no documented type'
       insert into raw.lender_02_gateway_a (event_type, body)
       select repeat('x', 300) || n, convert_to(format('{"event": "x%s", "n": %s}', n, ${round}::integer), 'UTF8') from generate_series(1, 50) n
       union all
-      select 'x' || n * ${round}, convert_to(format('{"event": "x", "n": "%s-%s"}', n, ${round}::integer), 'UTF8') from generate_series(1, 300) n`.execute(
-      service.db,
-    )
+      select 'x' || n * ${round}, convert_to(format('{"event": "x", "n": "%s-%s"}', n, ${round}::integer), 'UTF8')
+       from generate_series(1, 300) n`.execute(service.db)
     await service.transform()
   }
   await service.save(capturedA())

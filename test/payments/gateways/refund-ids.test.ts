@@ -34,9 +34,8 @@ async function posted(t: Test, trust: object = AUTOMATIC) {
 async function storeAsOld({ db }: { db: Database }, id: number) {
   for (const table of ['core.event', 'core.transaction'])
     await sql`
-      update ${sql.raw(table)} set gateway_payment_id = ${OLD} where gateway_payment_id = ${String(id)}`.execute(
-      db,
-    )
+      update ${sql.raw(table)} set gateway_payment_id = ${OLD}
+       where gateway_payment_id = ${String(id)}`.execute(db)
 }
 
 /** Stores a refund as earlier versions did that got it with and without the prefix. */
@@ -161,12 +160,11 @@ t.test('a fetch knows a refund that is stored under its old id', async t => {
   const { rows } = await sql<object>`
     select array(select core.unreported(${B}, array[${body}])) as unreported`.execute(service.db)
   t.same(rows, [{ unreported: [] }])
-  await sql`update core.event set verified_by = 'gateway_api' where gateway_payment_id = ${OLD}`.execute(
-    service.db,
-  )
-  const answered = await sql`select core.times_answered(${B}, ${body})::integer as times`.execute(
-    service.db,
-  )
+  await sql`
+    update core.event set verified_by = 'gateway_api'
+     where gateway_payment_id = ${OLD}`.execute(service.db)
+  const answered = await sql`
+    select core.times_answered(${B}, ${body})::integer as times`.execute(service.db)
   t.same(answered.rows, [{ times: 1 }])
 })
 
@@ -240,9 +238,8 @@ t.test('a refund’s id loses its prefix in an event as in what the API answers'
     '',
   ]
   const { rows } = await sql<{ id: string }>`
-    select base.plain_refund_id(id) as id from unnest(${ids}::text[]) with ordinality one (id, n) order by n`.execute(
-    db,
-  )
+    select base.plain_refund_id(id) as id from unnest(${ids}::text[]) with ordinality one (id, n)
+     order by n`.execute(db)
   t.same(
     rows.map(({ id }) => id),
     ids.map(refundIdOf),

@@ -135,12 +135,12 @@ t.test('no bytes and no JSON make either gateway’s function raise an error', a
   )
   await fc.assert(
     fc.asyncProperty(fc.array(bodies, { minLength: 50, maxLength: 50 }), async many => {
-      await sql`select f.* from unnest(${many}::bytea[]) body cross join lateral base.gateway_a(body) f`.execute(
-        db,
-      )
-      await sql`select f.* from unnest(${many}::bytea[]) body cross join lateral base.gateway_b(body) f`.execute(
-        db,
-      )
+      await sql`
+        select f.* from unnest(${many}::bytea[]) body cross
+         join lateral base.gateway_a(body) f`.execute(db)
+      await sql`
+        select f.* from unnest(${many}::bytea[]) body cross
+         join lateral base.gateway_b(body) f`.execute(db)
     }),
     { numRuns: 40 },
   )

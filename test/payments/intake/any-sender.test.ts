@@ -47,9 +47,8 @@ const sender = fc.record({
 t.test('an event is proved to a batch, a posting and a refund alike', async t => {
   const { db } = await freshDatabase(t)
   await sql`
-    insert into core.loan_product (external_loan_id, product) values ('Own', 'Own'), ('Shared', 'Shared')`.execute(
-    db,
-  )
+    insert into core.loan_product (external_loan_id, product)
+     values ('Own', 'Own'), ('Shared', 'Shared')`.execute(db)
   const property = fc.asyncProperty(
     file,
     sender,

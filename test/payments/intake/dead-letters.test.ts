@@ -92,9 +92,9 @@ t.test(
 
 t.test('redriving a queue that is not a dead-letter queue loses nothing', async t => {
   const service = await paymentService(t)
-  await sql`insert into pgboss.job (name, data) values ('payment-event-dead', '{"events":[]}')`.execute(
-    service.db,
-  )
+  await sql`
+    insert into pgboss.job (name, data)
+     values ('payment-event-dead', '{"events":[]}')`.execute(service.db)
   await sql`select ops.redrive('payment-event')`.execute(service.db)
   t.equal((await failedJobs(service)).length, 1)
 })

@@ -77,9 +77,8 @@ async function allEnded({ db }: PaymentService): Promise<Map<string, string> | u
   await sql`update loanops.operation set next_try_at = now() - interval '1 minute'
     where status = 'processing' and claimed_by is null`.execute(db)
   const { rows } = await sql<{ id: string; state: string }>`
-    select gateway_payment_id as id, concat_ws(' ', state, reason) as state from ops.payment`.execute(
-    db,
-  )
+    select gateway_payment_id as id, concat_ws(' ', state, reason) as state
+     from ops.payment`.execute(db)
   if (rows.some(({ state }) => /^(waiting|posting)/.test(state))) return undefined
   return new Map(rows.map(({ id, state }) => [id, state]))
 }

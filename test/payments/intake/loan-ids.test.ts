@@ -24,9 +24,8 @@ t.test('an event names any loan that a call can name, and no other', async t => 
   const property = fc.asyncProperty(fc.array(text, { maxLength: 200 }), async texts => {
     const given = texts.filter(one => !one.includes('\0'))
     const { rows } = await sql<{ name: string }>`
-      select name from unnest(${given}::text[]) name where core.can_be_loan(base.text_of(to_jsonb(name)))`.execute(
-      db,
-    )
+      select name from unnest(${given}::text[]) name
+       where core.can_be_loan(base.text_of(to_jsonb(name)))`.execute(db)
     const named = JSON.stringify(rows.map(({ name }) => name))
     const nameable = JSON.stringify(given.filter(one => isExternalId(trimmed(one))))
     if (named !== nameable) throw new Error(`${named} instead of ${nameable}`)

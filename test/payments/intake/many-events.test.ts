@@ -38,9 +38,8 @@ async function withSource(t: Test) {
     },
     transform: () => transformAll(db),
     allow: (network: string) =>
-      sql`select core.copy_networks(${JSON.stringify([{ ...NETWORK, network }])}::jsonb)`.execute(
-        db,
-      ),
+      sql`
+        select core.copy_networks(${JSON.stringify([{ ...NETWORK, network }])}::jsonb)`.execute(db),
     async fate(id: string) {
       const { rows } = await sql<{ fate: string }>`
         select concat_ws(' ', state, reason, trim_scale(amount)) as fate from core.transaction

@@ -24,9 +24,8 @@ async function suspense(t: Test, gateway: typeof A | typeof B, ...events: object
   await source.transform()
   const { rows } = await sql<any>`
     select kind, case when gateway_payment_id <> raw_id::text then gateway_payment_id end as id, reason, hints
-      from core.transaction where state = 'suspense' order by kind, received_at, gateway_payment_id`.execute(
-    source.db,
-  )
+      from core.transaction where state = 'suspense'
+       order by kind, received_at, gateway_payment_id`.execute(source.db)
   return { ...source, rows }
 }
 

@@ -310,9 +310,8 @@ t.test(
     )
     const dead = await until(async () => {
       const { rows } = await sql<{ events: { eventId: string }[] }>`
-      select data -> 'events' as events from pgboss.job where name = 'payment-event-dead'`.execute(
-        db,
-      )
+      select data -> 'events' as events from pgboss.job
+       where name = 'payment-event-dead'`.execute(db)
       return rows.length > 0 ? rows : undefined
     }, 'the poisoned event is given up')
     t.same(

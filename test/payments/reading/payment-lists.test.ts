@@ -24,9 +24,9 @@ t.test('payments are listed and summed up by each filter', async t => {
     await service.webhook('gateway_a', event, { lender })
   await service.webhook('gateway_b', successB({ id: 'b', loan: 'L-none' }), { lender: 'LENDER_02' })
   await service.batch()
-  await sql`update core.transaction set amount = null where gateway_payment_id = raw_id::text`.execute(
-    service.db,
-  )
+  await sql`
+    update core.transaction set amount = null
+     where gateway_payment_id = raw_id::text`.execute(service.db)
 
   const listed = async (query: string) => {
     const { status, body } = await call('GET', `/api/payments?${query}`)

@@ -21,18 +21,16 @@ const upload = (url: string, next: Promise<void>, headers?: object) =>
   )
 
 async function saved(db: Database) {
-  const { rows } = await sql<{ value: string }>`select value from ops.reference order by 1`.execute(
-    db,
-  )
+  const { rows } = await sql<{ value: string }>`
+    select value from ops.reference order by 1`.execute(db)
   return rows.map(({ value }) => value)
 }
 
 async function audited(db: Database) {
   const { rows } = await sql<object>`
     select action, actor, subject, detail ->> 'valid_rows' as valid_rows
-      from ops.audit where action in ('reference.begin', 'reference.upload') order by id`.execute(
-    db,
-  )
+      from ops.audit where action in ('reference.begin', 'reference.upload')
+       order by id`.execute(db)
   return rows
 }
 

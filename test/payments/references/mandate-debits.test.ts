@@ -127,9 +127,9 @@ t.test('a mandate debit is not posted because the money of its payment went back
   await service.signed(refundOfB(399, { id: 901, of: Number(PAYMENT) }))
   for (let batches = 0; batches < 2; batches++) {
     await service.batch()
-    await sql`update core.transaction set next_try_at = now() where next_try_at is not null`.execute(
-      service.db,
-    )
+    await sql`
+      update core.transaction set next_try_at = now()
+       where next_try_at is not null`.execute(service.db)
   }
   t.same(await service.shown(PAYMENT, 'gateway_b'), ['returned', null, null, '399'])
   t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
@@ -142,9 +142,9 @@ t.test('a mandate debit is not posted in full where a part of its money went bac
   for (const event of [payment, debit, partly]) await service.signed(event)
   for (let batches = 0; batches < 2; batches++) {
     await service.batch()
-    await sql`update core.transaction set next_try_at = now() where next_try_at is not null`.execute(
-      service.db,
-    )
+    await sql`
+      update core.transaction set next_try_at = now()
+       where next_try_at is not null`.execute(service.db)
   }
   t.same(await service.shown(DEBIT, 'gateway_b'), [HELD.state, HELD.reason, null, null])
   // If both are sent at once, the payment may be held as well, or posted for what is left.

@@ -10,9 +10,9 @@ const ASKER = { actor: 'asha', caller: null, address: null, requestId: null }
 async function withReferences(t: Test, gateway: 'gateway_a' | 'gateway_b' = 'gateway_a') {
   const source = await sourceOf(t, gateway)
   const { db, transform } = source
-  await sql`insert into core.day_zone (time_zone) values ('Asia/Kolkata') on conflict do nothing`.execute(
-    db,
-  )
+  await sql`
+    insert into core.day_zone (time_zone) values ('Asia/Kolkata')
+     on conflict do nothing`.execute(db)
   const named = (name: string) => {
     const [kind, value = ''] = name.split(' ')
     return { gateway, kind: kind as 'order', value }

@@ -20,9 +20,8 @@ async function withValues(t: Test) {
     },
     stored: async () => {
       const { rows } = await sql<{ said: string }>`
-        select value || ' ' || external_loan_id as said from ops.reference order by value collate "C"`.execute(
-        db,
-      )
+        select value || ' ' || external_loan_id as said from ops.reference
+         order by value collate "C"`.execute(db)
       return rows.map(({ said }) => said)
     },
   }

@@ -57,9 +57,9 @@ const fates = async (db: Kysely<any>) => {
 
 t.test('payments, references and batches in any order end as if all came at once', async t => {
   const { db, save, transform } = await sourceOf(t, 'gateway_a')
-  await sql`insert into core.day_zone (time_zone) values ('Asia/Kolkata') on conflict do nothing`.execute(
-    db,
-  )
+  await sql`
+    insert into core.day_zone (time_zone) values ('Asia/Kolkata')
+     on conflict do nothing`.execute(db)
   const batch = async () => {
     await transform()
     await matchAgain({ db, check: () => undefined } as any)
@@ -96,9 +96,8 @@ t.test('payments, references and batches in any order end as if all came at once
       await batch()
       const found = await fates(db)
       await sql`
-        select core.settle('gateway_a', array_agg(gateway_payment_id), has_news => true) from core.transaction having count(*) > 0`.execute(
-        db,
-      )
+        select core.settle('gateway_a', array_agg(gateway_payment_id), has_news => true)
+         from core.transaction having count(*) > 0`.execute(db)
       t.same(found, await fates(db), JSON.stringify(steps))
     }),
     { numRuns: 60 },
@@ -116,9 +115,9 @@ t.test('payments, references and batches in any order end as if all came at once
 
 t.test('as many payments are released as a reference counted', async t => {
   const { db, save, transform } = await sourceOf(t, 'gateway_a')
-  await sql`insert into core.day_zone (time_zone) values ('Asia/Kolkata') on conflict do nothing`.execute(
-    db,
-  )
+  await sql`
+    insert into core.day_zone (time_zone) values ('Asia/Kolkata')
+     on conflict do nothing`.execute(db)
   for (let i = 0; i < 1_200; i++)
     await save(capturedA({ id: `pay_${i}`, payment: { order_id: i % 2 === 0 ? 'x' : 'y' } }))
   await transform()

@@ -237,9 +237,8 @@ t.test('a change of days is audited with the days before', async t => {
   await put('order o_1', 'L-1', { valid_from: '2026-02-01' })
   await put('order o_1', 'L-1', { valid_from: '2026-03-01' })
   const { rows } = await sql<{ before: object | null }>`
-    select detail -> 'before' as before from ops.audit where action = 'reference.put' order by at`.execute(
-    db,
-  )
+    select detail -> 'before' as before from ops.audit where action = 'reference.put'
+     order by at`.execute(db)
   t.same(
     rows.map(({ before }) => before),
     [null, null, { valid_from: '2026-02-01', valid_until: null }],

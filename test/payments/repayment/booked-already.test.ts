@@ -233,9 +233,8 @@ t.test('a refund of what may be booked waits, however the next try ended', async
   await sql`update core.transaction set next_try_at = now()`.execute(service.db)
   await service.batch()
   await until(async () => {
-    const { rows } = await sql`select from core.transaction where state = 'waiting'`.execute(
-      service.db,
-    )
+    const { rows } = await sql`
+      select from core.transaction where state = 'waiting'`.execute(service.db)
     return rows.length > 0
   }, 'the deadline has passed')
   await service.signed(refund())

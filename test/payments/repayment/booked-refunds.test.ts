@@ -179,9 +179,8 @@ t.test(
     const processing = await service.call('GET', '/api/payments/gateway_a/pay_1')
     t.match(processing.body.payment, { state: 'posting', waiting_for: 'outcome_unknown' })
     const { rows } = await sql<{ id: string }>`
-      select 'REPAYMENT|' || id as id from loanops.operation where status = 'processing'`.execute(
-      service.db,
-    )
+      select 'REPAYMENT|' || id as id from loanops.operation
+       where status = 'processing'`.execute(service.db)
     const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
     await service.call('POST', path, { outcome: 'failed' })
     await service.ended('pay_1')

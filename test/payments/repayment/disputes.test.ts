@@ -58,10 +58,8 @@ t.test('a lost dispute of gateway A states what was deducted', async t => {
   Object.assign(lost.payload.dispute.entity, { amount: 100_000, amount_deducted: 39_000 })
   await service.save(lost)
   await service.transform()
-  const { rows } =
-    await sql`select gateway_payment_id, amount::text from ops.payment order by 1`.execute(
-      service.db,
-    )
+  const { rows } = await sql`
+      select gateway_payment_id, amount::text from ops.payment order by 1`.execute(service.db)
   t.same(rows, [
     { gateway_payment_id: 'disp_1', amount: '390.00' },
     { gateway_payment_id: 'pay_1', amount: '1000.00' },

@@ -91,9 +91,8 @@ t.test('the rest of a half reversed payment stays with its loan', async t => {
   const replaced = await service.call('PUT', `${ORDER}?replace=true`, { external_loan_id: 'L-2' })
   t.match(replaced, { status: 201 })
   await service.bookByHand('pay_1', 700)
-  await sql`update core.transaction set next_try_at = now() where state = 'suspense'`.execute(
-    service.db,
-  )
+  await sql`
+    update core.transaction set next_try_at = now() where state = 'suspense'`.execute(service.db)
   await service.batch()
   t.same(await service.shown('pay_1'), ['posted', null, null, '300'])
   t.same((await service.payment('pay_1')).payment.external_loan_id, 'L-1')
@@ -101,9 +100,8 @@ t.test('the rest of a half reversed payment stays with its loan', async t => {
 
 t.test('a payment with more refunds than are read at once is returned by all of them', async t => {
   const service = await reversing(t)
-  const { rows } = await sql<{ most: number }>`select core.most_refunds() as most`.execute(
-    service.db,
-  )
+  const { rows } = await sql<{ most: number }>`
+    select core.most_refunds() as most`.execute(service.db)
   const paise = 100
   const count = (rows[0]?.most ?? 0) + 5
   await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))

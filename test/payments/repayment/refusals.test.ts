@@ -40,9 +40,8 @@ async function unknownRepayment(ids: { id: string; loan: string }) {
 
 async function resolveFailed(id: string) {
   const { rows } = await sql<{ id: string }>`
-    select 'REPAYMENT|' || id as id from loanops.operation where status = 'processing'`.execute(
-    service.db,
-  )
+    select 'REPAYMENT|' || id as id from loanops.operation
+     where status = 'processing'`.execute(service.db)
   const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
   const said = await service.call('POST', path, { outcome: 'failed' })
   if (said.status !== 202) throw new Error(JSON.stringify(said.body))

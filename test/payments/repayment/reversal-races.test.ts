@@ -34,9 +34,8 @@ t.test('a payment has one reversal at a time, whoever starts another meanwhile',
   function waiting(count: number) {
     return until(async () => {
       const { rows } = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-        service.db,
-      )
+        select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`.execute(service.db)
       return rows.length === count
     }, `${count} transactions wait`)
   }

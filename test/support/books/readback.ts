@@ -60,9 +60,8 @@ export async function requestReadback(db: Database): Promise<string> {
     with requested as (
       insert into core.readback_run (id, trigger) values (${newId()}, 'schedule') on conflict do nothing returning id
     )
-    select id from requested union all select id from core.readback_run where status = 'waiting'`.execute(
-    db,
-  )
+    select id from requested union all select id from core.readback_run
+     where status = 'waiting'`.execute(db)
   await wake(db, readbackQueue)
   return (rows[0] as { id: string }).id
 }

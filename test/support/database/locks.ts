@@ -14,9 +14,8 @@ export async function waitingTransaction(db: Database): Promise<string | undefin
 export async function waitingForRow(db: Database): Promise<string | undefined> {
   const { rows } = await sql<{ query: string }>`
     select query from pg_stat_activity
-     where datname = current_database() and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple')`.execute(
-    db,
-  )
+     where datname = current_database() and wait_event_type = 'Lock'
+       and wait_event in ('transactionid', 'tuple')`.execute(db)
   return rows[0]?.query
 }
 

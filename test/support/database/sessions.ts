@@ -10,9 +10,8 @@ export async function untilSessionsWait(
   await until(async () => {
     const { rows } = await sql`
       select from pg_stat_activity
-       where datname = current_database() and wait_event_type = 'Lock' and application_name like ${name}`.execute(
-      db,
-    )
+       where datname = current_database() and wait_event_type = 'Lock'
+         and application_name like ${name}`.execute(db)
     return rows.length >= count
   })
 }

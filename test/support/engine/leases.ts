@@ -6,9 +6,8 @@ import { openQueue } from '../../../src/queue/queue.ts'
 /** Expires a dead process's leases and its jobs' heartbeats, to skip the wait for them. */
 export async function expireLeases(db: Database): Promise<void> {
   for (const runs of ['core.batch_run', 'core.readback_run'])
-    await sql`update ${sql.table(runs)} set claimed_until = now() where status = 'running'`.execute(
-      db,
-    )
+    await sql`
+      update ${sql.table(runs)} set claimed_until = now() where status = 'running'`.execute(db)
   await sql`
     update core.backfill set claimed_until = now() - interval '1 second'
      where claimed_until is not null`.execute(db)

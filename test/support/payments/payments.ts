@@ -35,9 +35,8 @@ export async function replaceView(
     select r.id as raw_id, r.received_at, r.event_id, r.event_type, r.address, r.verified_by,
            f.kind, f.payment_id, f.of_payment_id, f.status, ${sql.raw(amount)} as amount, f.currency,
            f.paid_at, f.external_loan_id, f.problem, f.hints
-      from raw.lender_02_gateway_a r cross join lateral base.gateway_a(${sql.raw(body)}) f`.execute(
-    db,
-  )
+      from raw.lender_02_gateway_a r cross
+       join lateral base.gateway_a(${sql.raw(body)}) f`.execute(db)
 }
 
 /** The lender that events are sent for. */
@@ -180,9 +179,8 @@ export async function runBatch(call: Call) {
 export async function allSaved(db: Database): Promise<void> {
   await until(async () => {
     const { rows } = await sql`
-      select from pgboss.job where name = 'payment-event' and state < 'completed' limit 1`.execute(
-      db,
-    )
+      select from pgboss.job where name = 'payment-event' and state < 'completed'
+       limit 1`.execute(db)
     return rows.length === 0 ? true : undefined
   }, 'the events are saved')
 }

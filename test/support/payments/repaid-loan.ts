@@ -91,9 +91,8 @@ export async function repaidLoan(
 
 async function undoneBy(db: Database, id: string): Promise<string | null> {
   const { rows } = await sql<{ undone: string | null }>`
-    select seen ->> 'undone' as undone from loanops.operation where id = ${id.split('|')[1]}`.execute(
-    db,
-  )
+    select seen ->> 'undone' as undone from loanops.operation
+     where id = ${id.split('|')[1]}`.execute(db)
   return rows[0]?.undone ?? null
 }
 
