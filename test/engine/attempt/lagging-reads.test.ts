@@ -213,7 +213,7 @@ t.test('a delete whose answer was lost succeeds at once, however new the loan is
   t.match(await ending(call, id), { status: 'success' })
 })
 
-t.test('what a second person approved is not missing, though reads lack it', async t => {
+t.test('a client or loan that a checker approved is not missing, though reads lack it', async t => {
   const [client, loan] = [newName('C'), newName('L')]
   for (const [status, data, missing] of [
     ['CLIENT_CREATE', clientData(client), noClient],
