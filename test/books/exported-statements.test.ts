@@ -139,6 +139,24 @@ t.test(
   },
 )
 
+t.test('a word for no value in a debit or credit of gateway A’s report moves nothing', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = (utr: string) =>
+    `upi,2026-02-05T10:00:00,,setl_${utr},2026-02-07T12:00:00,${utr},Razorpay`
+  const body = await upload(
+    service,
+    'gateway_a',
+    A_SETTLEMENTS,
+    `payment,pay_1,1000.0,INR,20.0,3.6,NA,976.4,${end('UTR1')}`,
+    `refund,rfnd_1,50.0,INR,NA,NA,50.0,n/a,${end('UTR1')}`,
+    `payment,pay_2,1000.0,INR,20.0,3.6,0.0,976.4,${end('UTR2')}`,
+    `adjustment,adj_1,12.5,INR,0,0,NA,NA,${end('UTR2')}`,
+  )
+  t.match(body, { rows: 4, valid_rows: 4, errors: [] })
+  t.match(await settlements(service, 'UTR1'), [{ paid_out: '926.4', adds_up: true }])
+  t.match(await settlements(service, 'UTR2'), [{ adds_up: false }], 'its adjustment is unknown')
+})
+
 const A_SHORT = 'type,entity_id,amount,created_at,settled_at,currency,settlement_id,settlement_utr'
 
 t.test(

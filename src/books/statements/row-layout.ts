@@ -149,10 +149,10 @@ function plainFields(format: Format, fields: CsvFields): CsvFields {
 
 /** Some programs write a word for no value until a payment is settled, or where it has no status. */
 const MAY_LACK = ['settlement_id', 'settled_at', 'utr', 'status']
-/** They do so where nothing is charged, too, but a zero is a charge. */
-const CHARGES = ['fee', 'tax', 'fee_with_tax']
+/** They do so where no money is charged or moved, too, but a zero is an amount. */
+const MONEY = ['fee', 'tax', 'fee_with_tax', 'debit', 'credit']
 const isNamed = ([name, text]: [string, string]) =>
-  !(MAY_LACK.includes(name) || (CHARGES.includes(name) && /[a-z]/i.test(text))) ||
+  !(MAY_LACK.includes(name) || (MONEY.includes(name) && /[a-z]/i.test(text))) ||
   placeholder(text) === undefined
 
 /**
