@@ -104,7 +104,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
 
 const goesOn = (error: Error, id: string) =>
   new Error(
-    `${error.message}. If migration ${id} has begun to run, it goes on; this command may be repeated`,
+    `If migration ${id} has begun to run, it goes on; this command may be repeated. ${error.message}`,
     { cause: error },
   )
 
