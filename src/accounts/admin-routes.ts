@@ -20,14 +20,15 @@ const disableSchema = {
 const unlockSchema = {
   ...ofOne,
   operationId: 'unlockAccount',
-  summary: 'Forgets the failed logins of a name, from all addresses; for administrators',
+  summary: 'Clears the failed logins of a name, from all addresses; for administrators',
   response: { 202: Proposal, 204: Type.Null() },
 }
 const resetSchema = {
   ...ofOne,
   operationId: 'resetPassword',
   'x-refusals': ['CONFLICT'],
-  summary: 'Replaces a password by one that must be changed at the next login; for administrators',
+  summary:
+    'Replaces a password with one that must be changed at the next login; for administrators',
   description:
     'Ends the account’s tokens at once. A login with the new password gets a token that only changes it.',
   response: {

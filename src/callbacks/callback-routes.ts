@@ -61,7 +61,7 @@ const replaySchema = {
           callbacks: Type.Integer(),
           next_from: nullable({
             ...Time,
-            description: 'the `from` with which to go on; null if all are sent again',
+            description: 'the `from` to continue with; null if all are sent again',
           }),
         },
         { title: 'ReplayedCallbacks' },

@@ -67,7 +67,7 @@ const lag: Measured = {
   metrics: {
     lag: {
       name: 'loanops_payment_lag_seconds',
-      help: 'Age of the oldest payment event that no batch has transformed, or for how long a payment has been due and is not posted yet',
+      help: 'Age of the oldest payment event that no batch has transformed, or how long a payment has been due but not posted',
     },
   },
   // The first rows in each index are the oldest, because ids grow with time. (A row that waits again, or is read again, has

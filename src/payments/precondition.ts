@@ -11,7 +11,7 @@ const PreconditionFailed = createError(
 )
 const PreconditionRequired = createError(
   'PRECONDITION_REQUIRED',
-  'The payment was posted once: send the ETag with which it was read as If-Match',
+  'The payment was posted before: send the ETag that you read it with as If-Match',
   428,
 )
 

@@ -19,7 +19,7 @@ export function unrecordedGauge(
 ): Job {
   const unrecorded = new Gauge({
     name: 'loanops_payment_events_without_row',
-    help: 'Events that count towards a payment, refund or chargeback of which core.transaction has no row',
+    help: 'Events that count towards a payment, refund or chargeback without a row in core.transaction',
     registers: [registry],
   })
   let place = START

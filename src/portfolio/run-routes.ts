@@ -40,7 +40,7 @@ const retrySchema = {
   operationId: 'retryMigration',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Processes the rows that failed, were stopped or are left',
+  summary: 'Processes the rows that failed, were stopped or remain',
   params: ofOneMigration,
   response: { 202: orProposal(Started) },
 }

@@ -229,7 +229,7 @@ t.test('a name of another account is refused, whoever has it', async t => {
   ]) {
     const { status, text, headers } = await entered({ sub: 'thief', preferred_username })
     t.equal(status, 403)
-    t.match(text, `Another account has the name ${preferred_username} already`)
+    t.match(text, `Another account already has the name ${preferred_username}`)
     t.equal(sessionIn(headers), '')
   }
 })

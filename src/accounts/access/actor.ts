@@ -16,7 +16,7 @@ export const Unauthenticated = createError(
 )
 const PasswordMustBeChanged = createError(
   'UNAUTHORIZED',
-  'The password was reset: this token only changes it, by POST /api/account/password',
+  'The password was reset: this token can only change it, by POST /api/account/password',
   401,
 )
 

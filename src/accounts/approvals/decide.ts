@@ -146,7 +146,7 @@ async function lockOpen(trx: Trx, { id, asker, tokenRole = null }: Decision): Pr
   // meanwhile.
   const { state } = await findApproval(trx, id)
   if (state === 'expired') throw new Expired()
-  if (state !== 'proposed') throw new Conflict(`The proposal is ${state} already`)
+  if (state !== 'proposed') throw new Conflict(`The proposal is already ${state}`)
   const { proposedBy: actor, caller, address, requestId } = stored
   const approval = { approval_id: id, approved_by: asker.actor }
   return { ...stored, proposer: { actor, caller, address, requestId, approval } }

@@ -10,7 +10,7 @@ import type { Person } from './person.ts'
 
 const NameTaken = createError(
   'FORBIDDEN',
-  'Another account has the name %s already: an administrator must have yours changed where you log in',
+  'Another account already has the name %s: ask an administrator to change yours where you log in',
   403,
 )
 class Disabled extends createError('FORBIDDEN', 'The account %s is disabled', 403) {

@@ -20,7 +20,7 @@ const METADATA_MS = 3_600_000
 
 export const IssuerUnavailable = createError(
   'UNAVAILABLE',
-  'Single sign-on does not answer, or refuses LoanOps, whose log has the reason. Try again in a few seconds.',
+  'Single sign-on does not answer or refuses LoanOps; the service’s log has the reason. Try again in a few seconds.',
   503,
 )
 export const SignOnRefused = createError(

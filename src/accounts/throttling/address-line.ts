@@ -12,7 +12,7 @@ export function addressLine(): AddressLine {
   return async (address, task) => {
     const key = addressKey(address)
     if (inLine.of(key) >= MAX_OF_ONE_ADDRESS)
-      throw new Unavailable('too many logins of one address are waiting')
+      throw new Unavailable('too many logins from one address are waiting')
     inLine.add(key, 1)
     try {
       return await task()

@@ -24,7 +24,7 @@ type NoteAnswer = (request: FastifyRequest, statusCode: number) => Promise<void>
 export function openRefusedCalls(registry: Registry, log: FastifyBaseLogger) {
   const refused = new Counter({
     name: 'loanops_refused_calls_total',
-    help: 'Calls refused for who made them, by reason',
+    help: 'Calls refused because of the caller, by reason',
     labelNames: ['reason'],
     registers: [registry],
   })

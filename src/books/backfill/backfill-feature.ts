@@ -25,7 +25,7 @@ const backfillGauges: Measured = {
     },
     is_silent: {
       name: 'loanops_gateway_silent',
-      help: '1 while a source sends nothing, where in each of the last weeks several events came',
+      help: '1 while a source sends nothing although several events came at this time in each of the last weeks',
       labels,
     },
     has_error: {

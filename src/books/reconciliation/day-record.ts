@@ -64,7 +64,7 @@ export const Totals = Type.Object(
     captured: nullable(
       Type.Object(TotalFigure.properties, {
         title: 'CapturedTotal',
-        description: 'null if that of any day is',
+        description: 'null if it is null for any day',
       }),
     ),
     statement: Coverage,

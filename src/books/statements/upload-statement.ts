@@ -29,7 +29,7 @@ export const UploadedStatement = Type.Object(
     ...fileFields,
     ...rowCounts,
     ignored_columns: Type.Array(Type.String(), {
-      description: 'the columns of the file from which nothing is taken',
+      description: 'the columns of the file that are not used',
     }),
   },
   { title: 'UploadedStatement' },

@@ -35,7 +35,7 @@ ${
   request.user.role === 'viewer'
     ? ''
     : html`<h2>Actions</h2><form class="box" method="post" action="${callbackPath(id)}/resend">
-<p>Sends it again under the same id, whatever became of it.</p><button type="submit">Resend</button></form>`
+<p>Sends it again under the same id, whatever its state.</p><button type="submit">Resend</button></form>`
 }
 <h2>Body</h2><pre tabindex="0">${JSON.stringify(callback.body, null, 2)}</pre>`
       return answerPage(request, reply, { title: `${callback.type} ${id}`, body })

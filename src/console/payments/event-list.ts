@@ -20,7 +20,7 @@ export function eventList(
       ? nothing
       : html`<p><a href="${urlWith(url, { done: null, cursor: next_cursor })}">Older events</a></p>`
   return html`<h2 id="events">Events</h2>
-${events.length === 0 ? html`<p class="hint">No event is kept any more. What they said is above.</p>` : nothing}
+${events.length === 0 ? html`<p class="hint">Its events have been deleted. What they said is above.</p>` : nothing}
 ${withBodies || events.length === 0 ? nothing : html`<p><a href="${urlWith(url, { done: null, bodies: 'true' })}#events">Show headers and bodies</a></p>`}
 <ul class="timeline">${events.map(
     event => html`<li>${formats.time(event.received_at)} <strong>${event.event_type ?? 'no type'}</strong>

@@ -5,9 +5,9 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   no_loan_named:
     'No event names a loan. Find out whose payment it is, and assign it, or register one of its references.',
   loan_unknown:
-    'The ledger has no such loan. It is retried while a next try is shown; or assign it to the right loan.',
+    'The ledger has no such loan. It is retried while a next try is shown; otherwise assign it to the right loan.',
   loan_not_active:
-    'The loan does not take repayments yet. It is retried while a next try is shown; or assign it.',
+    'The loan does not take repayments yet. It is retried while a next try is shown; otherwise assign it.',
   currency_mismatch: 'The loan has a different currency. Post the right amount by resolving it.',
   lender_mismatch:
     'The loan belongs to a different lender than the event says. Assign it if the loan is right.',
@@ -28,7 +28,7 @@ export const REASONS_IN_WORDS: Record<string, string> = {
   amount_invalid: 'The loan’s currency cannot represent this amount. Decide by resolving it.',
   unreadable: 'The event could not be read. See its bytes below.',
   ledger_refused:
-    'The ledger refused the repayment. It is retried while a next try is shown; or assign or resolve it.',
+    'The ledger refused the repayment. It is retried while a next try is shown; otherwise assign or resolve it.',
   unknown_event: 'LoanOps does not know this event type. Resolve it, or have the type added.',
   awaiting_review:
     'The lender wants each payment reviewed, or only its customer or payer suggests a loan. Assign or resolve it.',
@@ -40,5 +40,5 @@ export const REASONS_IN_WORDS: Record<string, string> = {
     'Its repayment was undone in the ledger. Unless another one replaces it there, assign or resolve it to post it again.',
   overpaid: 'It is posted, but it exceeded the loan’s outstanding amount.',
   differs_at_ledger:
-    'The ledger has a different amount or day, or charged it back, or has what went back. Resolve the objection once it is right.',
+    'The ledger has a different amount or day, charged it back, or still has what went back. Resolve the objection once it is right.',
 } satisfies Record<Reason | Objection, string>

@@ -31,7 +31,7 @@ export async function statedOnly(
   const { settlement_id: settlement, day, lender } = stated
   const book = new URLSearchParams({ from: day, to: day, lender, gateway })
   return html`<h1>Payment ${paymentId}</h1>
-<p class="hint">Only the statement of its gateway has this payment: no event has brought it.
+<p class="hint">Only its gateway’s statement has this payment: no event reported it.
 <a href="/console/books?${book.toString()}">Its day in the books</a></p>
 ${facts([
   ['The gateway says', stated.status],

@@ -10,8 +10,8 @@ export function migrationForms(migration: MigrationRecord, role: Role): Html {
   const wasRun = done + failed + stopped > 0
   return html`<h2>Actions</h2><div class="forms">
 ${status === 'uploaded' || status === 'cancelled' ? runForm(migration) : nothing}
-${status === 'running' ? form(id, 'cancel', 'Takes back the rows of which nothing is at the ledger. The others are completed.') : nothing}
-${status === 'completed' || status === 'cancelled' ? form(id, 'retry', 'Processes the rows that failed, were stopped or are left.') : nothing}
+${status === 'running' ? form(id, 'cancel', 'Takes back the rows that left nothing at the ledger. The others are completed.') : nothing}
+${status === 'completed' || status === 'cancelled' ? form(id, 'retry', 'Processes the rows that failed, were stopped or remain.') : nothing}
 ${(status === 'uploaded' || status === 'cancelled') && !wasRun ? form(id, 'discard', 'Removes the file and its rows.') : nothing}
 </div>`
 }

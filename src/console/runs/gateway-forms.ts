@@ -11,7 +11,7 @@ export function gatewayForms({ gateways, lenders }: Config): Html {
 <label>Lender <select name="lender"><option value="">the gateway’s own account</option>${codes}</select></label>
 <label>From <input type="datetime-local" name="from" required></label>
 <label>To <input type="datetime-local" name="to" required></label>
-<p><small>In the ledger’s time zone, at most ${MAX_BACKFILL_DAYS} days. Stores what no webhook brought.</small></p>
+<p><small>In the ledger’s time zone, at most ${MAX_BACKFILL_DAYS} days. Stores what webhooks missed.</small></p>
 <button type="submit" class="secondary">Fetch</button></form>
 <form method="post" action="/console/statements" enctype="multipart/form-data" data-upload><h3>Upload a gateway’s report</h3>${choice}
 <label>Lender <select name="lender">${codes}</select></label>

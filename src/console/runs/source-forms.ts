@@ -10,7 +10,7 @@ export function sourceForms(deadQueues: string[], sources: string[], role: Role)
 <label>Queue <select name="queue">${deadQueues.map(option)}</select></label>
 <button type="submit" class="secondary">Requeue</button></form>`
   const reread = html`<form method="post" action="/console/sources/reread"><h3>Read events again</h3>
-<p>The next batch reads again the events that the source’s base view could not read or did not know.</p>
+<p>The next batch rereads the events that the source’s base view could not read or did not know.</p>
 <label>Source <select name="source">${sources.map(option)}</select></label>
 <label>Since <input type="datetime-local" name="since" required></label>
 <p><small>In the ledger’s time zone.</small></p>

@@ -27,5 +27,5 @@ export const noRows = () => new UnreadableFile('The file has no rows below its h
 
 export const otherHeader = (line: number) =>
   new UnreadableFile(
-    `Line ${line}: the header of another file, whose columns are others or in another order: upload the files one by one`,
+    `Line ${line}: the header of another file, with other columns or in another order: upload the files one by one`,
   )

@@ -42,7 +42,7 @@ export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 100,
   pattern: EXTERNAL_ID.source,
-  description: 'an external id: 1 to 100 characters, of which none is a control character',
+  description: 'an external id: 1 to 100 characters, none of them a control character',
   examples: ['L-1001'],
 })
 
@@ -58,7 +58,7 @@ export const IssuedId = (example: string) =>
     minLength: 1,
     maxLength: 200,
     pattern: EXTERNAL_ID.source,
-    description: 'a text of 1 to 200 characters, of which none is a control character',
+    description: 'a text of 1 to 200 characters, none of them a control character',
     examples: [example],
   })
 

@@ -76,7 +76,7 @@ async function findListed(
   if (pageItems.some(one => !contains(one.externalId, externalId)))
     throw new LedgerTrouble({ ...answer, outcome: 'not_arrived' })
   if (equal.length > 1 || pageItems.length !== totalFilteredRecords)
-    throw misconfigured(path, `the ledger lists more than one of the external id ${externalId}`)
+    throw misconfigured(path, `the ledger lists more than one with the external id ${externalId}`)
   if (equal[0] !== undefined) return equal[0].id
   await refuseHidden(ledger, path)
   return missing(kind, path, externalId)

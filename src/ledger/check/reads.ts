@@ -84,7 +84,7 @@ export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Lim
     async list<Item>(path: LedgerPath) {
       const body = bodyOf(await once({ method: 'GET', path }))
       if (Array.isArray(body)) return body as Item[]
-      throw new Unread('the ledger does not answer with a list')
+      throw new Unread('the ledger does not return a list')
     },
     async self() {
       const { LEDGER_USERNAME: username, LEDGER_PASSWORD: password } = settings
@@ -115,7 +115,7 @@ export function openReads(settings: LedgerSettings, { pauseMs = 0, signal }: Lim
 export async function numbered<Body>(reads: Reads, kind: string, id: number): Promise<Body> {
   const body = await reads.read<Body & { id?: unknown }>(ledgerPath([kind, id]))
   if (body.id === id) return body
-  throw new Unread(`the ledger does not answer with number ${id} of its ${kind}`)
+  throw new Unread(`the ledger does not return number ${id} of its ${kind}`)
 }
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

@@ -27,7 +27,7 @@ export const externalIdLost: Finding = {
 export const keyIgnored = (step: string, why: string): Finding => ({
   ...IDEMPOTENCY,
   state: 'differs',
-  found: `to ${step} again with the same key did not return the stored answer: ${why}`,
+  found: `a second try to ${step} with the same key did not return the stored answer: ${why}`,
   remedy:
     'Unset FINERACT_IDEMPOTENCY_KEY_HEADER_NAME at the ledger, or set it to Idempotency-Key, and let proxies pass this header',
 })
@@ -35,7 +35,7 @@ export const keyIgnored = (step: string, why: string): Finding => ({
 export const storeHidden = (step: string): Finding => ({
   ...IDEMPOTENCY,
   state: 'differs',
-  found: `to ${step} again with the same key returned the stored answer without the header x-served-from-cache`,
+  found: `a second try to ${step} with the same key returned the stored answer without the header x-served-from-cache`,
   remedy:
     'Let proxies pass this header of the ledger’s answers: without it, some outcomes stay unknown',
 })
@@ -46,7 +46,7 @@ export function awaitsApproval(step: string, again: Answer | Refusal): Finding {
     check: 'maker_checker',
     lender: null,
     state: 'differs',
-    found: `to ${step} waits for a second person at the ledger${isConflict ? ', which answers 409 to what waits already' : ''}`,
+    found: `the request to ${step} waits for a second person at the ledger${isConflict ? ', which answers 409 to what waits already' : ''}`,
     expected: 'nothing that LoanOps does waits for a second person at the ledger',
     remedy:
       'Unless this is intended, switch maker-checker off for this task at the ledger; reject there what this check left waiting',

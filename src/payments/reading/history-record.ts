@@ -13,7 +13,7 @@ export const EventRecord = Type.Object(
     verified_by: NullableText,
     // The schema names no type, because many languages have none for a union of unnamed types.
     counts: Type.Unsafe<true | string>({
-      description: 'true, or the reason why the event does not count as a text',
+      description: 'true, or a text: why the event does not count',
     }),
     headers: nullable(Type.Object({}, { additionalProperties: true })),
     body_base64: NullableText,

@@ -36,7 +36,7 @@ const putSchema = {
   operationId: 'putReference',
   'x-refusals': ['CONFLICT'],
   tags,
-  summary: 'Says which loan payments with this id belong to, from the next batch on',
+  summary: 'Registers which loan payments with this id belong to, from the next batch on',
   params: Type.Object({ gateway, kind, value }),
   querystring: How,
   body: Type.Object(newPeriod, { ...closed, title: 'PutReferenceRequest' }),

@@ -162,7 +162,7 @@ function believedDay(
   }
   // Its own repayment stands, whatever became of its twin.
   if (payment.twin !== null && equalOn(loan, { ...payment, ...trusted }) === undefined) {
-    const message = `The payment is the same money as payment ${payment.twin}, which was booked, may be, or is held by its refund or dispute`
+    const message = `The payment is the same money as payment ${payment.twin}, which was or may be booked, or is held by its refund or dispute`
     return { ...differsAtLedger(message), reason: TWIN }
   }
   if (payment.feeToSee) {

@@ -9,7 +9,8 @@ const MESSAGES = {
     'The loan’s lender requires a signature with its secret, and no event of the payment has one',
   sender_not_allowed: 'The event came from outside the networks that the loan’s lender allows',
   lender_mismatch: 'The event named a different lender from the one whose product the loan has',
-  events_disagree: 'An event that the loan’s lender accepts names another loan than was assigned',
+  events_disagree:
+    'An event that the loan’s lender accepts names a loan other than the assigned one',
   unconfirmed: 'The gateway has not confirmed any event of the payment yet',
   awaiting_review: 'The loan’s lender has its payments posted only after an operator has seen them',
 }

@@ -150,7 +150,7 @@ t.test('a proposal does not come back with the role of its proposer', async t =>
   await enter('operator')
   await t.rejects(approve({ db, calls: [replayCall] }, { id, asker: as('meera') }), {
     code: 'CONFLICT',
-    message: 'The proposal is withdrawn already',
+    message: 'The proposal is already withdrawn',
   })
 })
 

@@ -121,7 +121,7 @@ t.test('a transfer that is reported for two loans is posted to one', async t => 
       t.match((await service.payment('1', 'gateway_b')).payment, {
         reason: 'ledger_refused',
         detail:
-          'The payment is the same money as payment 51 of loan L-1, which was booked, may be, or is held by its refund or dispute',
+          'The payment is the same money as payment 51 of loan L-1, which was or may be booked, or is held by its refund or dispute',
       })
   }
 })
@@ -167,7 +167,7 @@ for (const [name, trust] of Object.entries({ manual: MANUAL, automatic: AUTOMATI
       t.same(await service.standing(), {}, `${steps}`)
       t.match((await service.payment(`${id}`, 'gateway_b')).payment, {
         reason: 'ledger_refused',
-        detail: `The payment is the same money as payment ${50 + id}, which was booked, may be, or is held by its refund or dispute`,
+        detail: `The payment is the same money as payment ${50 + id}, which was or may be booked, or is held by its refund or dispute`,
       })
     }
   })

@@ -5,7 +5,7 @@ import { PAYMENT_TYPES } from '../reads.ts'
 
 export const paymentType: Check = {
   check: 'payment_type',
-  expects: 'the ledger has a payment type of the name LEDGER_PAYMENT_TYPE',
+  expects: 'the ledger has a payment type named LEDGER_PAYMENT_TYPE',
   async run({ reads, settings: { LEDGER_PAYMENT_TYPE: name } }) {
     const types = await reads.list<{ name: string }>(PAYMENT_TYPES)
     if (types.some(type => type.name === name)) return { state: 'ok', found: name }

@@ -31,7 +31,7 @@ export const productCharges: Check = {
       return {
         state: 'differs',
         found: `${name} prescribes ${prescribed.join(', ')}; a new loan ${copied ? 'gets' : 'does not get'} them`,
-        remedy: `Look whether this is intended: productTerms of ${code} in LENDERS_FILE decides it`,
+        remedy: `Check whether this is intended: productTerms of ${code} in LENDERS_FILE decides it`,
       }
     }),
 }

@@ -29,7 +29,7 @@ function findingOn({ code, products: names }: CheckedLender, products: ListedPro
   if (isLinkedToFloatingInterestRates)
     return {
       state: 'breaks',
-      found: `the loan product ${first} has a floating rate: the ledger refuses each loan that states its rate, as LoanOps’s do`,
+      found: `the loan product ${first} has a floating rate: the ledger refuses each loan that states its rate, as those of LoanOps do`,
       remedy: `Set a product with a fixed rate for ${code} in LENDERS_FILE`,
     }
   return { state: 'ok', found: names.join(', ') }
