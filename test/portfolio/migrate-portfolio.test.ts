@@ -180,7 +180,7 @@ t.test('migrate-portfolio stops at a run that does not end cleanly', async t => 
   const dry = (found: object) => ({ status: 'uploaded', dry_run: { ...looked, ...found } })
   const [run, dryRun] = [{ isDryRun: false }, { isDryRun: true }]
   const unclean: [string, object, { isDryRun: boolean }, RegExp][] = [
-    ['cancelled', { status: 'cancelled', done: 1 }, run, /is cancelled, and 1 rows are left/],
+    ['cancelled', { status: 'cancelled', done: 1 }, run, /is cancelled, and 1 rows remain/],
     ['failed', { failed: 1, done: 1 }, run, /the run is completed; the rows that failed are in/],
     ['stopped', { stopped: 1, done: 1 }, run, /the rows that failed are in/],
     ['failed beside invalid', { failed: 1, invalid_rows: 3 }, run, /the rows that failed are in/],

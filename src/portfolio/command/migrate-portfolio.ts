@@ -104,7 +104,7 @@ async function migrateFile(call: Call, { file, type, before }: Next, options: Ru
 
 const goesOn = (error: Error, id: string) =>
   new Error(
-    `If migration ${id} has begun to run, it goes on; this command may be repeated. ${error.message}`,
+    `If migration ${id} has begun to run, it continues; you may repeat this command. ${error.message}`,
     { cause: error },
   )
 
@@ -135,7 +135,7 @@ async function reportRun(call: Call, file: string, ended: MigrationRecord) {
     )
   if (status !== 'completed')
     throw new Error(
-      `${file}: the run is ${status}, and ${valid_rows - done} rows are left; POST /api/migration/${id}/retry processes them`,
+      `${file}: the run is ${status}, and ${valid_rows - done} rows remain; POST /api/migration/${id}/retry processes them`,
     )
 }
 
