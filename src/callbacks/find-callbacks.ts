@@ -30,7 +30,7 @@ export function matchingCallbacks(
   return sql.join(where, sql` and `)
 }
 
-/** Callbacks, newest first; for a period, by time of creation, so that only that period is read. */
+/** Callbacks, newest first; for a period, by time of creation, so only that period is read. */
 export async function listCallbacks(
   db: Database,
   { limit, cursor, ...filter }: CallbackFilter & { limit: number; cursor?: string },

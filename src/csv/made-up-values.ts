@@ -16,7 +16,7 @@ const FAILED =
   /^(#N\/A|#REF!|#NAME\?|#VALUE!|#DIV\/0!|#NUM!|#NULL!|#SPILL!|#CALC!|#FIELD!|#BLOCKED!|#ERROR!|#{3,}|Err:\d{3}|\[object \w+\])$/
 /** What a program writes where there is no value, written exactly so: people are called Null and Nan. */
 const NO_VALUE = /^(NULL|nan|NaN|NaT|undefined|\\N|\(null\)|\[NULL\]|<NA>|\(blank\))$/
-/** The formula by which spreadsheets are made to keep leading zeros. */
+/** The formula that makes spreadsheets keep leading zeros. */
 const TEXT_FORMULA = /^=\s*"[^"]*"$/
 /** UTF-8 that was read as Windows-1252, such as `JosÃ©`; no word has such pairs. */
 const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€/
@@ -25,9 +25,9 @@ const GARBLED = /[\xc2\xc3][\x80-\x9f\xa1-\xbf]|\xe0[\xa4-\xb7][\x80-\xbf]|â€
  * characters there.
  */
 const OTHER_MACHINES_LETTERS = /\p{L}[‚ƒ„†‡ˆ‰‹]|\p{Ll}[ŽŸÕ]|Õ\p{Lu}\p{Ll}|[\x80-\x9f]/u
-/** The characters in place of those that the file's encoding does not have, such as `D?Souza`. */
+/** Characters that replace those missing from the file's encoding, as in `D?Souza`. */
 const LOST = /\ufffd|\?\?|\p{L}\?\p{Lu}\p{Ll}/u
-/** People's names, in which a question mark beside a letter is such a character, as in `Jos?` and `Mu?oz`. */
+/** In people's names, any question mark beside a letter is such a character, as in `Jos?` and `Mu?oz`. */
 const NAMES = ['client_firstname', 'client_lastname']
 const LOST_IN_NAME = /\p{L}\?|\?\p{L}/u
 /** Hardly any cell is suspect, and one look at each is faster. */

@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
 import { inSteps } from './in-steps.ts'
 
-/** Purges what is older than so many days, until it is told to stop. @returns how much it purged */
+/** Purges what is older than this many days, until the signal stops it. @returns how much it purged */
 export type PurgeRun = (
   db: Database,
   retentionDays: number,
@@ -44,8 +44,8 @@ export function purgeAll(
 }
 
 /**
- * Purges by a statement, until it finds fewer rows than it may purge.
- * @param statement an update or a delete; Kysely counts no rows of a select, so that its purge would never end
+ * Repeats a purge statement until it purges fewer rows than it may.
+ * @param statement an update or a delete; Kysely counts no rows of a select, so its purge would never end
  */
 export const purgeBy =
   (

@@ -30,7 +30,7 @@ const CLASSES = ['08', '53', '57']
  * deadlock, an error of its disk.
  */
 const STATES = ['25006', '25P03', '25P04', '40001', '40P01', '55P03', '58030']
-/** Alone, a fault of a statement of ours. As FATAL, it ended a new session, for which a full disk may have no room. */
+/** Unless FATAL, a fault of our statement. As FATAL, it ended a new session, for which a full disk may have no room. */
 const INTERNAL_ERROR = 'XX000'
 const NETWORK =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)(UNREACH|DOWN))$/

@@ -75,7 +75,7 @@ export const loanDisburse = operation({
 
 async function find({ ledger, id, mayStillRun }: Attempt, data: Disbursement): Promise<Effect> {
   const { external_loan_id, actualDisbursementDate, utr_payment_id, note } = data
-  // Of a top-up loan, the ledger disburses what is left once the older loan is paid off: our id proves that it is ours.
+  // For a top-up loan, the ledger disburses what remains after paying off the older loan: our id proves that it is ours.
   const disbursement =
     (await findTransaction(ledger, external_loan_id, id)) ??
     (mayStillRun ? undefined : await lostDisbursement(ledger, data))

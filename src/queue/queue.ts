@@ -48,7 +48,7 @@ const MAINTENANCE_INTERVAL_SECONDS = 60
 /** A connection is kept for longer than the interval: connecting each time took as long as the checks. */
 const HOUSEKEEPING_IDLE_MS = 3_000
 
-/** Each of pg-boss's loops reports an outage twice a second; the log needs it once in this time. */
+/** Each of pg-boss's loops reports an outage twice a second; the log needs it only this often. */
 const SAME_ERROR_EVERY_MS = 10_000
 
 type BossOptions = { name: string; onError: (error: Error) => void }

@@ -4,7 +4,7 @@ import { TOKEN_ROLES, type TokenRole } from '../../config/settings/access-settin
 import type { Role } from '../account.ts'
 
 /**
- * The needs of a call: the roles of tokens that may make it, beside those without a role, and the least role of the
+ * The needs of a call: the roles of tokens that may make it, besides those without a role, and the least role of the
  * account that makes it, if one does or must.
  */
 export const NEEDS = {

@@ -114,7 +114,7 @@ async function discover({ issuer, clientId, clientSecret, proxy }: SignOnSetting
 }
 
 /**
- * Sends the secret in the request's body, as most issuers take it, or in a header if the issuer names other ways only.
+ * Sends the secret in the request's body, as most issuers accept, or in a header if the issuer does not list that.
  */
 function withSecret(secret: string): openid.ClientAuth {
   const [inBody, inHeader] = [openid.ClientSecretPost(secret), openid.ClientSecretBasic(secret)]

@@ -36,7 +36,7 @@ const FOR_API: TokenUse = { audience: 'loanops-api' }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the account's password was reset, so that its tokens only change it. */
+    /** Whether the account's password was reset, so its tokens can only change it. */
     mustChangePassword: boolean
   }
   interface FastifyContextConfig {

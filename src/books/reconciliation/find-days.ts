@@ -31,7 +31,7 @@ export async function findDays(db: Database, filter: Filter): Promise<DayRow[]> 
 
 /** Without any day, nothing is known: neither whether a statement covers the period, nor whether it is balanced. */
 export function totalOf(days: DayRow[]): Static<typeof Totals> {
-  // Where nobody could read a currency, there is mostly no amount either.
+  // Where the currency could not be read, there is usually no amount either.
   const currencies = new Set(days.filter(hasAmount).map(({ currency }) => currency))
   const sum = (figures: Figure[]) => ({
     payments: figures.reduce((total, { payments }) => total + payments, 0),

@@ -149,7 +149,7 @@ function plainFields(format: Format, fields: CsvFields): CsvFields {
 
 /** Some programs write a word for no value until a payment is settled, or where it has no status. */
 const MAY_LACK = ['settlement_id', 'settled_at', 'utr', 'status']
-/** They do so where no money is charged or moved, too, but a zero is an amount. */
+/** They also do so where no money is charged or moved; a zero is an amount, though. */
 const MONEY = ['fee', 'tax', 'fee_with_tax', 'debit', 'credit']
 const isNamed = ([name, text]: [string, string]) =>
   !(MAY_LACK.includes(name) || (MONEY.includes(name) && /[a-z]/i.test(text))) ||

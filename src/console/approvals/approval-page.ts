@@ -100,7 +100,7 @@ function approvalFacts(approval: ApprovalItem, formats: Formats): Html {
 <h2>What it was about</h2>${facts(shown(approval.facts, formats))}`
 }
 
-/** A bulk action is done one row after the other, and only its own page shows how far it is. */
+/** A bulk action runs row by row, and only its own page shows its progress. */
 function progressLink({ act, state, request }: ApprovalItem): Html {
   const { id } = request as { id?: unknown }
   if (act !== 'bulk' || state !== 'approved' || typeof id !== 'string') return nothing

@@ -59,7 +59,7 @@ export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
       if (Number(count) > MAX_BULK_ITEMS)
         throw invalidField('/count', `must be at most ${MAX_BULK_ITEMS}`)
       const { decision, note = null, ...filter } = wanted
-      // Whoever sends a form of their own has seen the count, which is checked as well.
+      // A hand-made form has no digest, but has the count, which is also checked.
       const digest = seen ?? (await countItems(db, itemsOf(wanted))).digest
       const bulk = { id, decision, filter, note, count: Number(count), digest }
       if (await isMade(db, bulk, askerOf(request))) return reply.redirect(bulkPath(id), 303)

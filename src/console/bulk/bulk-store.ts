@@ -6,7 +6,7 @@ import { rowById } from '../../http/lists/row-by-id.ts'
 import { Conflict } from '../../http/problem.ts'
 import type { DecisionName } from './decisions.ts'
 
-/** Nobody can have reviewed more than this, and each takes its own transaction. */
+/** Nobody can review more than this, and each takes its own transaction. */
 export const MAX_BULK_ITEMS = 10_000
 const MAX_REASONS = 10
 

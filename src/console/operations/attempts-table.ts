@@ -7,7 +7,7 @@ import { table } from '../lists/table.ts'
 import { timeColumn } from '../lists/time-column.ts'
 import { words } from '../text/words.ts'
 
-/** The attempts to post a payment do not say what was called. */
+/** Attempts to post a payment do not record which call was made. */
 type Shown = Omit<AttemptItem, 'times' | 'method' | 'path'> & Partial<AttemptItem>
 
 export function attemptsTable(attempts: Shown[], formats: Formats): Html {

@@ -118,7 +118,7 @@ const back = ({ params, query: { kind = 'payment' } }: Asked, done: DoneKey) =>
 /** The form has the fields of every outcome: these are those of the chosen one, in the API's types. */
 function fieldsOf(form: Static<typeof Decision>): object {
   const { outcome, note, external_loan_id } = form
-  // Where the API takes numbers, nothing trims what was pasted.
+  // The API takes numbers here, so nothing else trims pasted text.
   const [amount, paid_on, ledger_transaction_id] = [
     form.amount,
     form.paid_on,

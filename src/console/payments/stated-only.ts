@@ -14,7 +14,7 @@ type Stated = Row<'core.statement', 'lender' | 'status' | 'currency' | 'captured
   settlement_id: string | null
 }
 
-/** What to show of a payment that no event has brought; undefined if its gateway's statement has none, or an event has. */
+/** What to show of a payment that only its gateway's statement has; undefined if it has none, or an event reported it. */
 export async function statedOnly(
   { db, formats }: Pick<PageContext, 'db' | 'formats'>,
   { gateway, paymentId, kind = 'payment' }: PaymentName,

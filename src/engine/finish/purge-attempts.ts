@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.ts'
 import { type PurgeRun, purgeInSteps } from '../../database/purge-in-steps.ts'
 import { FIRST_ID } from '../../ids.ts'
 
-/** A step of so many rows takes about 50 ms. */
+/** A step of this many rows takes about 50 ms. */
 const ROWS_AT_ONCE = 2_000
 
 type Place = { id: string; attempt: number }

@@ -13,7 +13,7 @@ import { isAnswer } from '../refusal.ts'
 import { brokenOff } from './decide.ts'
 import { type Ended, finishAttempts, type OnFinal } from './finish.ts'
 
-/** While the database is down, this process tries so long; then another worker takes over and reconciles. */
+/** How long this process retries while the database is down; then another worker takes over and reconciles. */
 const KEEP_TRYING_MS = 60_000
 const RETRY_MS = 500
 /**

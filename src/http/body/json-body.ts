@@ -24,7 +24,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 
 function refuseOtherType({ routeOptions, is404 }: FastifyRequest, type = ''): void {
   const { consumes = ['application/json'] } = routeOptions.schema ?? {}
-  // A request that no route takes is refused for that, whatever its body is.
+  // A request without a route gets 404, whatever its body is.
   if (!is404 && !consumes.includes(type)) throw new OtherType(consumes.join())
 }
 

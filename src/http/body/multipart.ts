@@ -50,7 +50,7 @@ export type UploadedFile = {
 }
 
 const MAX_FIELDS = 10
-/** So much of a file waits in memory for the fields that some generated clients send after it: 256 MiB in all uploads at once. */
+/** How much of a file may wait in memory for fields that some generated clients send after it: 256 MiB over all uploads. */
 const MAX_AHEAD_BYTES = 4 * 1024 ** 2
 
 /** Reads a form with a file, and only tells its `sentContent`. */
@@ -104,7 +104,7 @@ async function nextFile(
   }
 }
 
-/** @returns the beginning of the file, of about so many bytes, and whether that is all of it */
+/** @returns about this many bytes from the beginning of the file, and whether that is all */
 async function readAhead(chunks: AsyncGenerator<Buffer>, most: number) {
   const ahead: Buffer[] = []
   for (let bytes = 0; bytes < most; bytes += ahead.at(-1)?.length ?? 0) {
@@ -129,7 +129,7 @@ async function readParts<T>(
   if (!request.isMultipart()) throw invalidField('', 'must be multipart/form-data')
   letTakeLong(request.raw, SILENCE_MS)
   try {
-    // The limits are one more of each than allowed, so that the error can name it.
+    // Each limit is one more than allowed, so the error can name it.
     const fields = names === 'any' ? MAX_FIELDS : names.length + 1
     const limits = { files: 2, fields, fileSize }
     return await read(legible(request.parts({ limits })))

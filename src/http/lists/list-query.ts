@@ -31,7 +31,7 @@ export function listAnswer<Name extends string, Item extends TSchema>(
   return { 200: Type.Object(members as unknown as Members, { title }) }
 }
 
-/** A page as the answer of which `listAnswer` has the schema. */
+/** A page of a list, in the form of the schema of `listAnswer`. */
 export function named<Name extends string, Item>(name: Name, found: FoundPage<Item>) {
   const { page, next_cursor } = found
   return { [name]: page, next_cursor } as Record<Name, Item[]> & { next_cursor: string | null }

@@ -116,7 +116,7 @@ export function classifyWrite(
   if ([400, 403, 404].includes(status) && isOfLedger) return { outcome: 'refused' }
   if (status === 503 && NEVER_ALLOWED.test(codeOf(body) ?? '')) return { outcome: 'refused' }
   if (status === 409 && codeOf(body) === AWAITS_CHECKER) return { outcome: 'awaits_approval' }
-  // A rate limit lets no call through. A proxy answers 503 also when it loses the ledger during a call.
+  // A rate limit lets no call through. A proxy also answers 503 when it loses the ledger during a call.
   if (status === 429) return { outcome: 'not_now', isRecorded, leftNothing: true }
   if (status === 503) return { outcome: 'not_now', isRecorded, leftNothing: isOfLedger }
   // The close of business locks the loan before any command; any other 409 is a conflict, perhaps with a call of ours.
@@ -131,7 +131,7 @@ const UNREADABLE = 'error.msg.invalid.request.body'
 /** We send whole bodies: the ledger could not read what was left of this one, and has not looked at its key. */
 const isCutShort = (status: number, body: unknown) =>
   status === 400 && [UNREADABLE, 'error.msg.invalid.json'].includes(codeOf(body) ?? '')
-/** Fineract says of a lock that no call may overrule what it says of a body that it cannot read. */
+/** For a lock that no call may overrule, Fineract answers as for a body that it cannot read. */
 const LOCKED = ['error.msg.loan.locked', UNREADABLE]
 /** How Fineract 1.9 refuses the later of two equal calls whose keys it stores at the same moment. */
 const isKeyTaken = (status: number, body: unknown) =>

@@ -17,7 +17,7 @@ const LACKS_PERMISSION: Cause = {
 
 const USER_CAUSES: Record<string, Cause> = {
   'error.msg.not.authorized': LACKS_PERMISSION,
-  // Newer ledgers answer so to a user who may approve such a command, but not give it.
+  // Newer ledgers answer so to a user who may approve such a command but not issue it.
   'error.msg.maker.checker.checker.only.cannot.initiate': LACKS_PERMISSION,
   'error.msg.password.outdated': {
     check: 'password_expiry',

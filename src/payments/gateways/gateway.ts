@@ -20,7 +20,7 @@ export type Gateway = {
   rules(settings: Settings): GatewayRules
   /** Without a client, the gateway's API is not read. */
   client?: GatewayClient
-  /** The gateway's own reports, beside our template. */
+  /** The gateway's own reports, besides our template. */
   reports?: readonly Format[]
 }
 

@@ -54,7 +54,7 @@ export type Format = {
   ): ReadRow
 }
 
-/** The first number less the others; of texts that are no numbers, the first one, which the check refuses. */
+/** The first number less the others; or the first text that is not a number, which the check refuses. */
 export function less(from: string | undefined, ...others: (string | undefined)[]) {
   const numbers = [from, ...others.map(other => other ?? '0')]
   if (from === undefined) return undefined
