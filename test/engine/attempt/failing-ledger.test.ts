@@ -21,6 +21,8 @@ import { startTestService, type TestService } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 
 const GOES_ON_WITHIN_MS = 20_000
+/** While the ledger is down, a few waiting operations are sent as a test of its recovery. */
+const MORE_THAN_ARE_TESTED = 6
 
 // Each waits for its next try: together they take no longer than the longest.
 t.jobs = 3
@@ -159,16 +161,21 @@ async function isToldAndSpared(t: Test, service: TestService, mend: () => Promis
   t.match(metrics, /^loanops_ledger_breaker_open 1$/m)
   t.match(await service.call('GET', '/readyz'), { status: 200 })
 
-  const client = newName('C')
-  const late = await submit(service.call, 'CLIENT_CREATE', clientData(client))
+  const late = await Promise.all(
+    Array.from({ length: MORE_THAN_ARE_TESTED }, async () => {
+      const client = newName('C')
+      return { client, id: await submit(service.call, 'CLIENT_CREATE', clientData(client)) }
+    }),
+  )
   await until(async () => {
-    const { waiting_for } = await listed(service.call, client, late)
-    return waiting_for === 'ledger_unavailable'
-  }, 'it is not sent')
+    const found = await Promise.all(late.map(({ client, id }) => listed(service.call, client, id)))
+    return found.some(({ waiting_for }) => waiting_for === 'ledger_unavailable')
+  }, 'one is not sent')
 
   await mend()
   const from = Date.now()
-  for (const id of [...ids, late]) t.match(await ending(service.call, id), { status: 'success' })
+  for (const id of [...ids, ...late.map(({ id }) => id)])
+    t.match(await ending(service.call, id), { status: 'success' })
   t.ok(Date.now() - from < GOES_ON_WITHIN_MS, `it took ${Date.now() - from} ms`)
   t.match(await ledgerState(service), { circuit: 'closed' })
 }
