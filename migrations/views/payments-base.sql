@@ -131,7 +131,7 @@ $$;
 
 -- Whether a flag says no; it may be a text or a number.
 create or replace function base.is_no(value jsonb) returns boolean language sql immutable parallel safe as $$
-  select coalesce(value in ('false', '"false"', '"False"', '0', '"0"', '"no"'), false)
+  select coalesce(value in ('false', '"false"', '"False"', '"FALSE"', '0', '"0"', '"no"', '"No"', '"NO"'), false)
 $$;
 
 create or replace function base.unix_time_of(value jsonb) returns timestamptz language sql immutable parallel safe as $$
