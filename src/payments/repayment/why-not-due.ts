@@ -97,7 +97,9 @@ export async function whyNotDue(
 }
 
 function inWords({ name, because, evidence }: NotDue): string {
-  return `${name} ${WHY[because].replace(':', evidence === null ? ':' : ` (${evidence}):`)}`
+  // As a function, because `$&` in an id would stand for the colon.
+  const withEvidence = () => (evidence === null ? ':' : ` (${evidence}):`)
+  return `${name} ${WHY[because].replace(':', withEvidence)}`
 }
 
 /** Banks write a reference in one way; files may have it in capitals, with more zeros before its digits or without them. */
