@@ -105,7 +105,7 @@ t.test('a request that is not a valid upload is refused', async t => {
   t.same(await post(['type', 'loans']), [400, 'INVALID_PAYLOAD', '/file'])
   t.same(await post(['kind', 'loans']), [400, 'INVALID_PAYLOAD', '/kind'])
   t.same(await post(['type', 'loans'], ['csv', file]), [400, 'INVALID_PAYLOAD', '/csv'])
-  t.equal((await service.call('POST', '/api/migration/upload', {})).status, 400)
+  t.equal((await service.call('POST', '/api/migration/upload', {})).status, 415)
   const large = new Blob([`${REPAYMENT_COLUMNS}x\n`, new Uint8Array(8 * 1024 * 1024)])
   t.same(await post(['type', 'repayments'], ['file', large]), [400, 'INVALID_PAYLOAD', '/file'])
 })
