@@ -254,7 +254,7 @@ t.test('a network in TRUST_PROXY that holds more than proxies is warned of', asy
   warnOfWideProxies({ warn }, ['10.0.0.5', '10.0.1.0/24', 'fd00::/64', '::1'])
   t.same(lines, [])
   warnOfWideProxies({ warn }, ['10.0.0.5', '10.0.0.0/8', 'fd00::/32'])
-  matchEach(t, lines, [/^TRUST_PROXY trusts whoever calls from 10\.0\.0\.0\/8, fd00::\/32:/])
+  matchEach(t, lines, [/^TRUST_PROXY trusts every caller from 10\.0\.0\.0\/8, fd00::\/32:/])
 })
 
 t.test('allowedCidrs that hold everybody stop the start, because they prove nothing', async t => {
@@ -373,7 +373,7 @@ t.test('secrets that are the same, or easy to read or to guess, are one warning 
   t.teardown(() => delete process.env.PGSSLMODE)
   t.same(warnings({ DATABASE_URL: database }), [])
   matchEach(t, warnings(plain), [
-    /^LEDGER_URL uses plain HTTP: whoever is between us and ledger\.example can read the credentials/,
+    /^LEDGER_URL uses plain HTTP: anyone between us and ledger\.example can read the credentials/,
     /^GATEWAY_A_API_URL uses plain HTTP/,
     /^CALLBACK_URL uses plain HTTP: .* can read the callbacks; use HTTPS$/,
   ])

@@ -52,7 +52,7 @@ function plainUrls({ properties }: Known, settings: Given): string[] {
     const { protocol, hostname } = new URL(String(url))
     return protocol === 'https:' || LOOPBACK.test(hostname)
       ? []
-      : [`${name} uses plain HTTP: whoever is between us and ${hostname} can ${risk}; use HTTPS`]
+      : [`${name} uses plain HTTP: anyone between us and ${hostname} can ${risk}; use HTTPS`]
   })
 }
 
@@ -64,7 +64,7 @@ function plainDatabase({ DATABASE_URL: url }: Given): string[] {
   return isHere || isChecked
     ? []
     : [
-        `DATABASE_URL does not have the server's certificate checked: whoever is between us and ${host} can read and change everything; add ?sslmode=verify-full&sslrootcert=FILE`,
+        `DATABASE_URL does not have the server's certificate checked: anyone between us and ${host} can read and change everything; add ?sslmode=verify-full&sslrootcert=FILE`,
       ]
 }
 

@@ -4,7 +4,7 @@ import type { Attempt } from './operation.ts'
 
 type Found = Pick<Done<{ id: number }>, 'path' | 'body'>
 
-/** A loan may have been created anew under the external id of one that was deleted. @throws LedgerTrouble */
+/** A loan may have been created again under the external id of one that was deleted. @throws LedgerTrouble */
 export async function refuseRemoved(attempt: Attempt, { path, body }: Found): Promise<void> {
   if (await isRemoved(attempt, body)) throw lagging(path)
 }

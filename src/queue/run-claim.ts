@@ -6,7 +6,7 @@ import { publicReason } from '../log/public-error.ts'
 
 export type RunTable = keyof DB & `core.${string}_run`
 
-/** Every table with leases, also of runs that are claimed in another way. */
+/** Every table with leases, including those of runs that are claimed in another way. */
 export type LeasedTable = keyof DB
 
 export type RunClaim = {

@@ -23,7 +23,7 @@ type Restored = {
   /** A pause does not hold up bulk decisions. */
   areBulksStopped: boolean
 }
-/** `isPaused` also if the back-up was made during a pause. */
+/** Also `isPaused` if the back-up was made during a pause. */
 type Unfinished = { operations: string; migrations: string; bulks: number; isPaused: boolean }
 
 /**

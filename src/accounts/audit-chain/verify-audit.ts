@@ -110,5 +110,5 @@ async function wrongHead(db: Database, { id, chain }: AuditHead): Promise<string
   const [seal] = rows
   if (!seal) return `Row ${id} of --head is not sealed here: the end of the audit was cut off.`
   if (seal.chain === chain) return undefined
-  return `Row ${id} of --head is sealed with another chain: the whole chain was computed anew.`
+  return `Row ${id} of --head is sealed with another chain: the whole chain was recomputed.`
 }

@@ -8,7 +8,7 @@ export function warnOfWideProxies(
   const wide = trustProxy.filter(isWide)
   if (wide.length > 0)
     log.warn(
-      `TRUST_PROXY trusts whoever calls from ${wide.join(', ')}: any of them may claim another address; list the exact addresses of the proxies`,
+      `TRUST_PROXY trusts every caller from ${wide.join(', ')}: any of them may claim another address; list the exact addresses of the proxies`,
     )
 }
 

@@ -20,7 +20,7 @@ export function mayReplace(
   )
 }
 
-/** A loan's later repayments are booked anew with the undoing, so that a later day excludes nothing. */
+/** The undoing rebooks a loan's later repayments, so a later day excludes nothing. */
 const isBefore = (one: Day | undefined, other: Day | undefined) =>
   one !== undefined && other !== undefined && isoDay(one) < isoDay(other)
 

@@ -6,7 +6,7 @@ import { type DuePayment, isOfAnotherPayment, namesGateway } from './due-payment
 
 type OurRepayment = Pick<DuePayment, 'externalId' | 'receiptNumber' | 'decided' | 'overruled'>
 
-/** A person who undid the payment's repayment may have booked it anew in a way that does not show whose it is. */
+/** A person who undid the payment's repayment may have booked it again in a way that does not show whose it is. */
 export function adjustedByHand(
   transactions: LedgerTransaction[],
   ours: OurRepayment,

@@ -56,7 +56,7 @@ export type DuePayment = {
   overruled: string[]
   /** The objection. Null if an attempt may have arrived or an operator has decided. */
   objection: string | null
-  /** A payment of the same money under another id. Null also if an attempt may have arrived or an operator has decided. */
+  /** A payment of the same money under another id. Also null if an attempt may have arrived or an operator has decided. */
   twin: string | null
   /**
    * Whether, since the payment was sent on its way, references have stopped giving it this loan, or other events count.

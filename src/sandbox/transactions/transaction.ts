@@ -40,7 +40,7 @@ export type Transaction = Split & {
   payment?: PaymentDetail | undefined
   submittedOn: string
   manuallyReversed: boolean
-  // What became of it: allocated anew, or charged back.
+  // What became of it: reallocated, or charged back.
   relations?: { type: 'REPLAYED' | 'CHARGEBACK'; amount: Paise; to?: number }[] | undefined
   reversedOn?: string | undefined
   reversalExternalId?: string | undefined

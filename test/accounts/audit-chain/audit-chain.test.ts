@@ -227,7 +227,7 @@ t.test('a chain that was computed anew is found by a head that was kept', async 
   t.match(await verifyAudit(db), { sealed: 5 }, 'by nothing else')
   t.equal(
     await verifyAudit(db, kept),
-    `Row ${ids[4]} of --head is sealed with another chain: the whole chain was computed anew.`,
+    `Row ${ids[4]} of --head is sealed with another chain: the whole chain was recomputed.`,
   )
 })
 

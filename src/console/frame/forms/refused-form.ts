@@ -100,7 +100,7 @@ function fill(control: HTMLElement, value: string | undefined): void {
   else choose(control, value ?? '')
 }
 
-/** A choice that is no longer there must be made again: the browser would silently take the first one that is. */
+/** A choice that is no longer offered must be made again: the browser would silently take the first one offered. */
 function choose(select: HTMLElement, value: string): void {
   const options = select.querySelectorAll('option')
   const isChosen = (option: HTMLElement) => option.getAttribute('value') === value

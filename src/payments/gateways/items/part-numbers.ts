@@ -1,6 +1,6 @@
 /**
  * Tells parts with equal ids apart: within a list, the second one and those after it get a number. If files were joined,
- * each of them begins anew, because what two of them list is one part.
+ * each of them restarts, because what two of them list is one part.
  */
 export function partNumbers() {
   const times = new Map<string, number>()
