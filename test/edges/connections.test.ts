@@ -147,7 +147,7 @@ t.test('an upload beyond the limit of concurrent ones is refused until one ends'
   const download = `/api/migration/${newId()}/errors.csv`
   t.equal((await caller(url)('GET', download)).status, 404, 'downloads have places of their own')
   slow.destroy()
-  t.ok(await until(async () => (await upload()).status === 400, 'one is read again'))
+  t.ok(await until(async () => (await upload()).status === 415, 'one is read again'))
 })
 
 t.test('a thousand callers that connect while the process is busy all get an answer', async t => {
