@@ -112,6 +112,7 @@ t.test('no header and no body, however odd, makes a 5xx', async t => {
     `{"event":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
     `{"event":"${'x'.repeat(500_000)}"}`,
     '{"event":"a","event":1e999999}',
+    '{"event":{"toString":1},"cf_event":{"toString":1}}',
   ]
   const oddHeaders: Record<string, string>[] = [
     { 'content-type': 'application/xml' },

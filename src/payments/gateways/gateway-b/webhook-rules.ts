@@ -7,7 +7,7 @@ const TIME = 'x-webhook-timestamp'
 /** Without a timestamp, a signature would cover the body alone, as gateway A's does: if both share a secret, A's would pass here. */
 const TIME_FORM = /^\S+$/
 const EVENT_ID = 'x-idempotency-key'
-const FLAT_TYPE = /^[A-Z_]+$/
+const isFlatType = (type: unknown) => typeof type === 'string' && /^[A-Z_]+$/.test(type)
 
 /** The rules are those of Cashfree: a base64 HMAC of the timestamp followed directly by the raw body. */
 export function rulesOfB(): GatewayRules {
@@ -32,7 +32,7 @@ export function rulesOfB(): GatewayRules {
       // A relay's wrapper may have the same form, with the event as its data.
       (typeof type === 'string' && isObject(data) && !isObject(data.data ?? data.payload)) ||
       // Gateway A's names are in small letters; a relay may have flattened its payload.
-      (FLAT_TYPE.test(String(event ?? cf_event)) && payload === undefined),
+      (isFlatType(event ?? cf_event) && payload === undefined),
     eventId: headers => headers[EVENT_ID] ?? headers['x-idempotency-header'],
     accounts: event => [at(event, 'data.merchant.merchant_id'), at(event, 'data.merchant_id')],
     lenders: event => [
