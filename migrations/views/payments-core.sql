@@ -165,7 +165,10 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
        set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan, amount = s.amount, currency = s.currency,
            paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified, problem = s.problem, unconfirmed = s.unconfirmed,
            source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.all_hints, refs = s.refs,
-           matched_by = s.matched_by, suggested_loan = s.suggested_loan, disagreement = core.disagreement_with(
+           matched_by = s.matched_by, suggested_loan = s.suggested_loan,
+           -- What an earlier try left out, perhaps because of an event that does not count any more.
+           payer_fee = case when s.all_hints ? 'payer_fee' then t.payer_fee end,
+           disagreement = core.disagreement_with(
              t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.named_loan_id, s.own_refs, s.paid_at)
       from summary s
      where s.was_made and s.is_known

@@ -5,9 +5,10 @@ import { itemOfA, listOfA, listOfB, oddGateway, rowOfB } from '../../support/boo
 import { ALL_DAY, DAY, filled, reconciliation } from '../../support/books/reconciliation.ts'
 import { lendersFile } from '../../support/config/lenders-file.ts'
 import { expireLeases } from '../../support/engine/leases.ts'
+import { ledgerBody, startProxy } from '../../support/ledger/proxy.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { eventA, successB } from '../../support/payments/gateway-events.ts'
-import { LENDER, paymentService } from '../../support/payments/payments.ts'
+import { LENDER, paymentService, SECRET, sendSigned } from '../../support/payments/payments.ts'
 import { crashPointsIn, startProcessFor } from '../../support/process.ts'
 import { testEnv } from '../../support/service.ts'
 
@@ -84,6 +85,23 @@ t.test('only a fee of the payer above 0 is left out', async t => {
   ungranted.data.payment_offers[0].offer_redemption.redemption_status = 'FAILED'
   await service.webhook('gateway_b', ungranted, LENDER)
   t.same(await service.posted(), [400, 900, 1_000, 1_000, 4_584, 4_692.18, 4_692.18])
+})
+
+t.test('a fee is not left out once the event that stated it no longer counts', async t => {
+  const proxy = await startProxy(t)
+  const LENDERS_FILE = lendersFile(t, {
+    LENDER_02: { gateway_a: { validateSignature: false, secretEnv: 'S' } },
+  })
+  const service = await paymentService(t, { LENDERS_FILE, S: SECRET, LEDGER_URL: proxy.url })
+  proxy.target = service.ledger.url
+  await service.loan('L-1')
+  const body = ledgerBody(403, 'error.msg.loan.transaction.of.another.rule')
+  proxy.interferences = [{ of: 'L-1', on: 'writes', status: 403, body, times: 1 }]
+  await service.webhook('gateway_a', paidOrder('pay_1', { order: false }), LENDER)
+  t.match(await service.batch(), { suspended: 1 })
+  await sendSigned(service, paidOrder('pay_1', { order: false, fee: 0 }))
+  t.match(await service.batch(), { posted: 1 })
+  matchEach(t, await service.repayments(), [{ amount: 4_692.18 }])
 })
 
 t.test('a part payment of an order is posted less the payer’s fee', async t => {
