@@ -214,7 +214,7 @@ t.test(
     }
     const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
     const begun = new RegExp(
-      `If migration ${record.migration_id} has begun to run, it goes on; .* repeated\\. http`,
+      `If migration ${record.migration_id} has begun to run, it continues; .* command\\. http`,
     )
     for (const lost of ['/migration/run', `/migration/${record.migration_id}`]) {
       const { url } = await startAnswering(t, record, ({ url = '' }, response) => {
