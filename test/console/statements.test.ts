@@ -105,7 +105,7 @@ t.test('a payment that only a statement has is found, with its day and its settl
     t.match((await service.viewer(list)).text, `<a href="${page}">`, list)
   const { status, text } = await service.viewer(page)
   t.equal(status, 200)
-  t.match(text, 'Only the statement of its gateway has this payment')
+  t.match(text, 'Only its gateway’s statement has this payment')
   t.match(text, /captured<.*INR 7\.00.*LENDER_02/s)
   for (const link of ['from=2026-02-05&amp;to=2026-02-05', '/console/settlements/setl_1'])
     t.match(text, link)
