@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Asker, audit } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
+import { DIFFERS } from '../../engine/refusal.ts'
 import { Conflict } from '../../http/problem.ts'
 import { isPaymentOutdated, lockDecidable, stateInWords } from '../locked-payment.ts'
 import { requireAsSeen } from '../precondition.ts'
@@ -21,6 +22,11 @@ type Assignment = {
   ifMatch?: string | undefined
 }
 
+/** Only a refusal that names what is booked has shown it to the operator: after any other, the payment is looked for again. */
+const overruledReason = sql`case when reason = 'ledger_refused' and (
+  select o.response ->> 'userMessageGlobalisationCode' from loanops.operation o where o.id = t.operation_id) is distinct from ${DIFFERS}
+  then 'refused_otherwise' else reason end`
+
 export function assign(
   db: Database,
   { gateway, paymentId, loan, note, remembered, asker, ifMatch }: Assignment,
@@ -39,7 +45,7 @@ export function assign(
              ${withoutRefusal}, refused_detail = null, posting_number = ${nextPostingNumber},
              -- Earlier reasons were about other facts, except that a repayment is undone at the ledger.
              overruled = case when ${isPaymentOutdated} then array(select one from unnest(overruled) one where one = 'reversed_at_ledger')
-                              else overruled end || reason
+                              else overruled end || ${overruledReason}
        where id = ${payment.id}`.execute(trx)
     if (note !== undefined) await saveNote(trx, payment, note, asker)
     await settle(trx, [payment])
