@@ -14,7 +14,7 @@ export type Kept = Record<string, unknown>
 
 export type RecentlyDone = {
   /** Oldest first; nothing that was done before a removal. */
-  done: { operationType: string; data: Data; recordId: string | null }[]
+  done: { operationType: string; data: Data }[]
   /** The ledger's numbers of what was removed. */
   removed: number[]
 }

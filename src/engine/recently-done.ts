@@ -7,7 +7,7 @@ const SHOWN_WITHIN_SECONDS = 60
 /** A loan gets its repayments after all that could be lost by a read that lags, and these may be many. */
 const MOST_OPERATIONS = 20
 
-type Row = RecentlyDone['done'][number]
+type Row = RecentlyDone['done'][number] & { recordId: string | null }
 
 /** What operations did to a subject so lately that the ledger's reads may not show it yet. */
 export async function recentlyDone(

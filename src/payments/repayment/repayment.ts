@@ -29,7 +29,6 @@ import {
 import { type DuePayment, duePayment, otherLoansTried } from './due-payment.ts'
 import { laggingClock } from './lagging-clock.ts'
 import { lessPayerFee, savePayerFee } from './payer-fee.ts'
-import { refuseLackingRepayments } from './refuse-lacking.ts'
 import { repaymentIntake } from './repayment-intake.ts'
 import { isDuplicate, refusedFor, TWIN, withReason } from './repayment-refusal.ts'
 import { checkTrust } from './trust.ts'
@@ -49,7 +48,6 @@ export function repayment(db: Database, config: Config): Operation {
     async run(attempt, { transaction_id, external_loan_id }) {
       const found = await readLoan(attempt.ledger, external_loan_id, 'transactions')
       if (found.outcome === 'refused') return unreadLoan(db, transaction_id, found)
-      await refuseLackingRepayments(attempt, found)
       const loan: PayableLoan = found.body
       // The payment type is read before the payment, which is read as late as possible: an event that arrived meanwhile
       // may stop it.

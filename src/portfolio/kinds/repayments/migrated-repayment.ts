@@ -18,7 +18,6 @@ import {
 } from '../../../ledger/loans/repayment.ts'
 import { roundingRefusal } from '../../../operations/rounding-refusal.ts'
 import { namesGateway } from '../../../payments/repayment/due-payment.ts'
-import { refuseLackingRepayments } from '../../../payments/repayment/refuse-lacking.ts'
 import { whyNotDue } from '../../../payments/repayment/why-not-due.ts'
 import { loanWithOtherZeros } from '../lost-zeros.ts'
 import { bookedUnderOtherName } from './booked-under-other-name.ts'
@@ -79,7 +78,6 @@ async function postOnce(db: Database, run: Attempt, repayment: LedgerRepayment) 
   if (known === undefined || known.bookings.ofReceipt(repayment).length > 0) {
     const loan = await readLoan(run.ledger, repayment.loanExternalId, 'transactions')
     if (loan.outcome === 'refused') return (await differentZeros(db, loan, repayment)) ?? loan
-    await refuseLackingRepayments(run, loan)
     const { transactions = [], currency } = loan.body
     const effect = repaymentAmong(transactions, repayment, namesGateway)
     if (effect.state === 'there')
