@@ -112,7 +112,8 @@ create or replace function core.summarize(wanted_gateway text, ids text[])
    group by kind, gateway_payment_id
 $$;
 
--- Saves the summaries, except those of what stays as it is. Returns the ids of those that have more than a few events.
+-- Saves the summaries, except those of what stays as it is. The fee that an earlier try left out goes if no event that counts
+-- states it any more. Returns the ids of those that have more than a few events.
 create or replace function core.record_summaries(wanted_gateway text, ids text[]) returns text[] language sql volatile as $$
   with known as materialized (
     select t.kind, t.gateway_payment_id from core.transaction t where t.gateway_payment_id = any(ids) and t.gateway = wanted_gateway
@@ -149,12 +150,11 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
   ), added as (
     -- "on conflict" would look up each row once more, and is not needed: only one transaction settles at a time.
     insert into core.transaction (gateway, kind, gateway_payment_id, of_payment_id, lender, named_loan_id, amount, currency,
-      paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, suspended_at, source, raw_id,
+      paid_at, is_captured, is_verified, problem, disagreement, unconfirmed, state, reason, source, raw_id, suspended_at,
       received_at, hints, refs, matched_by, suggested_loan)
     select wanted_gateway, s.kind, s.gateway_payment_id, s.of_payment_id, s.of_lender, s.loan, s.amount, s.currency, s.paid_at,
-           s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason,
-           case when f.state = 'suspense' then now() end, s.source, s.raw_id, s.received_at, s.all_hints,
-           s.refs, s.matched_by, s.suggested_loan
+           s.is_captured, s.is_verified, s.problem, s.disagrees_about, s.unconfirmed, f.state, f.reason, s.source, s.raw_id,
+           case when f.state = 'suspense' then now() end, s.received_at, s.all_hints, s.refs, s.matched_by, s.suggested_loan
       from summary s
      cross join lateral core.split_fate(case when s.kind = 'payment'
             then core.fate_by_events(s.is_captured, s.problem, s.disagrees_about, s.loan, s.unconfirmed, s.suggested_loan)
@@ -164,10 +164,8 @@ create or replace function core.record_summaries(wanted_gateway text, ids text[]
     update core.transaction t
        set of_payment_id = s.of_payment_id, lender = s.of_lender, named_loan_id = s.loan, amount = s.amount, currency = s.currency,
            paid_at = s.paid_at, is_captured = s.is_captured, is_verified = s.is_verified, problem = s.problem, unconfirmed = s.unconfirmed,
-           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.all_hints, refs = s.refs,
-           matched_by = s.matched_by, suggested_loan = s.suggested_loan,
-           -- What an earlier try left out, perhaps because of an event that does not count any more.
-           payer_fee = case when s.all_hints ? 'payer_fee' then t.payer_fee end,
+           source = s.source, raw_id = s.raw_id, received_at = s.received_at, hints = s.all_hints, refs = s.refs, matched_by = s.matched_by,
+           suggested_loan = s.suggested_loan, payer_fee = case when s.all_hints ? 'payer_fee' then t.payer_fee end,
            disagreement = core.disagreement_with(
              t, s.disagrees_about, s.all_outside, s.amount, s.currency, s.named_loan_id, s.own_refs, s.paid_at)
       from summary s
