@@ -5,6 +5,7 @@ import { allSaved } from '../support/payments/payments.ts'
 import { MANUAL, reversing } from '../support/payments/reversals.ts'
 import { ended, migrateCsv, rowsOf } from '../support/portfolio/migrate.ts'
 import { repaymentsCsv } from '../support/portfolio/rows.ts'
+import { until } from '../support/until.ts'
 
 const DAY = PAID_AT_ISO.slice(0, 10)
 const NOTE = { note: 'seen' }
@@ -64,7 +65,10 @@ t.test('a payment that is not to be booked is not booked by a file', async t => 
     await service.giveBack(back.id)
     t.equal((await service.decide(`rfnd_${back.id}`, 'reverse')).status, 200)
     await service.batch()
-    t.match((await service.payment(back.id)).payment, { state: 'returned' })
+    await until(
+      async () => (await service.payment(back.id)).payment.state === 'returned',
+      'it is returned',
+    )
     const said = /is returned, because all of it went back: leave the row out$/
     await service.refuses(t, row(back.loan, back.id, { gateway: '' }), back.loan, said)
   })
