@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { withReadback } from '../support/books/readback.ts'
 import { filled, reconciliation } from '../support/books/reconciliation.ts'
@@ -122,23 +120,6 @@ t.test('an unverified event moves nothing out of the books of a report’s lende
     { ...ours, balanced: true, filled: { posted: '2 2000.00' } },
     { lender: 'LENDER_06' },
   ])
-})
-
-t.test('an upgrade puts the rows of earlier reports into the books of their lenders', async t => {
-  const service = await twoLenders(t)
-  await service.receive()
-  await service.webhook('gateway_a', capturedA({ id: 'pay_7' }), { lender: 'LENDER_06' })
-  await service.batch()
-  await service.upload('LENDER_02', `${REPORT}\n${row('pay_7')}`)
-  const now = await service.days()
-  await sql`
-    update core.statement set lender = 'LENDER_06'
-     where gateway_payment_id <> 'pay_2'`.execute(service.db)
-  t.not((await service.days())[0].captured, now[0]?.captured, 'as earlier versions had it')
-  const migration = readFileSync('migrations/440-reports-rows.sql', 'utf8')
-  await sql.raw(migration).execute(service.db)
-  t.same(await service.days(), now)
-  t.match(now, [{ captured: '2000.00', balanced: false, filled: { suspense: '1 1000.00' } }, {}])
 })
 
 t.test('a payment that was undone at the ledger stays in its own lender’s books', async t => {

@@ -6,7 +6,7 @@ import { tableFiles } from './sql-files.ts'
 import { SQUASHED_AT, SQUASHED_FILES } from './squashed-files.ts'
 
 /** The files with lower numbers make the tables; a database may have recorded them under the names in SQUASHED_FILES. */
-const FIRST_CHANGE = '100'
+const FIRST_CHANGE = '10'
 
 /**
  * A session keeps what a function in PL/pgSQL has parsed, and fails once the rows in it have a new column. It parses it

@@ -6,7 +6,7 @@ const FOLDER = new URL('migrations/', PROJECT_FOLDER)
 
 export type SqlFile = { name: string; text: string; sha256: string }
 
-export const tableFiles = () => sqlFiles('./', /^\d{3}-.*\.sql$/)
+export const tableFiles = () => sqlFiles('./', /^\d+-.*\.sql$/)
 
 /** Each file has the hash of all files, because a newer version may take one file back to its older text. */
 export function viewFiles(): SqlFile[] {

@@ -19,6 +19,10 @@ create table core.statement (
   statement_id uuid,
   -- Whether the file's row took the place of another.
   has_replaced boolean not null default false,
+  -- The files that state a part of a settlement too, and whose row a later file took over.
+  earlier_files uuid[] not null default '{}',
+  -- The files that stated the fee, the tax or the settlement of a row that a fetch or another file has since taken over.
+  settled_by uuid[] not null default '{}',
   primary key (gateway_payment_id, gateway)
 );
 create index statement_captured on core.statement (captured_at, gateway);
@@ -27,12 +31,14 @@ create index statement_of_file on core.statement (statement_id) where statement_
 -- Settlements are looked up by their day, and by the bank's reference of the payout.
 create index statement_settled on core.statement (settled_at) where settlement_id is not null;
 create index statement_utr on core.statement (utr) where utr is not null and settlement_id is not null;
+create index statement_settled_by on core.statement using gin (settled_by) where settled_by <> '{}';
 
 -- The gateways' statement of each settlement: the payments that it pays out, and its deductions.
 create table core.settlement_row (
   gateway text not null,
   settlement_id text not null,
-  kind text not null check (kind in ('payment', 'refund', 'other')),
+  -- A 'payout' is what the gateway states as the sum that the settlement paid out, and none of its parts.
+  kind text not null,
   id text not null,
   payment_id text,
   -- Whose credentials the row was fetched with, where the payment itself does not say.
@@ -47,11 +53,37 @@ create table core.settlement_row (
   paid_out numeric,
   -- The file that says it; null for what was fetched.
   statement_id uuid,
+  -- As in core.statement.
+  earlier_files uuid[] not null default '{}',
   primary key (settlement_id, gateway, kind, id)
 );
+-- "not valid", as in core.event.
+alter table core.settlement_row
+  add constraint settlement_row_kind_check check (kind in ('payment', 'refund', 'other', 'payout')) not valid;
 create index settlement_row_settled on core.settlement_row (settled_at);
 create index settlement_row_utr on core.settlement_row (utr) where utr is not null;
 create index settlement_row_of_file on core.settlement_row (statement_id) where statement_id is not null;
+-- Which settlement has a payment: each fetch looks this up for the payments that it lists.
+create index settlement_row_of_payment on core.settlement_row (id, gateway) where kind = 'payment';
+
+-- Parts of settlements whose rows went with a withdrawn file although those other files state them too.
+create table core.lost_part (
+  gateway text not null,
+  settlement_id text not null,
+  kind text not null,
+  id text not null,
+  lender text,
+  settled_at timestamptz,
+  utr text,
+  files uuid[] not null,
+  -- A later file stated the payment in another settlement: it is lost here only if no row of that file, or of a later one,
+  -- counts any more.
+  is_moved boolean not null default false,
+  primary key (settlement_id, gateway, kind, id)
+);
+create index lost_part_settled on core.lost_part (settled_at);
+create index lost_part_utr on core.lost_part (utr) where utr is not null;
+create index lost_part_files on core.lost_part using gin (files);
 
 -- The files in which gateways' own reports were uploaded, each with what it says in core.statement.
 create table core.statement_file (

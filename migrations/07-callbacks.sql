@@ -44,12 +44,17 @@ create table loanops.callback (
   check ((sequence is null) = (body is null))
   -- Dead rows are vacuumed early, like those of an operation.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+-- As for the rows of a portfolio.
+alter table loanops.callback alter column state set statistics 0;
 create index callback_unnumbered on loanops.callback (seq) where body is null;
 -- Two indexes by attempts: PostgreSQL rewrites `(attempts > 0) = false` as `attempts <= 0`, so first attempts would never use
 -- one index on that expression, and each claim would read all callbacks.
 create index callback_first on loanops.callback (next_try_at) where state = 'pending' and is_next and attempts = 0;
 create index callback_again on loanops.callback (next_try_at) where state = 'pending' and is_next and attempts > 0;
 create index callback_pending on loanops.callback (subject, sequence) where state = 'pending';
+-- The pending callbacks about one payment, whatever their subjects. Not the predicate of callback_pending: with old statistics,
+-- which stay where none are taken any more, PostgreSQL would read all of that one for each callback.
+create index callback_behind on loanops.callback (about, seq) where state || '' = 'pending' and type like 'payment.%';
 create index callback_failed on loanops.callback (seq) where state = 'failed';
 create index callback_of_subject on loanops.callback (subject, seq);
 create index callback_created on loanops.callback (created_at);

@@ -147,6 +147,8 @@ create table core.event (
   set_aside text check (set_aside in ('repeat', 'too_many')),
   -- Neither a signature nor the gateway proves the event, and the lender of its loan wants it proved.
   is_unproved boolean not null default false,
+  -- The event is verified with the secret of another lender than the loan's, whose own event of the payment there is.
+  is_foreign boolean not null default false,
   primary key (source, raw_id, kind, gateway_payment_id)
 );
 -- "not valid", which `create table` does not know, because the databases that were migrated before this file have it.
@@ -166,6 +168,7 @@ create index event_of_link on core.event ((hints #>> '{order_tags,cf_link_id}'),
   where hints #>> '{order_tags,cf_link_id}' is not null and set_aside is null;
 create index event_outside on core.event (gateway_payment_id) where is_outside;
 create index event_unproved on core.event (gateway_payment_id) where is_unproved;
+create index event_foreign on core.event (gateway_payment_id) where is_foreign;
 
 -- Which loan a payment link is for, as its events say: those of its payments may only name the link.
 create table core.link_event (

@@ -119,6 +119,9 @@ create index operation_loan_create on loanops.operation (external_id, seq) where
 create index operation_of_client on loanops.operation (waits_for, seq) where operation_type = 'LOAN_CREATE';
 -- A bank reference leads to its operation.
 create index operation_utr on loanops.operation ((data ->> 'utr_payment_id')) where data ->> 'utr_payment_id' is not null;
+-- Ids in digits that begin with zeros, by what a spreadsheet leaves of them: a file is checked against the loans and clients of
+-- ours that it would create once more.
+create index operation_zeros_before_id on loanops.operation (ltrim(external_id, '0')) where external_id ~ '^0[0-9]*$';
 -- A dry run looks for the clients of ours that have a row's mobile number.
 create index operation_mobile_number on loanops.operation ((data->>'mobileNo')) where data->>'mobileNo' is not null;
 

@@ -40,9 +40,10 @@ create table core.transaction (
   -- An objection to a payment that is posted or being posted.
   objection text,
   -- What the payment's events say of its fate beside money and loan, so that it can be decided again without reading them.
-  -- Disagreement 'loan': they name different loans or lenders, which an operator decides by assigning one.
+  -- Disagreement 'loan': they name different loans or lenders, which an operator decides by assigning one. 'assignment': they state
+  -- something else than what the loan was chosen over.
   problem text,
-  disagreement text check (disagreement in ('money', 'loan')),
+  disagreement text,
   -- What an operator decided about a payment, a refund or a chargeback: later events do not change it.
   decision text,
   -- Of decision 'post': the amount to post, where it differs from the captured one, and the day to post it as of.
@@ -78,6 +79,17 @@ create table core.transaction (
   suggested_loan text,
   -- What went back to the payer: of a payment, all of it; of a refund or chargeback, what it took out of its payment. Null for nothing.
   returned_amount numeric,
+  -- Since when a payment waits to be posted that did not wait from the beginning: before, it lay in suspense, or was posted and
+  -- undone. A batch that tries it in vain does not change the time.
+  waiting_since timestamptz,
+  -- Whether a payment's repayment was refused because the ledger may have its money already.
+  may_be_booked boolean not null default false,
+  -- What an operator chose the payment's loan over: amount, currency, whether that was verified, and the loans and references that
+  -- its events named. What they state afterwards was not part of the decision. Null where nobody chose one, or where that was not
+  -- kept yet.
+  assigned_over jsonb,
+  -- Whether other events count than when the payment was sent on its way.
+  is_stale boolean not null default false,
   check ((state = 'suspense') <= (reason is not null)),
   check ((state = 'posted') = (posted_at is not null))
 ) with (
@@ -97,7 +109,8 @@ alter table core.transaction
     'differs_at_ledger', 'taken_back')) not valid,
   add constraint transaction_problem_check check (problem in ('unreadable', 'amount_invalid', 'unknown_event',
     'awaiting_review')) not valid,
-  add constraint transaction_decision_check check (decision in ('post', 'handled', 'dismiss', 'restore')) not valid;
+  add constraint transaction_decision_check check (decision in ('post', 'handled', 'dismiss', 'restore')) not valid,
+  add constraint transaction_disagreement_check check (disagreement in ('money', 'loan', 'assignment')) not valid;
 
 -- No index begins with the gateway: on a small table, PostgreSQL would use it to find one payment and read them all.
 create unique index transaction_payment on core.transaction (gateway_payment_id, gateway, kind);
@@ -131,6 +144,31 @@ create index transaction_undated on core.transaction (received_at) where paid_at
 create index transaction_unreadable on core.transaction ((hints ->> 'payment_id')) where problem = 'unreadable';
 -- Without a pending list, which each look-up would read as a whole.
 create index transaction_refs on core.transaction using gin (refs) with (fastupdate = off) where state = 'suspense';
+-- A payer who asks where the money went knows only the bank's reference of it.
+create index transaction_bank_reference on core.transaction ((coalesce(hints ->> 'utr', hints ->> 'bank_reference')))
+  where coalesce(hints ->> 'utr', hints ->> 'bank_reference') is not null;
+-- Where refunds and disputes are not signed, a stranger may send any number of them; the verified ones of a payment are few.
+create index transaction_verified_of_payment on core.transaction (of_payment_id, gateway) where is_verified and kind <> 'payment';
+-- What an operator posted for an event that could not be read, by the day as of which it was posted.
+create index transaction_decided_unreadable on core.transaction (decided_day) where problem = 'unreadable' and decided_day is not null;
+-- Gateway B's transfers by the bank's reference, for the same one in the other of its formats; and its mandate debits by the
+-- payment that they name.
+create index transaction_transfer on core.transaction (
+  lower(coalesce(hints ->> 'utr', hints ->> 'bank_reference')), (hints ? 'reported_by'), amount, state, id)
+  where gateway = 'gateway_b' and kind = 'payment' and coalesce(hints ->> 'utr', hints ->> 'bank_reference') ~ '[1-9]';
+create index transaction_debit on core.transaction ((hints ->> 'cf_txn_id')) where hints ->> 'cf_txn_id' is not null;
+-- Payments by their ids, whatever capitals and zeros before digits a file or the ledger has them with, which keeps 50 characters.
+create index transaction_spelt_id on core.transaction (ltrim(lower(left(gateway_payment_id, 50)), '+0')) where kind = 'payment';
+
+create function core.note_waiting() returns trigger language plpgsql as $$
+begin
+  new.waiting_since := now();
+  return new;
+end
+$$;
+create trigger note_waiting before update of state on core.transaction
+  for each row when (new.state = 'waiting' and old.state not in ('waiting', 'posting'))
+  execute function core.note_waiting();
 
 -- The operations by which a payment was sent to the ledger, the latest included.
 create table core.posting (
@@ -235,4 +273,22 @@ create table core.reversing (
   account text not null,
   proved_by text[] not null,
   primary key (product, gateway, lender)
+);
+
+-- Which lenders' secrets and credentials prove events to the lenders of which products, named as in core.confirming and written
+-- by each worker that starts. No rows of a gateway whose secrets all lenders share.
+create table core.signing (
+  lender text not null,
+  product text not null,
+  gateway text not null,
+  account text not null,
+  proved_by text[] not null,
+  -- Whether the lender validates signatures, so that what others sign does not count as verified for it.
+  validates boolean not null,
+  primary key (product, gateway, lender)
+);
+
+-- When that was last changed: what came before is no other lender's by settings that came later. One row.
+create table core.signing_change (
+  changed_at timestamptz not null
 );

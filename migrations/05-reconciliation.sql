@@ -37,8 +37,9 @@ create table core.balanced_day (
 );
 create index balanced_day_lost on core.balanced_day (lost_at) where lost_at is not null;
 
--- The days of these payments, by us and by their gateways. This and the next functions run as the owner: until the views are
--- rebuilt, services have no right to new tables.
+-- The days of these payments, by us and by their gateways. What an operator posted for an event that could not be read is of the
+-- day that was decided, and its gateway states it under the id with which it was booked. This and the next functions run as the
+-- owner: until the views are rebuilt, services have no right to new tables.
 create function core.note_changed_payments() returns trigger language plpgsql
   security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -48,8 +49,14 @@ begin
    cross join core.day_zone z
    where c.kind = 'payment'
   union
+  select c.decided_day from changed c where c.problem = 'unreadable' and c.decided_day is not null
+  union
   select (s.captured_at at time zone z.time_zone)::date
-    from (select gateway, array_agg(gateway_payment_id) as ids from changed where kind = 'payment' group by gateway) c
+    from (select n.gateway, array_agg(n.id) as ids
+            from (select gateway, gateway_payment_id from changed where kind = 'payment'
+                  union all
+                  select gateway, booked_as from changed where problem = 'unreadable' and booked_as is not null) n (gateway, id)
+           group by n.gateway) c
     join core.statement s on s.gateway_payment_id = any(c.ids) and s.gateway = c.gateway
    cross join core.day_zone z;
   return null;
@@ -71,7 +78,9 @@ begin
     from before o
     join changed c on c.id = o.id and coalesce(c.paid_at, c.received_at) <> coalesce(o.paid_at, o.received_at)
    cross join core.day_zone z
-   where o.kind = 'payment';
+   where o.kind = 'payment'
+  union
+  select o.decided_day from before o where o.problem = 'unreadable' and o.decided_day is not null;
   return null;
 end
 $$;
@@ -90,7 +99,15 @@ begin
                         where t.gateway_payment_id = c.gateway_payment_id and t.gateway = c.gateway and t.kind = 'payment'
                         limit 1) t on true
    cross join lateral (values (c.captured_at), (t.at)) d (at)
-   where d.at is not null;
+   where d.at is not null
+  union
+  select d.day
+    from changed c
+   cross join core.day_zone z
+    join core.transaction t
+      on t.problem = 'unreadable' and t.hints ->> 'payment_id' = c.gateway_payment_id and t.gateway = c.gateway
+   cross join lateral (values (t.decided_day), ((t.received_at at time zone z.time_zone)::date)) d (day)
+   where t.booked_as is not null and d.day is not null;
   return null;
 end
 $$;

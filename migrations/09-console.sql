@@ -36,6 +36,8 @@ create table loanops.bulk_item (
   reason text,
   primary key (bulk_id, number)
 );
+-- As for the rows of a portfolio.
+alter table loanops.bulk_item alter column outcome set statistics 0;
 create index bulk_item_left on loanops.bulk_item (bulk_id, number) where outcome is null;
 
 -- What somebody asked for and a second person must approve. No row holds a password.
@@ -65,4 +67,5 @@ create table loanops.approval (
   decision_note text,
   expires_at timestamptz not null
 );
-create unique index approval_open on loanops.approval (act, subject) where state = 'proposed';
+-- A payment and a refund of one gateway may have the same id: a proposal about one must not keep the other's out.
+create unique index approval_open on loanops.approval (act, subject, coalesce(facts ->> 'kind', '')) where state = 'proposed';
