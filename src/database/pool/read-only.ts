@@ -32,7 +32,10 @@ export function giveUpIfReadOnly(client: pg.ClientBase, pool: Set<PooledSession>
   pools.set(client, pool)
   connection.stream.once('close', () => pool.delete(own))
   connection.on('errorMessage', ({ code }: pg.DatabaseError) => {
-    if (code === READ_ONLY) for (const { giveUp } of pool) giveUp()
+    if (code !== READ_ONLY) return
+    for (const { giveUp } of pool) giveUp()
+    // The refusal comes before the message that this session is ready, and is enough for the pool to lend it out again.
+    if (!isInTransaction) end()
   })
   connection.on('readyForQuery', ({ status }: { status: string }) => {
     isInTransaction = status !== 'I'
@@ -40,7 +43,9 @@ export function giveUpIfReadOnly(client: pg.ClientBase, pool: Set<PooledSession>
   })
 
   function end(): void {
-    connection.stream.destroy(new Error('Connection terminated: the server is read-only'))
+    // The pool lets go of the session at once. It would hear from the socket only after it could have lent it out again.
+    connection.emit('error', new Error('Connection terminated: the server is read-only'))
+    connection.stream.destroy()
   }
 }
 
