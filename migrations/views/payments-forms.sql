@@ -267,6 +267,7 @@ begin
     declare
       event jsonb;
       facts base.fact[];
+      said base.fact;
     begin
       begin
         event := base.event_in(body);
@@ -278,7 +279,12 @@ begin
         when others then
           facts := base.facts_in_broken(%1$L, body, sqlstate);
       end;
-      return query select * from unnest(facts) said where said.kind is not null;
+      -- A query would cost a tenth of what reading an ordinary body costs.
+      foreach said in array coalesce(facts, '{}') loop
+        if said.kind is not null then
+          return next said;
+        end if;
+      end loop;
     end
     $base$ $sql$, gateway, gateway || '_facts');
 end
