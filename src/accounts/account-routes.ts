@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
-import { closed, oneOf } from '../http/fields/schemas.ts'
+import { oneOf, titled, titledBody } from '../http/fields/schemas.ts'
 import { askerAs, askerOf, INTERNAL_TOKEN_ACTOR } from './access/actor.ts'
 import { ROLES } from './account.ts'
 import type { Accounts } from './accounts.ts'
@@ -19,35 +19,32 @@ const loginSchema = {
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
   tags,
   summary: 'Returns an access token for a username and password',
-  body: Type.Object(
-    { username: AttemptedUsername, password: AttemptedPassword },
-    { ...closed, title: 'LoginRequest' },
-  ),
+  body: titledBody('LoginRequest', { username: AttemptedUsername, password: AttemptedPassword }),
   response: {
-    200: Type.Object(
-      {
-        access_token: Type.String(),
-        token_type: Type.Literal('Bearer'),
-        expires_in: Type.Integer({ description: 'seconds' }),
-      },
-      { title: 'AccessToken' },
-    ),
+    200: titled('AccessToken', {
+      access_token: Type.String(),
+      token_type: Type.Literal('Bearer'),
+      expires_in: Type.Integer({ description: 'seconds' }),
+    }),
   },
 }
-const Registered = Type.Object(
-  { id: Type.String(), username: Type.String(), role: Role, created_at: Type.String() },
-  { title: 'Account' },
-)
+const Registered = titled('Account', {
+  id: Type.String(),
+  username: Type.String(),
+  role: Role,
+  created_at: Type.String(),
+})
 const registerSchema = {
   operationId: 'registerAccount',
   'x-refusals': ['USERNAME_TAKEN'],
   tags,
   summary: 'Creates an account; for administrators',
   security,
-  body: Type.Object(
-    { username: Username, password: NewPassword, role: Role },
-    { ...closed, title: 'RegisterAccountRequest' },
-  ),
+  body: titledBody('RegisterAccountRequest', {
+    username: Username,
+    password: NewPassword,
+    role: Role,
+  }),
   response: { 201: Registered, 202: Proposal },
 }
 const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
@@ -57,10 +54,10 @@ const passwordSchema = {
   tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
-  body: Type.Object(
-    { current_password: AttemptedPassword, new_password: OtherPassword },
-    { ...closed, title: 'ChangePasswordRequest' },
-  ),
+  body: titledBody('ChangePasswordRequest', {
+    current_password: AttemptedPassword,
+    new_password: OtherPassword,
+  }),
   response: { 204: Type.Null() },
 }
 

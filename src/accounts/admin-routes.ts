@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
+import { titled } from '../http/fields/schemas.ts'
 import type { Accounts } from './accounts.ts'
 import { actRoutes } from './approvals/act-routes.ts'
 import { Proposal } from './approvals/approval-record.ts'
@@ -31,10 +32,7 @@ const resetSchema = {
     'Replaces a password with one that must be changed at the next login; for administrators',
   description:
     'Ends the account’s tokens at once. A login with the new password gets a token that only changes it.',
-  response: {
-    200: Type.Object({ password: Type.String() }, { title: 'OneTimePassword' }),
-    202: Proposal,
-  },
+  response: { 200: titled('OneTimePassword', { password: Type.String() }), 202: Proposal },
 }
 
 type Context = ForApprovals & { accounts: Accounts }

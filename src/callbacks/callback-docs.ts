@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES, type CallbackType } from '../config/settings/callback-settings.ts'
-import { nullable, oneOf } from '../http/fields/schemas.ts'
+import { nullableText, oneOf, titled } from '../http/fields/schemas.ts'
 import { OperationItem } from '../operations/reading/operation-record.ts'
 import { Payment } from '../payments/payment-record.ts'
 import { MigrationItem } from '../portfolio/migration-record.ts'
@@ -30,17 +30,12 @@ const NOT_REPORTED = [
   'settlement_id',
   'utr',
 ] as const
-const ReportedPayment = Type.Object(
-  {
-    ...Type.Omit(Payment, NOT_REPORTED).properties,
-    gateway_payment_id: nullable(
-      Type.String({
-        description: 'null where it does not look like an id, until the payment is posted',
-      }),
-    ),
-  },
-  { title: 'ReportedPayment' },
-)
+const ReportedPayment = titled('ReportedPayment', {
+  ...Type.Omit(Payment, NOT_REPORTED).properties,
+  gateway_payment_id: nullableText(
+    'null where it does not look like an id, until the payment is posted',
+  ),
+})
 
 const DATA: Record<string, TSchema> = {
   operation: Operation,

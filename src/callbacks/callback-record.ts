@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { CALLBACK_TYPES } from '../config/settings/callback-settings.ts'
 import { Time } from '../http/fields/day-fields.ts'
-import { NullableText, nullable, oneOf } from '../http/fields/schemas.ts'
+import { NullableText, nullable, oneOf, titled } from '../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../http/fields/text-fields.ts'
 
 export const CALLBACK_STATES = ['pending', 'delivered', 'failed'] as const
@@ -33,25 +33,19 @@ const columns = {
   created_at: Type.String(),
   delivered_at: NullableText,
 }
-export const CallbackItem = Type.Object(columns, { title: 'Callback' })
+export const CallbackItem = titled('Callback', columns)
 
-export const CallbackWithAttempts = Type.Object(
-  {
-    ...columns,
-    body: nullable(Type.Object({}, { additionalProperties: true })),
-    attempts: Type.Array(
-      Type.Object(
-        {
-          attempt: Type.Integer(),
-          started_at: Type.String(),
-          ended_at: Type.String(),
-          http_status: nullable(Type.Integer()),
-          error: NullableText,
-          answer: NullableText,
-        },
-        { title: 'CallbackAttempt' },
-      ),
-    ),
-  },
-  { title: 'CallbackWithAttempts' },
-)
+export const CallbackWithAttempts = titled('CallbackWithAttempts', {
+  ...columns,
+  body: nullable(Type.Object({}, { additionalProperties: true })),
+  attempts: Type.Array(
+    titled('CallbackAttempt', {
+      attempt: Type.Integer(),
+      started_at: Type.String(),
+      ended_at: Type.String(),
+      http_status: nullable(Type.Integer()),
+      error: NullableText,
+      answer: NullableText,
+    }),
+  ),
+})

@@ -7,7 +7,7 @@ import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Database } from '../database/database.ts'
 import { Time } from '../http/fields/day-fields.ts'
-import { closed, nullable, optional } from '../http/fields/schemas.ts'
+import { nullable, only, optional, titled, titledBody } from '../http/fields/schemas.ts'
 import { Id } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { CallbackItem, CallbackWithAttempts, callbackFilters } from './callback-record.ts'
@@ -23,7 +23,7 @@ const listSchema = {
   operationId: 'listCallbacks',
   tags,
   summary: 'Lists callbacks, newest first',
-  querystring: Type.Object({ ...callbackFilters, ...listQuery('bigint') }, closed),
+  querystring: only({ ...callbackFilters, ...listQuery('bigint') }),
   response: listAnswer('callbacks', CallbackItem, 'CallbackList'),
 }
 const itemSchema = {
@@ -44,28 +44,22 @@ const replaySchema = {
   operationId: 'replayCallbacks',
   tags,
   summary: 'Replays the callbacks of a period; without a state, those that failed',
-  body: Type.Object(
-    {
-      from: Time,
-      to: Time,
-      state: optional(state),
-      type: optional(type),
-      dry_run: optional(Type.Boolean({ description: 'true or false' })),
-    },
-    { ...closed, title: 'ReplayCallbacksRequest' },
-  ),
+  body: titledBody('ReplayCallbacksRequest', {
+    from: Time,
+    to: Time,
+    state: optional(state),
+    type: optional(type),
+    dry_run: optional(Type.Boolean({ description: 'true or false' })),
+  }),
   response: {
     202: orProposal(
-      Type.Object(
-        {
-          callbacks: Type.Integer(),
-          next_from: nullable({
-            ...Time,
-            description: 'the `from` to continue with; null if all are sent again',
-          }),
-        },
-        { title: 'ReplayedCallbacks' },
-      ),
+      titled('ReplayedCallbacks', {
+        callbacks: Type.Integer(),
+        next_from: nullable({
+          ...Time,
+          description: 'the `from` to continue with; null if all are sent again',
+        }),
+      }),
     ),
   },
 }
@@ -73,7 +67,7 @@ const resumeSchema = {
   operationId: 'resumeCallbacks',
   tags,
   summary: 'Resumes callbacks after the receiver responded with 410',
-  response: { 202: Type.Object({}, { title: 'ResumedCallbacks' }) },
+  response: { 202: titled('ResumedCallbacks', {}) },
 }
 
 type Context = ForApprovals & { forReads: Database }

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyError } from 'fastify'
 import type { Log } from '../log/log.ts'
-import { nullable } from './fields/schemas.ts'
+import { NullableText } from './fields/schemas.ts'
 import { problemOf } from './problem.ts'
 
 export const itemAnswer = {
   status: Type.Integer({ description: 'the status that a single call would get' }),
-  code: nullable(Type.String()),
-  detail: nullable(Type.String()),
+  code: NullableText,
+  detail: NullableText,
 }
 export type ItemAnswer = { status: number; code: string | null; detail: string | null }
 

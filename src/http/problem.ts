@@ -10,6 +10,7 @@ import {
   isTransient,
 } from '../database/transient.ts'
 import { Unavailable } from '../database/unavailable.ts'
+import { titled } from './fields/schemas.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
 
@@ -23,10 +24,10 @@ export const Problem = Type.Object(
     request_id: Type.String(),
     errors: Type.Optional(
       Type.Array(
-        Type.Object(
-          { path: Type.String({ description: 'JSON pointer' }), message: Type.String() },
-          { title: 'FieldError' },
-        ),
+        titled('FieldError', {
+          path: Type.String({ description: 'JSON pointer' }),
+          message: Type.String(),
+        }),
       ),
     ),
   },

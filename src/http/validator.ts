@@ -1,8 +1,8 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Value } from '@sinclair/typebox/value'
 import type { FastifyRequest, RouteOptions } from 'fastify'
-import { closed } from './fields/schemas.ts'
+import { only } from './fields/schemas.ts'
 import { takeValues } from './fields/take-values.ts'
 import { type FieldError, FieldErrors, MAX_FIELD_ERRORS } from './problem.ts'
 
@@ -42,7 +42,7 @@ function checkOf(schema: TSchema): TypeCheck<TSchema> {
   return check
 }
 
-const NO_QUERY = Type.Object({}, closed)
+const NO_QUERY = only({})
 
 /** A route that declares no query accepts none, so that a misspelt filter is refused rather than ignored. */
 export function closeQuery(route: RouteOptions): void {

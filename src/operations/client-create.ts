@@ -1,7 +1,6 @@
-import { Type } from '@sinclair/typebox'
 import { clientSubject, operation } from '../engine/operation.ts'
 import { DayField } from '../http/fields/day-fields.ts'
-import { closed, optionalText } from '../http/fields/schemas.ts'
+import { only, optionalText } from '../http/fields/schemas.ts'
 import { ClientId, Text } from '../http/fields/text-fields.ts'
 import {
   clientAnswer,
@@ -20,17 +19,14 @@ export const clientCreate = operation({
   name: 'CLIENT_CREATE',
   summary: 'Creates an active client',
   permissions: ['CREATE_CLIENT', 'ACTIVATE_CLIENT'],
-  schema: Type.Object(
-    {
-      firstname: Text(50, 'Asha'),
-      lastname: Text(50, 'Rao'),
-      externalId: ClientId,
-      activationDate: DayField,
-      mobileNo: optionalText(Text(50, '+919876543210')),
-      emailAddress: optionalText(Text(150, 'asha@example.in')),
-    },
-    closed,
-  ),
+  schema: only({
+    firstname: Text(50, 'Asha'),
+    lastname: Text(50, 'Rao'),
+    externalId: ClientId,
+    activationDate: DayField,
+    mobileNo: optionalText(Text(50, '+919876543210')),
+    emailAddress: optionalText(Text(150, 'asha@example.in')),
+  }),
   externalId: data => data.externalId,
   subject: data => clientSubject(data.externalId),
   writesAtOnce: true,

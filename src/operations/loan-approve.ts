@@ -1,9 +1,8 @@
-import { Type } from '@sinclair/typebox'
 import { dayText } from '../day.ts'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refuseRemoved } from '../engine/refuse-lagging.ts'
 import { DayField } from '../http/fields/day-fields.ts'
-import { closed } from '../http/fields/schemas.ts'
+import { only } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { contradicted } from '../ledger/answers/answer.ts'
 import { dayFormat, laterDay } from '../ledger/day-format.ts'
@@ -19,7 +18,7 @@ export const loanApprove = operation({
   summary: 'Approves a submitted loan',
   permissions: ['APPROVE_LOAN'],
   loanState: 'approved',
-  schema: Type.Object({ external_loan_id: ExternalId, approvedOnDate: DayField }, closed),
+  schema: only({ external_loan_id: ExternalId, approvedOnDate: DayField }),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 

@@ -1,10 +1,10 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import type { Lender } from '../config/lenders.ts'
 import { type Attempt, clientSubject, loanSubject, operation } from '../engine/operation.ts'
 import { isRemoved } from '../engine/refuse-lagging.ts'
 import { DayField } from '../http/fields/day-fields.ts'
 import { Amount, Count, Rate } from '../http/fields/number-fields.ts'
-import { closed, oneOf, optionalText } from '../http/fields/schemas.ts'
+import { oneOf, only, optionalText } from '../http/fields/schemas.ts'
 import { ClientId, ExternalId } from '../http/fields/text-fields.ts'
 import { WHY } from '../http/fields/why.ts'
 import { type LedgerClient, readClient } from '../ledger/client-record.ts'
@@ -94,25 +94,22 @@ async function productTerms(
 }
 
 function schemaFor(lenders: string[]) {
-  return Type.Object(
-    {
-      lenderConfig: oneOf(lenders, `a lender: ${lenders.join(', ')}`),
-      externalId: ExternalId,
-      principal: Amount,
-      submittedOnDate: DayField,
-      loanTermFrequency: Count,
-      loanTermFrequencyType: optionalText({
-        ...LoanTermFrequencyType,
-        // The text is in the description: some generators take `default` for required.
-        description: `${LoanTermFrequencyType.description}; months if absent`,
-        [WHY]: () => `must be ${LoanTermFrequencyType.description}`,
-      }),
-      numberOfRepayments: Count,
-      interestRatePerPeriod: Rate,
-      clientId: ClientId,
-    },
-    closed,
-  )
+  return only({
+    lenderConfig: oneOf(lenders, `a lender: ${lenders.join(', ')}`),
+    externalId: ExternalId,
+    principal: Amount,
+    submittedOnDate: DayField,
+    loanTermFrequency: Count,
+    loanTermFrequencyType: optionalText({
+      ...LoanTermFrequencyType,
+      // The text is in the description: some generators take `default` for required.
+      description: `${LoanTermFrequencyType.description}; months if absent`,
+      [WHY]: () => `must be ${LoanTermFrequencyType.description}`,
+    }),
+    numberOfRepayments: Count,
+    interestRatePerPeriod: Rate,
+    clientId: ClientId,
+  })
 }
 export type Application = Static<ReturnType<typeof schemaFor>>
 

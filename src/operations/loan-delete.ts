@@ -1,7 +1,6 @@
-import { Type } from '@sinclair/typebox'
 import { loanSubject, operation } from '../engine/operation.ts'
 import { refuseRemoved } from '../engine/refuse-lagging.ts'
-import { closed } from '../http/fields/schemas.ts'
+import { only } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { absent, there } from '../ledger/effect.ts'
 import { loanAnswer } from '../ledger/loans/loan.ts'
@@ -12,7 +11,7 @@ export const loanDelete = operation({
   summary: 'Deletes a loan that awaits approval',
   permissions: ['DELETE_LOAN'],
   loanState: 'deleted',
-  schema: Type.Object({ external_loan_id: ExternalId }, closed),
+  schema: only({ external_loan_id: ExternalId }),
   externalId: data => data.external_loan_id,
   subject: data => loanSubject(data.external_loan_id),
 

@@ -1,9 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { type Attempt, loanSubject, operation } from '../engine/operation.ts'
 import { differsAtLedger, type Refusal } from '../engine/refusal.ts'
 import { DayField } from '../http/fields/day-fields.ts'
 import { Amount } from '../http/fields/number-fields.ts'
-import { closed, optional, optionalText } from '../http/fields/schemas.ts'
+import { only, optional, optionalText } from '../http/fields/schemas.ts'
 import { ExternalId, Note, Text } from '../http/fields/text-fields.ts'
 import { type Answer, contradicted } from '../ledger/answers/answer.ts'
 import { outcomeUnderKey } from '../ledger/answers/outcome-under-key.ts'
@@ -24,16 +24,13 @@ import { roundingRefusal } from './rounding-refusal.ts'
 
 const NOT_APPROVED = 'error.msg.loan.disbursal.account.is.not.approve.not.disbursed.state'
 
-const schema = Type.Object(
-  {
-    external_loan_id: ExternalId,
-    actualDisbursementDate: DayField,
-    transactionAmount: optional(Amount),
-    utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
-    note: optionalText(Note),
-  },
-  closed,
-)
+const schema = only({
+  external_loan_id: ExternalId,
+  actualDisbursementDate: DayField,
+  transactionAmount: optional(Amount),
+  utr_payment_id: optionalText(Text(50, 'UTR2026030512345')),
+  note: optionalText(Note),
+})
 
 export const loanDisburse = operation({
   name: 'LOAN_DISBURSE',

@@ -15,7 +15,7 @@ import type { Watch } from '../database/watch.ts'
 import { acceptOperations, lockedNames, type NewOperation, newOperation } from '../engine/accept.ts'
 import { type Catalogue, trackingId } from '../engine/operation.ts'
 import { liveQueue } from '../engine/queue.ts'
-import { closed, oneOf } from '../http/fields/schemas.ts'
+import { oneOf, only } from '../http/fields/schemas.ts'
 import { ExternalId } from '../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { takeOnce } from '../http/repeated-header.ts'
@@ -80,15 +80,12 @@ const listSchema = (catalogue: Catalogue) => ({
   operationId: 'listOperations',
   tags,
   summary: 'Lists operations, newest first, with the reason why one is not done yet',
-  querystring: Type.Object(
-    {
-      external_id: Type.Optional(ExternalId),
-      status: Type.Optional(oneOf(STATUSES)),
-      operation_type: Type.Optional(oneOf([...catalogue.keys()])),
-      ...listQuery('bigint'),
-    },
-    closed,
-  ),
+  querystring: only({
+    external_id: Type.Optional(ExternalId),
+    status: Type.Optional(oneOf(STATUSES)),
+    operation_type: Type.Optional(oneOf([...catalogue.keys()])),
+    ...listQuery('bigint'),
+  }),
   response: listAnswer('operations', OperationItem, 'OperationList'),
 })
 

@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Config } from '../config/config.ts'
 import type { Catalogue, Data, Operation } from '../engine/operation.ts'
-import { closed } from '../http/fields/schemas.ts'
+import { closed, only } from '../http/fields/schemas.ts'
 import { takeValues } from '../http/fields/take-values.ts'
 import { type FieldError, FieldErrors } from '../http/problem.ts'
 import { firstPerPath } from '../http/validator.ts'
@@ -76,4 +76,4 @@ const Shape = Type.Object(
 const shape = TypeCompiler.Compile(Shape)
 const closedShape = TypeCompiler.Compile({ ...Shape, ...closed })
 
-const envelope = (data: TSchema) => Type.Object({ status: Type.String(), data }, closed)
+const envelope = (data: TSchema) => only({ status: Type.String(), data })

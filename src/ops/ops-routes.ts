@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Config } from '../config/config.ts'
+import { titled } from '../http/fields/schemas.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { isOnPort } from './ops-port.ts'
@@ -20,7 +21,7 @@ export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAs
           operationId: 'getHealth',
           tags,
           summary: 'Whether the process is alive',
-          response: { 200: Type.Object({ status: Type.String() }, { title: 'Health' }) },
+          response: { 200: titled('Health', { status: Type.String() }) },
         },
       },
       async () => ({ status: 'ok' }),

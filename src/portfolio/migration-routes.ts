@@ -5,7 +5,7 @@ import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { Proposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
 import type { Database } from '../database/database.ts'
-import { closed } from '../http/fields/schemas.ts'
+import { only } from '../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../http/lists/list-query.ts'
 import { findMigration, listMigrations } from './find-migration.ts'
 import {
@@ -21,14 +21,11 @@ const listSchema = {
   operationId: 'listMigrations',
   tags,
   summary: 'Lists migrations, newest first',
-  querystring: Type.Object(
-    {
-      type: Type.Optional(MigrationTypeName),
-      status: Type.Optional(MigrationStatus),
-      ...listQuery('uuid'),
-    },
-    closed,
-  ),
+  querystring: only({
+    type: Type.Optional(MigrationTypeName),
+    status: Type.Optional(MigrationStatus),
+    ...listQuery('uuid'),
+  }),
   response: listAnswer('migrations', MigrationItem, 'MigrationList'),
 }
 const itemSchema = {

@@ -5,7 +5,7 @@ import { toOperate } from '../accounts/access/needs.ts'
 import { actRoutes } from '../accounts/approvals/act-routes.ts'
 import { orProposal } from '../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../accounts/approvals/perform.ts'
-import { closed, optional } from '../http/fields/schemas.ts'
+import { optional, titledBody } from '../http/fields/schemas.ts'
 import { invalidField } from '../http/problem.ts'
 import { MigrationId, ofOneMigration, Started } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
@@ -19,21 +19,18 @@ const runSchema = {
   'x-refusals': ['NOT_FOUND', 'CONFLICT'],
   tags,
   summary: 'Writes the valid rows to the ledger, or checks what that would do',
-  body: Type.Object(
-    {
-      migration_id: MigrationId,
-      dry_run: optional(Type.Boolean({ description: 'true or false' })),
-      skip_invalid: optional(Type.Boolean({ description: 'true or false' })),
-      after: Type.Optional(
-        Type.Array(MigrationId, {
-          maxItems: MAX_AFTER,
-          description:
-            'for a dry run: the migrations that would be run before this one, whose own dry runs are done; the loans that they would create count as created',
-        }),
-      ),
-    },
-    { ...closed, title: 'RunMigrationRequest' },
-  ),
+  body: titledBody('RunMigrationRequest', {
+    migration_id: MigrationId,
+    dry_run: optional(Type.Boolean({ description: 'true or false' })),
+    skip_invalid: optional(Type.Boolean({ description: 'true or false' })),
+    after: Type.Optional(
+      Type.Array(MigrationId, {
+        maxItems: MAX_AFTER,
+        description:
+          'for a dry run: the migrations that would be run before this one, whose own dry runs are done; the loans that they would create count as created',
+      }),
+    ),
+  }),
   response: { 202: orProposal(Started) },
 }
 const retrySchema = {

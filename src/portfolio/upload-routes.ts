@@ -6,7 +6,7 @@ import { toOperate } from '../accounts/access/needs.ts'
 import { MAX_LISTED } from '../csv/invalid-row.ts'
 import { describeColumns, template } from '../csv/template.ts'
 import type { Database } from '../database/database.ts'
-import { closed } from '../http/fields/schemas.ts'
+import { titledBody } from '../http/fields/schemas.ts'
 import { findMigration } from './find-migration.ts'
 import { kinds as known } from './kinds/kinds.ts'
 import { MigrationTypeName, UploadedMigration } from './migration-record.ts'
@@ -24,17 +24,14 @@ const uploadSchema = {
   summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
   description,
   consumes: ['multipart/form-data'],
-  body: Type.Object(
-    {
-      type: MigrationTypeName,
-      file: Type.String({
-        format: 'binary',
-        description: `CSV, at most ${UPLOAD_LIMIT.text}`,
-        examples: [known.map(template)[0] ?? ''],
-      }),
-    },
-    { ...closed, title: 'MigrationUpload' },
-  ),
+  body: titledBody('MigrationUpload', {
+    type: MigrationTypeName,
+    file: Type.String({
+      format: 'binary',
+      description: `CSV, at most ${UPLOAD_LIMIT.text}`,
+      examples: [known.map(template)[0] ?? ''],
+    }),
+  }),
   response: { 201: UploadedMigration },
 }
 type Context = { db: Database; portfolio: Portfolio }

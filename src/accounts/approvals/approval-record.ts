@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { ACTS } from '../../config/acts.ts'
-import { NullableText, oneOf } from '../../http/fields/schemas.ts'
+import { NullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 
 export const APPROVAL_STATES = [
   'proposed',
@@ -13,26 +13,23 @@ export const APPROVAL_STATES = [
 
 const Members = Type.Object({}, { additionalProperties: true })
 
-export const Approval = Type.Object(
-  {
-    approval_id: Type.String(),
-    act: oneOf(ACTS),
-    subject: Type.String(),
-    amount: NullableText,
-    currency: NullableText,
-    state: oneOf(APPROVAL_STATES),
-    proposed_by: Type.String(),
-    proposed_at: Type.String(),
-    note: NullableText,
-    decided_by: NullableText,
-    decided_at: NullableText,
-    decision_note: NullableText,
-    expires_at: Type.String(),
-    request: { ...Members, description: 'what was asked for' },
-    facts: { ...Members, description: 'what it was about when it was proposed' },
-  },
-  { title: 'Approval' },
-)
+export const Approval = titled('Approval', {
+  approval_id: Type.String(),
+  act: oneOf(ACTS),
+  subject: Type.String(),
+  amount: NullableText,
+  currency: NullableText,
+  state: oneOf(APPROVAL_STATES),
+  proposed_by: Type.String(),
+  proposed_at: Type.String(),
+  note: NullableText,
+  decided_by: NullableText,
+  decided_at: NullableText,
+  decision_note: NullableText,
+  expires_at: Type.String(),
+  request: { ...Members, description: 'what was asked for' },
+  facts: { ...Members, description: 'what it was about when it was proposed' },
+})
 
 const { approval_id, act, subject, expires_at } = Approval.properties
 

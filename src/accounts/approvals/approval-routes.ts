@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { ACTS } from '../../config/acts.ts'
 import type { Database } from '../../database/database.ts'
-import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
+import { oneOf, only, optional, titledBody } from '../../http/fields/schemas.ts'
 import { Id, Note } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { whileAsked } from '../../http/while-asked.ts'
@@ -27,7 +27,7 @@ const listSchema = {
   operationId: 'listApprovals',
   tags,
   summary: 'Lists what was proposed for approval by a second person, newest first',
-  querystring: Type.Object({ ...approvalFilters, ...listQuery('uuid') }, closed),
+  querystring: only({ ...approvalFilters, ...listQuery('uuid') }),
   response: listAnswer('approvals', Approval, 'ApprovalList'),
 }
 const oneSchema = {
@@ -37,7 +37,7 @@ const oneSchema = {
   params,
   response: { 200: Approval },
 }
-const decisionBody = Type.Object({ note: optional(Note) }, { ...closed, title: 'ApprovalDecision' })
+const decisionBody = titledBody('ApprovalDecision', { note: optional(Note) })
 const ActAnswer = Type.Object({}, { additionalProperties: true, title: 'ActAnswer' })
 const approveSchema = {
   ...toDecide,

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import type { Database } from '../../database/database.ts'
-import { nullable } from '../../http/fields/schemas.ts'
+import { NullableText, nullableText, titled } from '../../http/fields/schemas.ts'
 import { toRead } from '../access/needs.ts'
 import { auditHead } from './audit-head.ts'
 
@@ -11,13 +10,10 @@ const schema = {
   summary: 'Returns the last sealed row of the audit and its chain, to be kept elsewhere',
   description: 'Both are null until the first row is sealed, within a minute.',
   response: {
-    200: Type.Object(
-      {
-        id: nullable(Type.String()),
-        chain: nullable(Type.String({ description: 'SHA-256 of the chain before and the row' })),
-      },
-      { title: 'AuditHead' },
-    ),
+    200: titled('AuditHead', {
+      id: NullableText,
+      chain: nullableText('SHA-256 of the chain before and the row'),
+    }),
   },
 }
 

@@ -9,7 +9,7 @@ import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
-import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
+import { oneOf, only, optional, titled, titledBody } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { openView } from '../../http/lists/open-view.ts'
@@ -29,26 +29,24 @@ const requestSchema = (lenders: string[]) => ({
   tags,
   summary: 'Fetches what a gateway has for a period, and stores what its webhooks missed',
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
-  body: Type.Object(
-    { from: Time, to: Time, lender: optional(oneOf(lenders, 'the code of a lender')) },
-    { ...closed, title: 'RequestBackfillRequest' },
-  ),
-  response: { 202: Type.Object({ backfill_id: Type.String() }, { title: 'RequestedBackfill' }) },
+  body: titledBody('RequestBackfillRequest', {
+    from: Time,
+    to: Time,
+    lender: optional(oneOf(lenders, 'the code of a lender')),
+  }),
+  response: { 202: titled('RequestedBackfill', { backfill_id: Type.String() }) },
 })
 const gatewaysSchema = {
   operationId: 'listGateways',
   tags,
   summary: 'Lists the gateways’ sources, and up to when their payments have been fetched',
-  response: { 200: Type.Object({ gateways: Type.Array(GatewayState) }, { title: 'GatewayList' }) },
+  response: { 200: titled('GatewayList', { gateways: Type.Array(GatewayState) }) },
 }
 const listSchema = {
   operationId: 'listBackfills',
   tags,
   summary: 'Lists fetches, newest first',
-  querystring: Type.Object(
-    { gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') },
-    closed,
-  ),
+  querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') }),
   response: listAnswer('backfills', Backfill, 'BackfillList'),
 }
 const itemSchema = {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { NullableText, nullable, oneOf } from '../../http/fields/schemas.ts'
+import { NullableText, nullable, nullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
 import { Payment } from '../../payments/payment-record.ts'
 import { BUCKETS } from './buckets.ts'
@@ -12,9 +12,9 @@ const Coverage = nullable(
   }),
 )
 const Money = Type.String({ description: 'a decimal, with every digit' })
-const Figure = Type.Object({ payments: Type.Integer(), amount: Money }, { title: 'Figure' })
+const Figure = titled('Figure', { payments: Type.Integer(), amount: Money })
 const figures = {
-  currency: nullable(Type.String({ description: 'null if no event named one' })),
+  currency: nullableText('null if no event named one'),
   captured: nullable(
     Type.Object(Figure.properties, {
       title: 'CapturedFigure',
@@ -34,62 +34,48 @@ const figures = {
   }),
 }
 
-export const ReconciledDay = Type.Object(
-  {
-    day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
-    lender: Type.String(),
-    gateway: Type.String(),
-    ...figures,
-  },
-  { title: 'ReconciledDay' },
-)
+export const ReconciledDay = titled('ReconciledDay', {
+  day: Type.String({ description: 'the day of payment in the ledger’s time zone' }),
+  lender: Type.String(),
+  gateway: Type.String(),
+  ...figures,
+})
 
-const TotalFigure = Type.Object(
-  {
-    payments: Type.Integer(),
-    amount: nullable(
-      Type.String({ description: 'a decimal, with every digit; null if currencies differ' }),
-    ),
-  },
-  { title: 'TotalFigure' },
-)
+const TotalFigure = titled('TotalFigure', {
+  payments: Type.Integer(),
+  amount: nullableText('a decimal, with every digit; null if currencies differ'),
+})
 
-const ofAll = nullable(Type.String({ description: 'always null' }))
-export const Totals = Type.Object(
-  {
-    day: ofAll,
-    lender: ofAll,
-    gateway: ofAll,
-    currency: nullable(Type.String({ description: 'null if there is none, or several' })),
-    captured: nullable(
-      Type.Object(TotalFigure.properties, {
-        title: 'CapturedTotal',
-        description: 'null if it is null for any day',
-      }),
-    ),
-    statement: Coverage,
-    buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure])), {
-      title: 'TotalBuckets',
+const ofAll = nullableText('always null')
+export const Totals = titled('ReconciledTotals', {
+  day: ofAll,
+  lender: ofAll,
+  gateway: ofAll,
+  currency: nullableText('null if there is none, or several'),
+  captured: nullable(
+    Type.Object(TotalFigure.properties, {
+      title: 'CapturedTotal',
+      description: 'null if it is null for any day',
     }),
-    balanced: Type.Boolean({ description: 'whether every day is' }),
-  },
-  { title: 'ReconciledTotals' },
-)
+  ),
+  statement: Coverage,
+  buckets: Type.Object(Object.fromEntries(BUCKETS.map(bucket => [bucket, TotalFigure])), {
+    title: 'TotalBuckets',
+  }),
+  balanced: Type.Boolean({ description: 'whether every day is' }),
+})
 
-export const BucketPayment = Type.Object(
-  {
-    ...Payment.properties,
-    state: NullableText,
-    verified: nullable(Type.Boolean()),
-    raw_table: NullableText,
-    raw_id: NullableText,
-    received_at: NullableText,
-    amount_in_bucket: Type.String({
-      description: 'the part of the amount that is in the bucket, normally all of it',
-    }),
-  },
-  { title: 'BucketPayment' },
-)
+export const BucketPayment = titled('BucketPayment', {
+  ...Payment.properties,
+  state: NullableText,
+  verified: nullable(Type.Boolean()),
+  raw_table: NullableText,
+  raw_id: NullableText,
+  received_at: NullableText,
+  amount_in_bucket: Type.String({
+    description: 'the part of the amount that is in the bucket, normally all of it',
+  }),
+})
 
 export const bucketName = oneOf(BUCKETS)
 

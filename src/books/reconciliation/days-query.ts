@@ -2,25 +2,22 @@ import { type Static, Type } from '@sinclair/typebox'
 import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 
 export const MAX_BOOK_DAYS = 366
 const DEFAULT_DAYS = 31
 const { lender, gateway } = paymentFilter
-export const DaysQuery = Type.Object(
-  {
-    from: Type.Optional({
-      ...IsoDay,
-      description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one if omitted`,
-    }),
-    to: Type.Optional({ ...IsoDay, description: `${IsoDay.description}; today if omitted` }),
-    lender,
-    gateway,
-  },
-  closed,
-)
+export const DaysQuery = only({
+  from: Type.Optional({
+    ...IsoDay,
+    description: `${IsoDay.description}; ${DEFAULT_DAYS} days up to the last one if omitted`,
+  }),
+  to: Type.Optional({ ...IsoDay, description: `${IsoDay.description}; today if omitted` }),
+  lender,
+  gateway,
+})
 export async function withDays(db: Database, query: Static<typeof DaysQuery>) {
   const { from = null, to = null } = query
   const { rows } = await sql<{ from: string; to: string; days: number }>`

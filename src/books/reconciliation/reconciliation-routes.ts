@@ -6,7 +6,7 @@ import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload } from '../../http/csv-download.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only, titled } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { paymentFilter } from '../../payments/reading/payment-filter.ts'
 import { BucketPayment, bucketCurrency, bucketName, ReconciledDay, Totals } from './day-record.ts'
@@ -23,12 +23,7 @@ const daysSchema = {
   summary: 'Shows for each day where the captured money is',
   description: `At most ${MAX_BOOK_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
-  response: {
-    200: Type.Object(
-      { days: Type.Array(ReconciledDay), totals: Totals },
-      { title: 'Reconciliation' },
-    ),
-  },
+  response: { 200: titled('Reconciliation', { days: Type.Array(ReconciledDay), totals: Totals }) },
 }
 const csvSchema = {
   operationId: 'downloadReconciliation',
@@ -42,17 +37,14 @@ const paymentsSchema = {
   operationId: 'listReconciledPayments',
   tags,
   summary: 'Lists the payments of a bucket of one day',
-  querystring: Type.Object(
-    {
-      day: IsoDay,
-      bucket: bucketName,
-      lender,
-      gateway,
-      currency: Type.Optional(bucketCurrency),
-      ...listQuery(...BUCKET_SORTED_BY),
-    },
-    closed,
-  ),
+  querystring: only({
+    day: IsoDay,
+    bucket: bucketName,
+    lender,
+    gateway,
+    currency: Type.Optional(bucketCurrency),
+    ...listQuery(...BUCKET_SORTED_BY),
+  }),
   response: listAnswer('payments', BucketPayment, 'BucketPaymentList'),
 }
 

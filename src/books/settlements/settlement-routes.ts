@@ -8,7 +8,7 @@ import { asCsv } from '../../csv/as-csv.ts'
 import { escapeFormula } from '../../csv/formula.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { Text } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { DaysQuery, withDays } from '../reconciliation/days-query.ts'
@@ -28,7 +28,7 @@ const listSchema = {
   tags,
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
   description,
-  querystring: Type.Object({ ...filters, ...listQuery(...SETTLEMENTS_SORTED_BY) }, closed),
+  querystring: only({ ...filters, ...listQuery(...SETTLEMENTS_SORTED_BY) }),
   response: listAnswer('settlements', Settlement, 'SettlementList'),
 }
 const csvSchema = {
@@ -36,7 +36,7 @@ const csvSchema = {
   tags,
   summary: 'Downloads the same as CSV',
   description,
-  querystring: Type.Object(filters, closed),
+  querystring: only(filters),
   produces: ['text/csv'],
   response: { 200: Type.Unsafe<Readable>(Type.String()) },
 }

@@ -4,7 +4,7 @@ import { damagedIds } from '../../csv/damaged-ids.ts'
 import { TIME_RULE, timeOf } from '../../csv/day-cell.ts'
 import { isNumber } from '../../csv/number-cell.ts'
 import { DAY_MS } from '../../day.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { IssuedId, Text } from '../../http/fields/text-fields.ts'
 import { WHY } from '../../http/fields/why.ts'
 import { columnErrors } from '../../http/validator.ts'
@@ -61,37 +61,31 @@ const PaidTime = Type.Unsafe<string>({
       : undefined,
 })
 
-const Row = Type.Object(
-  {
-    gateway_payment_id: IssuedId('pay_29QQoUBi66xm2f'),
-    amount: Money,
-    currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
-    status: oneOf(['captured', 'refunded', 'failed']),
-    captured_at: PaidTime,
-    fee: Type.Optional(Charge),
-    tax: Type.Optional(Charge),
-    settlement_id: Type.Optional(SettlementId),
-    settled_at: Type.Optional(FileTime),
-    utr: Type.Optional(Utr),
-  },
-  closed,
-)
-const SettledRow = Type.Object(
-  {
-    kind: Type.String(),
-    id: IssuedId('rfnd_29QQoUBi66xm2f'),
-    formerly: Type.Optional(Type.String()),
-    payment_id: Type.Optional(Type.String()),
-    settlement_id: SettlementId,
-    settled_at: Type.Optional(FileTime),
-    utr: Type.Optional(Utr),
-    amount: Charge,
-    fee: Type.Optional(Charge),
-    tax: Type.Optional(Charge),
-    paid_out: Type.Optional(Charge),
-  },
-  closed,
-)
+const Row = only({
+  gateway_payment_id: IssuedId('pay_29QQoUBi66xm2f'),
+  amount: Money,
+  currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'three capital letters' }),
+  status: oneOf(['captured', 'refunded', 'failed']),
+  captured_at: PaidTime,
+  fee: Type.Optional(Charge),
+  tax: Type.Optional(Charge),
+  settlement_id: Type.Optional(SettlementId),
+  settled_at: Type.Optional(FileTime),
+  utr: Type.Optional(Utr),
+})
+const SettledRow = only({
+  kind: Type.String(),
+  id: IssuedId('rfnd_29QQoUBi66xm2f'),
+  formerly: Type.Optional(Type.String()),
+  payment_id: Type.Optional(Type.String()),
+  settlement_id: SettlementId,
+  settled_at: Type.Optional(FileTime),
+  utr: Type.Optional(Utr),
+  amount: Charge,
+  fee: Type.Optional(Charge),
+  tax: Type.Optional(Charge),
+  paid_out: Type.Optional(Charge),
+})
 const said = TypeCompiler.Compile(Row)
 const settled = TypeCompiler.Compile(SettledRow)
 const REFERENCES = ['settlement_id', 'utr']

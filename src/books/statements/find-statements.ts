@@ -3,26 +3,23 @@ import { sql } from 'kysely'
 import type { Database } from '../../database/database.ts'
 import { equalTo } from '../../database/equal-to.ts'
 import { fileFields } from '../../http/fields/file-facts.ts'
-import { NullableText, oneOf } from '../../http/fields/schemas.ts'
+import { NullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 import { openView } from '../../http/lists/open-view.ts'
 import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 
-export const StatementFile = Type.Object(
-  {
-    statement_id: Type.String(),
-    gateway: oneOf(GATEWAYS),
-    lender: Type.String(),
-    ...fileFields,
-    rows: Type.Integer(),
-    valid_rows: Type.Integer(),
-    invalid_rows: Type.Integer(),
-    uploaded_by: Type.String(),
-    uploaded_at: Type.String(),
-    withdrawn_by: NullableText,
-    withdrawn_at: NullableText,
-  },
-  { title: 'StatementFile' },
-)
+export const StatementFile = titled('StatementFile', {
+  statement_id: Type.String(),
+  gateway: oneOf(GATEWAYS),
+  lender: Type.String(),
+  ...fileFields,
+  rows: Type.Integer(),
+  valid_rows: Type.Integer(),
+  invalid_rows: Type.Integer(),
+  uploaded_by: Type.String(),
+  uploaded_at: Type.String(),
+  withdrawn_by: NullableText,
+  withdrawn_at: NullableText,
+})
 
 const files = sql<object>`
   select statement_id, gateway, lender, file_name, file_sha256, same_as, rows::float8, valid_rows::float8,

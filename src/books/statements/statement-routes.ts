@@ -12,7 +12,7 @@ import type { Database } from '../../database/database.ts'
 import { acceptFiles, takeFile } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { NotFound } from '../../http/problem.ts'
@@ -35,7 +35,7 @@ const uploadSchema = (lenders: string[]) => ({
   ...fileSchema(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
-  querystring: Type.Object({ lender: oneOf(lenders, 'the code of a lender') }, closed),
+  querystring: only({ lender: oneOf(lenders, 'the code of a lender') }),
   response: { 201: UploadedStatement },
 })
 
@@ -45,7 +45,7 @@ const listSchema = {
   tags,
   summary: 'Lists the files that were uploaded for a gateway, newest first',
   params: Type.Object(ofGateway),
-  querystring: Type.Object(listQuery('uuid'), closed),
+  querystring: only(listQuery('uuid')),
   response: listAnswer('statements', StatementFile, 'StatementFileList'),
 }
 const withdrawSchema = {

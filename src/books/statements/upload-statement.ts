@@ -10,6 +10,7 @@ import type { Database } from '../../database/database.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
 import type { UploadedFile } from '../../http/body/multipart.ts'
 import { fileFields } from '../../http/fields/file-facts.ts'
+import { titled } from '../../http/fields/schemas.ts'
 import { newId } from '../../ids.ts'
 import { withStatuses } from '../apis/with-statuses.ts'
 import { findStatement } from './find-statements.ts'
@@ -23,17 +24,14 @@ export const UPLOAD_AGAIN =
   'Upload the corrected file as a whole: its rows replace these, and only then its days are complete'
 export const rowsTaken = (rows: number) => `The first valid rows (${rows}) are saved`
 
-export const UploadedStatement = Type.Object(
-  {
-    statement_id: Type.String(),
-    ...fileFields,
-    ...rowCounts,
-    ignored_columns: Type.Array(Type.String(), {
-      description: 'the columns of the file that are not used',
-    }),
-  },
-  { title: 'UploadedStatement' },
-)
+export const UploadedStatement = titled('UploadedStatement', {
+  statement_id: Type.String(),
+  ...fileFields,
+  ...rowCounts,
+  ignored_columns: Type.Array(Type.String(), {
+    description: 'the columns of the file that are not used',
+  }),
+})
 type Uploaded = Static<typeof UploadedStatement>
 type StatementOf = Place & { lender: string }
 

@@ -6,7 +6,7 @@ import { forAdmins, toDo } from '../../accounts/access/needs.ts'
 import { knownAccount, ROLES } from '../../accounts/account.ts'
 import { NewPassword, Username } from '../../accounts/credentials.ts'
 import type { Row } from '../../database/row.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { pageOfView } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
@@ -28,7 +28,7 @@ import {
 } from './account-forms.ts'
 
 const registerSchema = {
-  body: Type.Object({ username: Username, password: NewPassword, role: oneOf(ROLES) }, closed),
+  body: only({ username: Username, password: NewPassword, role: oneOf(ROLES) }),
 }
 const accountSchema = { params: Type.Object({ username: Type.String() }) }
 

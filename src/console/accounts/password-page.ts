@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { knownAccount } from '../../accounts/account.ts'
@@ -7,7 +6,7 @@ import { endOtherTokens } from '../../accounts/change-account.ts'
 import { AttemptedPassword, NewPassword } from '../../accounts/credentials.ts'
 import { InvalidCredentials } from '../../accounts/sign-on/login.ts'
 import { PASSWORD_CHARACTERS } from '../../config/settings/settings.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import { answerPage } from '../frame/answer.ts'
 import { type Html, nothing } from '../frame/html.ts'
@@ -17,14 +16,11 @@ import type { PageContext } from '../page-context.ts'
 
 const pageSchema = { querystring: DoneQuery }
 const changeSchema = {
-  body: Type.Object(
-    {
-      current_password: AttemptedPassword,
-      new_password: NewPassword,
-      repeated_password: AttemptedPassword,
-    },
-    closed,
-  ),
+  body: only({
+    current_password: AttemptedPassword,
+    new_password: NewPassword,
+    repeated_password: AttemptedPassword,
+  }),
 }
 const config = { needs: 'own', isForOneTimePassword: true } as const
 

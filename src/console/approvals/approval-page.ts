@@ -8,7 +8,7 @@ import type { Role } from '../../accounts/account.ts'
 import { approve, turnDown } from '../../accounts/approvals/decide.ts'
 import { findApproval } from '../../accounts/approvals/find-approvals.ts'
 import { isSameAccount } from '../../accounts/approvals/person.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { findEvents } from '../../payments/reading/find-events.ts'
 import { resetDone } from '../accounts/account-forms.ts'
@@ -27,7 +27,7 @@ import { actInWords, words } from '../text/words.ts'
 import { type ApprovalItem, approvalState, approvalSubject } from './approvals-page.ts'
 
 const pageSchema = { params: IdParams, querystring: DoneQuery }
-const decideSchema = { params: IdParams, body: Type.Object({ note: Type.Optional(Note) }, closed) }
+const decideSchema = { params: IdParams, body: only({ note: Type.Optional(Note) }) }
 
 export function approvalPage(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, formats } = context

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { sql } from 'kysely'
 import { askerOf } from '../../accounts/access/actor.ts'
@@ -10,7 +9,7 @@ import { DaysQuery, withDays } from '../../books/reconciliation/days-query.ts'
 import { totalOf } from '../../books/reconciliation/find-days.ts'
 import { newestDays } from '../../books/reconciliation/newest-days.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count } from '../frame/formats.ts'
 import { type Html, nothing } from '../frame/html.ts'
@@ -23,9 +22,7 @@ import type { PageContext } from '../page-context.ts'
 import { words } from '../text/words.ts'
 import { bookColumns } from './book-columns.ts'
 
-const pageSchema = {
-  querystring: Type.Object({ ...DaysQuery.properties, refresh: Refresh }, closed),
-}
+const pageSchema = { querystring: only({ ...DaysQuery.properties, refresh: Refresh }) }
 
 export function booksPage({ db }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {

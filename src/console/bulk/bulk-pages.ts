@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate, toRead } from '../../accounts/access/needs.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { IdParams, Note } from '../../http/fields/text-fields.ts'
 import { invalidField } from '../../http/problem.ts'
 import { newId } from '../../ids.ts'
@@ -27,18 +27,15 @@ const fields = {
   ...operationFilters,
   ...paymentFilters,
 }
-const Wanted = Type.Object(fields, closed)
-const Confirmed = Type.Object(
-  {
-    ...fields,
-    count: Type.String({ pattern: '^\\d{1,6}$' }),
-    id: Type.Optional(IdParams.properties.id),
-    digest: Type.Optional(Type.String({ maxLength: 40 })),
-  },
-  closed,
-)
+const Wanted = only(fields)
+const Confirmed = only({
+  ...fields,
+  count: Type.String({ pattern: '^\\d{1,6}$' }),
+  id: Type.Optional(IdParams.properties.id),
+  digest: Type.Optional(Type.String({ maxLength: 40 })),
+})
 const ofOne = { params: IdParams }
-const progressSchema = { ...ofOne, querystring: Type.Object({ refresh: Refresh }, closed) }
+const progressSchema = { ...ofOne, querystring: only({ refresh: Refresh }) }
 
 export function bulkPages(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, formats } = context

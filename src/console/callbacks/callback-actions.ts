@@ -12,7 +12,7 @@ import {
   resumeCallbacks,
 } from '../../callbacks/replay-callbacks.ts'
 import { Time } from '../../http/fields/day-fields.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { count, type Formats } from '../frame/formats.ts'
@@ -24,10 +24,10 @@ import type { PageContext } from '../page-context.ts'
 import { localTime } from '../text/local-time.ts'
 
 const { state, type } = callbackFilters
-const Replay = Type.Object({ from: Time, to: Time, state, type }, closed)
+const Replay = only({ from: Time, to: Time, state, type })
 const local = Type.String({ maxLength: 40 })
 /** `from` and `to` in the ledger's zone, as the browser's fields send them. */
-const Count = Type.Object({ from: local, to: local, state, type }, closed)
+const Count = only({ from: local, to: local, state, type })
 const resendSchema = { params: IdParams }
 
 export function callbackActions(context: PageContext): FastifyPluginAsyncTypebox {

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
 import { findCallback } from '../../callbacks/find-callbacks.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { IdParams } from '../../http/fields/text-fields.ts'
 import { actionsOn } from '../audit/actions-on.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -18,7 +17,7 @@ import type { PageContext } from '../page-context.ts'
 import { callbackState } from './callbacks-page.ts'
 import { callbackSubject } from './subject-of.ts'
 
-const schema = { params: IdParams, querystring: Type.Object(liveQuery, closed) }
+const schema = { params: IdParams, querystring: only(liveQuery) }
 
 type Callback = Awaited<ReturnType<typeof findCallback>>
 

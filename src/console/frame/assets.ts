@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { PROJECT_FOLDER } from '../../config/project-folder.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 
 const installed = (name: string) => fileURLToPath(import.meta.resolve(name))
 const own = fileURLToPath(new URL('src/console/assets', PROJECT_FOLDER))
@@ -37,7 +37,7 @@ export const ASSETS = {
 }
 
 export async function serveAssets(app: FastifyInstance): Promise<void> {
-  const schema = { querystring: Type.Object({ v: Type.Optional(Type.String()) }, closed) }
+  const schema = { querystring: only({ v: Type.Optional(Type.String()) }) }
   for (const [name, bytes] of Object.entries(FILES))
     app.get(`/assets/${name}`, { schema, config: { needs: 'nothing' } }, async (_, reply) =>
       reply

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { type Html, nothing } from './html.ts'
 
 const DONE = {
@@ -46,7 +46,7 @@ const DONE = {
 } as const
 
 export const DoneField = Type.Optional(oneOf(Object.keys(DONE)))
-export const DoneQuery = Type.Object({ done: DoneField }, closed)
+export const DoneQuery = only({ done: DoneField })
 export type DoneKey = keyof typeof DONE
 
 export function doneNotice(done: string | undefined): Html {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { operate, toDo, toRead } from '../../accounts/access/needs.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from '../../operations/pause/pause-call.ts'
 import { resumeLedger } from '../../operations/pause/pause-ledger.ts'
@@ -25,9 +25,9 @@ const FRESH_MS = 2_000
 /** Older figures would mislead. */
 const MAX_AGE_MS = 10_000
 
-const pageSchema = { querystring: Type.Object(liveQuery, closed) }
+const pageSchema = { querystring: only(liveQuery) }
 const pauseSchema = {
-  body: Type.Object({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }, closed),
+  body: only({ reason: Note, until: Type.Optional(Type.String({ maxLength: 40 })) }),
 }
 
 export function homePage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type TProperties, Type } from '@sinclair/typebox'
+import type { TProperties } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { auditExport } from '../../accounts/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { csvDownload, limitExports } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import type { PageRange } from '../../http/lists/page-of-view.ts'
 import { answerPage } from '../frame/answer.ts'
@@ -32,10 +32,7 @@ export function listRoutes<Filters extends TProperties, Row extends object>(
   list: List<Filters, Row>,
 ): FastifyPluginAsyncTypebox {
   const schema = {
-    querystring: Type.Object(
-      { ...list.filters, ...listQuery(...list.cursor), ...liveQuery },
-      closed,
-    ),
+    querystring: only({ ...list.filters, ...listQuery(...list.cursor), ...liveQuery }),
   }
   const { needs = 'read' } = list
   const pages = sharedLoad<Awaited<Html>>(FRESH_MS, MAX_AGE_MS)

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { askerAs, askerOf } from '../../accounts/access/actor.ts'
 import type { Account } from '../../accounts/account.ts'
@@ -9,7 +8,7 @@ import { AttemptedPassword, AttemptedUsername } from '../../accounts/credentials
 import { NO_ACCOUNT } from '../../accounts/sign-on/login.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
 import { answerPage } from '../frame/answer.ts'
 import { endedFormIn } from '../frame/forms/ended-form.ts'
@@ -21,10 +20,7 @@ import { loginPage } from './login-page.ts'
 import { signOnRoutes } from './sign-on-routes.ts'
 
 const loginSchema = {
-  body: Type.Object(
-    { username: AttemptedUsername, password: AttemptedPassword, next: Next },
-    closed,
-  ),
+  body: only({ username: AttemptedUsername, password: AttemptedPassword, next: Next }),
 }
 
 type Context = { db: Database; config: Config; accounts: Accounts }

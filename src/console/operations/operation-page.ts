@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toDo, toRead } from '../../accounts/access/needs.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { operationCalls } from '../../operations/control/operation-calls.ts'
 import { ResolvedAs } from '../../operations/control/resolve.ts'
 import { operationWithAttempts } from '../../operations/reading/find-operations.ts'
@@ -19,8 +19,8 @@ import { operationFacts } from './operation-facts.ts'
 import { operationForms } from './operation-forms.ts'
 
 const params = Type.Object({ tracking_id: TrackingId })
-const pageSchema = { params, querystring: Type.Object(liveQuery, closed) }
-const resolveSchema = { params, body: Type.Object({ outcome: ResolvedAs }, closed) }
+const pageSchema = { params, querystring: only(liveQuery) }
+const resolveSchema = { params, body: only({ outcome: ResolvedAs }) }
 const cancelSchema = { params }
 
 export function operationPage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -4,7 +4,7 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { toDo, toOperate } from '../../accounts/access/needs.ts'
 import { checkPayment } from '../../books/readback/check-payment.ts'
 import { dayOfIso, dayText } from '../../day.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { ExternalId, Note } from '../../http/fields/text-fields.ts'
 import { FieldErrors } from '../../http/problem.ts'
 import { noteOn } from '../../payments/decisions/note.ts'
@@ -22,32 +22,26 @@ const text = Type.Optional(Type.String({ maxLength: 1_000 }))
 const assignSchema = {
   params,
   querystring: kindQuery,
-  body: Type.Object(
-    {
-      external_loan_id: ExternalId,
-      note: Type.Optional(Note),
-      if_match: text,
-      // A form has one value per name.
-      ...Object.fromEntries(
-        REFERENCE_KINDS.map(kind => [`remember_${kind}`, Type.Optional(Type.Literal('true'))]),
-      ),
-    },
-    closed,
-  ),
+  body: only({
+    external_loan_id: ExternalId,
+    note: Type.Optional(Note),
+    if_match: text,
+    // A form has one value per name.
+    ...Object.fromEntries(
+      REFERENCE_KINDS.map(kind => [`remember_${kind}`, Type.Optional(Type.Literal('true'))]),
+    ),
+  }),
 }
 /** Accepts every field; `resolutionOf` validates those that the outcome uses. */
-const Decision = Type.Object(
-  {
-    outcome: text,
-    note: text,
-    external_loan_id: text,
-    amount: text,
-    paid_on: text,
-    ledger_transaction_id: text,
-    if_match: text,
-  },
-  closed,
-)
+const Decision = only({
+  outcome: text,
+  note: text,
+  external_loan_id: text,
+  amount: text,
+  paid_on: text,
+  ledger_transaction_id: text,
+  if_match: text,
+})
 const resolveSchema = { params, querystring: kindQuery, body: Decision }
 /** A refused form, and what was typed before a login, are found again by the form's path: no two of a page share one. */
 const DECISION_PATHS = [
@@ -55,7 +49,7 @@ const DECISION_PATHS = [
   '/payments/:gateway/:gateway_payment_id/reverse',
   '/payments/:gateway/:gateway_payment_id/restore',
 ]
-const noteSchema = { params, querystring: kindQuery, body: Type.Object({ note: Note }, closed) }
+const noteSchema = { params, querystring: kindQuery, body: only({ note: Note }) }
 const checkSchema = { params, querystring: kindQuery }
 
 export function paymentActions(context: PageContext): FastifyPluginAsyncTypebox {

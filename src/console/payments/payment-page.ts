@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { listQuery } from '../../http/lists/list-query.ts'
 import { isWorthRemembering } from '../../payments/decisions/remember.ts'
 import { kindQuery, PaymentParams as params } from '../../payments/payment-record.ts'
@@ -26,15 +26,12 @@ import { statedOnly } from './stated-only.ts'
 
 const schema = {
   params,
-  querystring: Type.Object(
-    {
-      ...kindQuery.properties,
-      bodies: Type.Optional(oneOf(['true'])),
-      cursor: listQuery('bigint', 'uuid', 'name').cursor,
-      ...liveQuery,
-    },
-    closed,
-  ),
+  querystring: only({
+    ...kindQuery.properties,
+    bodies: Type.Optional(oneOf(['true'])),
+    cursor: listQuery('bigint', 'uuid', 'name').cursor,
+    ...liveQuery,
+  }),
 }
 
 export function paymentPage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -4,7 +4,7 @@ import type { FastifyContextConfig } from 'fastify'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { needsToDo, operate, read, toDo, toOperate } from '../../accounts/access/needs.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { downloadsAt } from '../../portfolio/download-routes.ts'
 import { ofOneMigration as params } from '../../portfolio/migration-record.ts'
 import { performForm } from '../frame/forms/perform-form.ts'
@@ -14,7 +14,7 @@ import type { PageContext } from '../page-context.ts'
 
 const runSchema = {
   params,
-  body: Type.Optional(Type.Object({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) }, closed)),
+  body: Type.Optional(only({ skip_invalid: Type.Optional(oneOf(['true', 'on'])) })),
 }
 
 const DOWNLOADS = {

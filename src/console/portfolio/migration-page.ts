@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { findMigration } from '../../portfolio/find-migration.ts'
 import { type MigrationRecord, ofOneMigration } from '../../portfolio/migration-record.ts'
 import { actionsOn } from '../audit/actions-on.ts'
@@ -17,7 +16,7 @@ import { dryRunFindings } from './dry-run-findings.ts'
 import { migrationForms } from './migration-forms.ts'
 import { progressOf } from './progress.ts'
 
-const schema = { params: ofOneMigration, querystring: Type.Object(liveQuery, closed) }
+const schema = { params: ofOneMigration, querystring: only(liveQuery) }
 
 export function migrationPage({ db, formats }: PageContext): FastifyPluginAsyncTypebox {
   return async app => {

@@ -7,7 +7,7 @@ import { operate, read, toDo } from '../../accounts/access/needs.ts'
 import { template } from '../../csv/template.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { findReferences, matchingReferences } from '../../payments/references/find-references.ts'
 import { deleteCall, putCall } from '../../payments/references/reference-calls.ts'
 import { REFERENCE_LIMIT, referenceFile } from '../../payments/references/reference-file.ts'
@@ -34,8 +34,8 @@ import { words } from '../text/words.ts'
 const PATH = '/console/references'
 const TEMPLATE = `${PATH}/template.csv`
 const replace = Type.Optional(Type.Literal('true'))
-const add = toDo(putCall, { body: Type.Object({ ...NewReference.properties, replace }, closed) })
-const remove = toDo(deleteCall, { body: Type.Object(ReferenceParams.properties, closed) })
+const add = toDo(putCall, { body: only({ ...NewReference.properties, replace }) })
+const remove = toDo(deleteCall, { body: only(ReferenceParams.properties) })
 const InvalidRows = createError('INVALID_PAYLOAD', '%s', 400)
 
 export function referencesPage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -8,7 +8,7 @@ import { uploadStatement } from '../../books/statements/upload-statement.ts'
 import { template } from '../../csv/template.ts'
 import { acceptFiles, takeFile } from '../../http/body/multipart.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import { donePath } from '../frame/notice.ts'
 import { statementPath } from '../frame/paths.ts'
@@ -18,7 +18,7 @@ import { localTime } from '../text/local-time.ts'
 const TEMPLATE = '/statements/template.csv'
 const text = Type.String({ maxLength: 40 })
 const backfillSchema = {
-  body: Type.Object({ gateway: text, from: text, to: text, lender: Type.Optional(text) }, closed),
+  body: only({ gateway: text, from: text, to: text, lender: Type.Optional(text) }),
 }
 export function gatewayActions(context: PageContext): FastifyPluginAsyncTypebox {
   const { db, config, portfolio, fileTypes } = context

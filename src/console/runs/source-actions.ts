@@ -5,17 +5,15 @@ import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
 import { audit } from '../../accounts/audit.ts'
 import { inTransaction } from '../../database/in-transaction.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { NotFound } from '../../http/problem.ts'
 import { donePath } from '../frame/notice.ts'
 import type { PageContext } from '../page-context.ts'
 import { localTime } from '../text/local-time.ts'
 
 const name = Type.String({ pattern: '^[a-z0-9_-]{1,100}$' })
-const redriveSchema = { body: Type.Object({ queue: name }, closed) }
-const rereadSchema = {
-  body: Type.Object({ source: name, since: Type.String({ maxLength: 40 }) }, closed),
-}
+const redriveSchema = { body: only({ queue: name }) }
+const rereadSchema = { body: only({ source: name, since: Type.String({ maxLength: 40 }) }) }
 const PATH = '/console/sources'
 
 export function sourceActions({ db, config }: PageContext): FastifyPluginAsyncTypebox {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { html } from 'hono/html'
 import { toRead } from '../../accounts/access/needs.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { answerPage } from '../frame/answer.ts'
 import { nothing } from '../frame/html.ts'
@@ -10,10 +10,7 @@ import type { PageContext } from '../page-context.ts'
 import { MAX_HITS_PER_KIND, searchFor } from './search-for.ts'
 
 const schema = {
-  querystring: Type.Object(
-    { q: Type.Optional(Type.String({ maxLength: 300, pattern: WITHOUT_NUL })) },
-    closed,
-  ),
+  querystring: only({ q: Type.Optional(Type.String({ maxLength: 300, pattern: WITHOUT_NUL })) }),
 }
 
 export function searchPage({ db }: PageContext): FastifyPluginAsyncTypebox {

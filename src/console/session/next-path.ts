@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 
 /** A longer one would not fit into the cookie of a login at an issuer. */
 const MAX_NEXT = 2_000
 export const Next = Type.Optional(Type.String({ maxLength: MAX_NEXT }))
-export const NextQuery = Type.Object({ next: Next }, closed)
+export const NextQuery = only({ next: Next })
 
 /** The login that leads to this page, if its URL is not too long. */
 export function loginBefore(page: string): string {

@@ -5,7 +5,7 @@ import { html } from 'hono/html'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toRead } from '../../accounts/access/needs.ts'
 import { auditAlone } from '../../accounts/audit.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only } from '../../http/fields/schemas.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { cursorPattern, type Shape } from '../../http/lists/cursor.ts'
 import { whileAsked } from '../../http/while-asked.ts'
@@ -28,17 +28,14 @@ const place = (shapes: readonly Shape[]) =>
 const schema = {
   // Any name that the filter of payments takes.
   params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, pattern: WITHOUT_NUL }) }),
-  querystring: Type.Object(
-    {
-      operation: place(PLACE.operation),
-      payment: place(PLACE.payment),
-      callback: place(PLACE.callback),
-      action: place(PLACE.action),
-      ledger: Type.Optional(oneOf(['now'])),
-      refresh: Refresh,
-    },
-    closed,
-  ),
+  querystring: only({
+    operation: place(PLACE.operation),
+    payment: place(PLACE.payment),
+    callback: place(PLACE.callback),
+    action: place(PLACE.action),
+    ledger: Type.Optional(oneOf(['now'])),
+    refresh: Refresh,
+  }),
 }
 
 export function timelinePage(context: PageContext): FastifyPluginAsyncTypebox {

@@ -77,7 +77,20 @@ const CANNOT_BE_CLEARED = 'is empty, but cannot be cleared this way; without it,
 
 export const NullableText = nullable(Type.String())
 
+export const nullableText = (description: string) => nullable(Type.String({ description }))
+
 export const closed = { additionalProperties: false }
+
+/** These members and no others. */
+export const only = <P extends TProperties>(members: P) => Type.Object(members, closed)
+
+/** An object with a name in the contract. */
+export const titled = <P extends TProperties>(title: string, members: P) =>
+  Type.Object(members, { title })
+
+/** The same for a body, which has no other members. */
+export const titledBody = <P extends TProperties>(title: string, members: P) =>
+  Type.Object(members, { ...closed, title })
 
 /** The body of an update, which names at least one member besides the id. */
 export const updateOf = <Id extends TSchema, Of extends TProperties>(externalId: Id, of: Of) =>

@@ -1,5 +1,5 @@
 import { type TArray, type TInteger, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import { nullable } from '../fields/schemas.ts'
+import { NullableText } from '../fields/schemas.ts'
 import { cursorPattern, type FoundPage, type Shape } from './cursor.ts'
 
 export const listQuery = (...shapes: Shape[]) => ({
@@ -26,7 +26,7 @@ export function listAnswer<Name extends string, Item extends TSchema>(
   item: Item,
   title: string,
 ) {
-  const members = { [name]: Type.Array(item), next_cursor: nullable(Type.String()) }
+  const members = { [name]: Type.Array(item), next_cursor: NullableText }
   type Members = Record<Name, TArray<Item>> & { next_cursor: TUnsafe<string | null> }
   return { 200: Type.Object(members as unknown as Members, { title }) }
 }

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
-import { NullableText, oneOf } from '../../http/fields/schemas.ts'
+import { NullableText, oneOf, titled } from '../../http/fields/schemas.ts'
 import type { CheckContext } from './check-and-save.ts'
 import { openCheckNow } from './check-now.ts'
 import { checksFor } from './checks.ts'
@@ -12,21 +12,19 @@ import { reportOf } from './report.ts'
 import { savedFindings } from './saved-findings.ts'
 
 const tags = ['operations']
-const Finding = Type.Object(
-  {
-    check: oneOf([...new Set([...STEPS, ...checksFor([]).map(({ check }) => check)])]),
-    lender: NullableText,
-    state: oneOf(FINDING_STATES),
-    found: Type.String(),
-    expected: Type.String(),
-    remedy: NullableText,
-  },
-  { title: 'LedgerFinding' },
-)
-const Report = Type.Object(
-  { checked_at: NullableText, version: NullableText, findings: Type.Array(Finding) },
-  { title: 'LedgerCheck' },
-)
+const Finding = titled('LedgerFinding', {
+  check: oneOf([...new Set([...STEPS, ...checksFor([]).map(({ check }) => check)])]),
+  lender: NullableText,
+  state: oneOf(FINDING_STATES),
+  found: Type.String(),
+  expected: Type.String(),
+  remedy: NullableText,
+})
+const Report = titled('LedgerCheck', {
+  checked_at: NullableText,
+  version: NullableText,
+  findings: Type.Array(Finding),
+})
 const checkSchema = {
   operationId: 'checkLedger',
   tags,

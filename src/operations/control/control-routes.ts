@@ -4,7 +4,7 @@ import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { orProposal, Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { titled, titledBody } from '../../http/fields/schemas.ts'
 import { TAKE } from '../../http/fields/take-values.ts'
 import { WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { operationWithAttempts } from '../reading/find-operations.ts'
@@ -31,41 +31,33 @@ const resolveSchema = {
   tags,
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
-  body: Type.Object({ outcome: ResolvedAs }, { ...closed, title: 'ResolveOperationRequest' }),
+  body: titledBody('ResolveOperationRequest', { outcome: ResolvedAs }),
   response: { 202: orProposal(OperateResponse) },
 }
 const resolveEachSchema = {
   operationId: 'resolveOperations',
   tags,
   summary: 'Resolves several stuck operations, each as in a call of its own, in order',
-  body: Type.Object(
-    {
-      tracking_ids: Type.Array(
-        Type.String({
-          [TAKE]: withSmallUuid,
-          pattern: WITHOUT_NUL,
-          description: 'a tracking id',
-          examples: TrackingId.examples,
-        }),
-        {
-          minItems: 1,
-          maxItems: MAX_RESOLUTIONS,
-          description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
-        },
-      ),
-      outcome: ResolvedAs,
-    },
-    { ...closed, title: 'ResolveOperationsRequest' },
-  ),
-  response: {
-    200: Type.Object(
+  body: titledBody('ResolveOperationsRequest', {
+    tracking_ids: Type.Array(
+      Type.String({
+        [TAKE]: withSmallUuid,
+        pattern: WITHOUT_NUL,
+        description: 'a tracking id',
+        examples: TrackingId.examples,
+      }),
       {
-        results: Type.Array(
-          Type.Object({ tracking_id: Type.String(), ...itemAnswer }, { title: 'OperationResult' }),
-        ),
+        minItems: 1,
+        maxItems: MAX_RESOLUTIONS,
+        description: `a list of 1 to ${MAX_RESOLUTIONS} tracking ids`,
       },
-      { title: 'OperationResults' },
     ),
+    outcome: ResolvedAs,
+  }),
+  response: {
+    200: titled('OperationResults', {
+      results: Type.Array(titled('OperationResult', { tracking_id: Type.String(), ...itemAnswer })),
+    }),
     202: Proposal,
   },
 }
@@ -77,10 +69,7 @@ const cancelSchema = {
   params,
   response: {
     202: orProposal(
-      Type.Object(
-        { tracking_id: Type.String(), status: Type.Literal('failed') },
-        { title: 'CancelledOperation' },
-      ),
+      titled('CancelledOperation', { tracking_id: Type.String(), status: Type.Literal('failed') }),
     ),
   },
 }

@@ -7,30 +7,24 @@ import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { asJson } from '../../http/as-json.ts'
 import { Time } from '../../http/fields/day-fields.ts'
-import { closed, nullable, optional } from '../../http/fields/schemas.ts'
+import { NullableText, optional, titled, titledBody } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from './pause-call.ts'
 import { resumeLedger } from './pause-ledger.ts'
 
 const tags = ['operations']
 const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
-const State = Type.Object(
-  {
-    paused: Type.Boolean(),
-    reason: nullable(Type.String()),
-    since: nullable(Type.String()),
-    until: nullable(Type.String()),
-  },
-  { title: 'LedgerPause' },
-)
+const State = titled('LedgerPause', {
+  paused: Type.Boolean(),
+  reason: NullableText,
+  since: NullableText,
+  until: NullableText,
+})
 const pauseSchema = {
   operationId: 'pauseLedger',
   tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
-  body: Type.Object(
-    { reason: Note, until: optional(Later) },
-    { ...closed, title: 'PauseLedgerRequest' },
-  ),
+  body: titledBody('PauseLedgerRequest', { reason: Note, until: optional(Later) }),
   response: { 200: State, 202: Proposal },
 }
 const resumeSchema = {

@@ -1,7 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { trackingId } from '../../engine/operation.ts'
 import { ORIGINS } from '../../engine/origin.ts'
-import { closed, nullable, oneOf } from '../../http/fields/schemas.ts'
+import {
+  NullableText,
+  nullable,
+  nullableText,
+  oneOf,
+  titled,
+  titledBody,
+} from '../../http/fields/schemas.ts'
 import { TrackingId } from '../tracking-id.ts'
 
 export const STATUSES = ['processing', 'success', 'failed'] as const
@@ -12,14 +19,14 @@ const recordFields = {
   status: oneOf(STATUSES),
   success_response: ledgerBody,
   failure_response: ledgerBody,
-  error_message: nullable(Type.String()),
-  processed_at: nullable(Type.String({ description: 'UTC without a zone designator' })),
+  error_message: NullableText,
+  processed_at: nullableText('UTC without a zone designator'),
 }
 
-export const OperateResponse = Type.Object(
-  { tracking_id: TrackingId, status: oneOf(['processing']) },
-  { ...closed, title: 'OperateResponse' },
-)
+export const OperateResponse = titledBody('OperateResponse', {
+  tracking_id: TrackingId,
+  status: oneOf(['processing']),
+})
 
 const { tracking_id, status, ...whenEnded } = recordFields
 /** PHP's generator would make one class of a union of both forms, with the values of the last. */
@@ -28,55 +35,46 @@ export const TrackingRecord = Type.Object(
   { title: 'TrackingRecord', description: 'while processing, tracking_id and status alone' },
 )
 
-const text = nullable(Type.String())
 const itemFields = {
   ...recordFields,
   external_id: Type.String(),
   accepted_at: Type.String(),
   attempts: Type.Integer(),
-  waiting_for: text,
-  next_try_at: text,
-  last_error: text,
-  error_code: text,
-  actor: text,
-  caller: text,
-  address: text,
-  request_id: text,
+  waiting_for: NullableText,
+  next_try_at: NullableText,
+  last_error: NullableText,
+  error_code: NullableText,
+  actor: NullableText,
+  caller: NullableText,
+  address: NullableText,
+  request_id: NullableText,
   ignored: {
     ...nullable(Type.Array(Type.String())),
     description: 'unknown members of the request, dropped with UNKNOWN_FIELDS=ignore',
   },
 }
-export const OperationItem = Type.Object(itemFields, { title: 'OperationItem' })
+export const OperationItem = titled('OperationItem', itemFields)
 
-const OperationAttempt = Type.Object(
-  {
-    attempt: Type.Integer(),
-    times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
-    started_at: Type.String(),
-    ended_at: text,
-    method: text,
-    path: text,
-    http_status: nullable(Type.Integer()),
-    outcome: text,
-  },
-  { title: 'OperationAttempt' },
-)
+const OperationAttempt = titled('OperationAttempt', {
+  attempt: Type.Integer(),
+  times: Type.Integer({ description: 'how many attempts in a row ended like this one' }),
+  started_at: Type.String(),
+  ended_at: NullableText,
+  method: NullableText,
+  path: NullableText,
+  http_status: nullable(Type.Integer()),
+  outcome: NullableText,
+})
 
 export type AttemptItem = Static<typeof OperationAttempt>
 
-export const OperationWithAttempts = Type.Object(
-  {
-    ...itemFields,
-    attempts: Type.Array(OperationAttempt),
-    data: Type.Object({}, { additionalProperties: true }),
-    origin: oneOf(ORIGINS),
-    predecessor: nullable(
-      Type.String({ description: 'the tracking id of the operation that this one waits for' }),
-    ),
-  },
-  { title: 'OperationWithAttempts' },
-)
+export const OperationWithAttempts = titled('OperationWithAttempts', {
+  ...itemFields,
+  attempts: Type.Array(OperationAttempt),
+  data: Type.Object({}, { additionalProperties: true }),
+  origin: oneOf(ORIGINS),
+  predecessor: nullableText('the tracking id of the operation that this one waits for'),
+})
 
 export type OperationRow = {
   id: string

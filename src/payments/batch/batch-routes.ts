@@ -5,7 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate, toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only, titled } from '../../http/fields/schemas.ts'
 import { Id } from '../../http/fields/text-fields.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { openView } from '../../http/lists/open-view.ts'
@@ -24,13 +24,13 @@ const requestSchema = {
   operationId: 'requestBatch',
   tags,
   summary: 'Requests a batch run now, or as soon as the running one ends',
-  response: { 202: Type.Object({ batch_id: Type.String() }, { title: 'RequestedBatch' }) },
+  response: { 202: titled('RequestedBatch', { batch_id: Type.String() }) },
 }
 const listSchema = {
   operationId: 'listBatches',
   tags,
   summary: 'Lists batch runs, newest first',
-  querystring: Type.Object(listQuery('uuid'), closed),
+  querystring: only(listQuery('uuid')),
   response: listAnswer('batches', BatchRun, 'BatchRunList'),
 }
 const runSchema = {

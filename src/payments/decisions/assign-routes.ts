@@ -4,7 +4,7 @@ import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
 import { itemAnswer } from '../../http/answer-each.ts'
-import { closed, oneOf, optional } from '../../http/fields/schemas.ts'
+import { oneOf, optional, titled, titledBody } from '../../http/fields/schemas.ts'
 import { TAKE, trimText } from '../../http/fields/take-values.ts'
 import { ExternalId, WITHOUT_NUL } from '../../http/fields/text-fields.ts'
 import { Payment, PaymentParams } from '../payment-record.ts'
@@ -23,41 +23,33 @@ const Remember = optional(
     description: `a list of kinds (${REFERENCE_KINDS.join(', ')}): the payment’s own references of these are stored for the loan`,
   }),
 )
-const Assignment = Type.Object(
-  {
-    gateway: anyText('a gateway’s name', 'gateway_a'),
-    gateway_payment_id: anyText('a payment’s id', 'pay_1'),
-    external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
-    remember: Remember,
-  },
-  { ...closed, title: 'Assignment' },
-)
+const Assignment = titledBody('Assignment', {
+  gateway: anyText('a gateway’s name', 'gateway_a'),
+  gateway_payment_id: anyText('a payment’s id', 'pay_1'),
+  external_loan_id: { ...anyText('an external id', 'L-1001'), [TAKE]: trimText },
+  remember: Remember,
+})
 const assignEachSchema = {
   operationId: 'assignPayments',
   tags,
   summary: 'Assigns several payments, each as in a call of its own, in order',
-  body: Type.Object(
-    {
-      assignments: Type.Array(Assignment, {
-        minItems: 1,
-        maxItems: MAX_ASSIGNMENTS,
-        description: `a list of 1 to ${MAX_ASSIGNMENTS} assignments`,
-      }),
-    },
-    { ...closed, title: 'AssignPaymentsRequest' },
-  ),
+  body: titledBody('AssignPaymentsRequest', {
+    assignments: Type.Array(Assignment, {
+      minItems: 1,
+      maxItems: MAX_ASSIGNMENTS,
+      description: `a list of 1 to ${MAX_ASSIGNMENTS} assignments`,
+    }),
+  }),
   response: {
-    200: Type.Object(
-      {
-        results: Type.Array(
-          Type.Object(
-            { gateway: Type.String(), gateway_payment_id: Type.String(), ...itemAnswer },
-            { title: 'AssignmentResult' },
-          ),
-        ),
-      },
-      { title: 'AssignmentResults' },
-    ),
+    200: titled('AssignmentResults', {
+      results: Type.Array(
+        titled('AssignmentResult', {
+          gateway: Type.String(),
+          gateway_payment_id: Type.String(),
+          ...itemAnswer,
+        }),
+      ),
+    }),
     202: Proposal,
   },
 }
@@ -68,10 +60,7 @@ const assignSchema = {
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
   headers: IfMatch,
-  body: Type.Object(
-    { external_loan_id: ExternalId, remember: Remember },
-    { ...closed, title: 'AssignPaymentRequest' },
-  ),
+  body: titledBody('AssignPaymentRequest', { external_loan_id: ExternalId, remember: Remember }),
   response: { 200: Payment, 202: Proposal },
 }
 

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from '@sinclair/typebox'
 import { askerOf } from '../../accounts/access/actor.ts'
 import { toOperate } from '../../accounts/access/needs.ts'
 import { actRoutes } from '../../accounts/approvals/act-routes.ts'
 import { Proposal } from '../../accounts/approvals/approval-record.ts'
 import type { ForApprovals } from '../../accounts/approvals/perform.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { titledBody } from '../../http/fields/schemas.ts'
 import { Note } from '../../http/fields/text-fields.ts'
 import { bodyIsCheckedLater } from '../../http/validator.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
@@ -34,7 +33,7 @@ const noteSchema = {
   summary: 'Saves a note for other operators, which ops.suspense shows with its author',
   params: PaymentParams,
   querystring: kindQuery,
-  body: Type.Object({ note: Note }, { ...closed, title: 'NotePaymentRequest' }),
+  body: titledBody('NotePaymentRequest', { note: Note }),
   response: { 200: Payment },
 }
 

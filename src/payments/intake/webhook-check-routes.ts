@@ -3,35 +3,25 @@ import { type Static, Type } from '@sinclair/typebox'
 import { toRead } from '../../accounts/access/needs.ts'
 import type { Database } from '../../database/database.ts'
 import { asJson } from '../../http/as-json.ts'
-import { closed, nullable, oneOf } from '../../http/fields/schemas.ts'
+import { NullableText, nullableText, oneOf, only, titled } from '../../http/fields/schemas.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
 import { lastWebhookCalls } from './webhook-call-store.ts'
 
-const Call = Type.Object(
-  {
-    at: Type.String({ format: 'date-time' }),
-    address: nullable(Type.String()),
-    status: Type.Integer({ description: 'what was answered' }),
-    event_type: nullable(Type.String()),
-    lender: Type.String(),
-    reason: nullable(
-      Type.String({
-        description: 'why it was refused, or is probably not read, and what to correct',
-      }),
-    ),
-  },
-  { title: 'WebhookCall' },
-)
+const Call = titled('WebhookCall', {
+  at: Type.String({ format: 'date-time' }),
+  address: NullableText,
+  status: Type.Integer({ description: 'what was answered' }),
+  event_type: NullableText,
+  lender: Type.String(),
+  reason: nullableText('why it was refused, or is probably not read, and what to correct'),
+})
 const schema = {
   operationId: 'checkWebhooks',
   tags: ['webhooks'],
   summary: 'Lists the last twenty calls of a day to the webhooks, stored or refused',
   description: 'Without bodies. A call appears within about a second.',
-  querystring: Type.Object(
-    { gateway: Type.Optional(oneOf(GATEWAYS, GATEWAYS.join(' or '))) },
-    closed,
-  ),
-  response: { 200: Type.Object({ calls: Type.Array(Call) }, { title: 'WebhookCallList' }) },
+  querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS, GATEWAYS.join(' or '))) }),
+  response: { 200: titled('WebhookCallList', { calls: Type.Array(Call) }) },
 }
 
 export function webhookCheckRoutes({

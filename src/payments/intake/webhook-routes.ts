@@ -9,6 +9,7 @@ import type { Database } from '../../database/database.ts'
 import { Unavailable } from '../../database/unavailable.ts'
 import type { Watch } from '../../database/watch.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
+import { titled } from '../../http/fields/schemas.ts'
 import { invalidField } from '../../http/problem.ts'
 import type { Metrics } from '../../ops/metrics.ts'
 import { trimmed } from '../../text/trimmed.ts'
@@ -33,10 +34,7 @@ const InvalidSignature = createError(
 )
 
 // A boolean literal does not compile in every generator's Java.
-const ReceivedEvent = Type.Object(
-  { received: Type.Unsafe<true>(Type.Boolean()) },
-  { title: 'ReceivedEvent' },
-)
+const ReceivedEvent = titled('ReceivedEvent', { received: Type.Unsafe<true>(Type.Boolean()) })
 
 const MAX_BODY_BYTES = 1024 * 1024
 /** No gateway's event is larger; up to here, as many may arrive as there are connections. */

@@ -5,7 +5,7 @@ import { read, toRead } from '../../accounts/access/needs.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/database.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
-import { closed, oneOf } from '../../http/fields/schemas.ts'
+import { oneOf, only, titled } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { kindQuery, Payment, PaymentParams } from '../payment-record.ts'
 import { etagOf } from '../precondition.ts'
@@ -33,29 +33,26 @@ const listSchema = {
   tags,
   summary:
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
-  querystring: Type.Object({ ...paymentFilter, ...listQuery('uuid') }, closed),
+  querystring: only({ ...paymentFilter, ...listQuery('uuid') }),
   response: listAnswer('payments', Payment, 'PaymentList'),
 }
 const summarySchema = {
   operationId: 'summarizePayments',
   tags,
   summary: 'Counts payments, refunds and chargebacks and adds up their amounts',
-  querystring: Type.Object(paymentFilter, closed),
-  response: { 200: Type.Object({ totals: Type.Array(PaymentTotal) }, { title: 'PaymentSummary' }) },
+  querystring: only(paymentFilter),
+  response: { 200: titled('PaymentSummary', { totals: Type.Array(PaymentTotal) }) },
 }
 const historySchema = {
   operationId: 'getPayment',
   tags,
   summary: 'Returns a payment with its events, newest first, and each attempt to post it',
   params: PaymentParams,
-  querystring: Type.Object(
-    {
-      ...kindQuery.properties,
-      bodies: Type.Optional(oneOf(['true', 'false'])),
-      cursor: listQuery('bigint', 'uuid', 'name').cursor,
-    },
-    closed,
-  ),
+  querystring: only({
+    ...kindQuery.properties,
+    bodies: Type.Optional(oneOf(['true', 'false'])),
+    cursor: listQuery('bigint', 'uuid', 'name').cursor,
+  }),
   response: {
     200: {
       ...PaymentWithHistory,

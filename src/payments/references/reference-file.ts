@@ -6,7 +6,7 @@ import { DAY_RULE, dayOf } from '../../csv/day-cell.ts'
 import { madeUpValues } from '../../csv/made-up-values.ts'
 import type { UploadRow } from '../../csv/reading/read-upload.ts'
 import type { FileLimit } from '../../http/body/multipart.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only } from '../../http/fields/schemas.ts'
 import { WHY } from '../../http/fields/why.ts'
 import { columnErrors } from '../../http/validator.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
@@ -33,7 +33,7 @@ export const referenceFile: OwnKind = {
 TypeRegistry.Set('DayOfFile', (_, value) => dayOf(String(value)) !== undefined)
 const day = Type.Optional(Type.Unsafe<string>({ [Kind]: 'DayOfFile', [WHY]: () => DAY_RULE }))
 const Row = TypeCompiler.Compile(
-  Type.Object({ ...NewReference.properties, valid_from: day, valid_until: day }, closed),
+  only({ ...NewReference.properties, valid_from: day, valid_until: day }),
 )
 
 /** The place before a year of two digits, as in 31-Dec-28. Days of references may lie ahead, but none before 2000. */

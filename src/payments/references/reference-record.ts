@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { damageOf } from '../../csv/damaged-ids.ts'
 import { madeUp, placeholder } from '../../csv/made-up-values.ts'
 import { IsoDay } from '../../http/fields/day-fields.ts'
-import { closed, nullable, oneOf, optional } from '../../http/fields/schemas.ts'
+import { nullable, oneOf, only, optional, titled } from '../../http/fields/schemas.ts'
 import { ExternalId, IssuedId, whyIssuedId } from '../../http/fields/text-fields.ts'
 import { WHY, type Why } from '../../http/fields/why.ts'
 import { GATEWAYS } from '../gateways/gateways.ts'
@@ -37,16 +37,13 @@ TypeRegistry.Set(
   (_, value) => Value.Check(ReferenceValue, value) && whyChanged(value) === undefined,
 )
 
-export const NewReference = Type.Object(
-  {
-    ...ReferenceParams.properties,
-    value: Type.Unsafe<string>({ ...ReferenceValue, [Kind]: 'UnchangedId', [WHY]: whyNot }),
-    external_loan_id: ExternalId,
-    valid_from: optional(IsoDay),
-    valid_until: optional(IsoDay),
-  },
-  closed,
-)
+export const NewReference = only({
+  ...ReferenceParams.properties,
+  value: Type.Unsafe<string>({ ...ReferenceValue, [Kind]: 'UnchangedId', [WHY]: whyNot }),
+  external_loan_id: ExternalId,
+  valid_from: optional(IsoDay),
+  valid_until: optional(IsoDay),
+})
 export type NewReference = Static<typeof NewReference>
 
 export const PERIOD_RULE = 'must not be before valid_from'
@@ -55,18 +52,15 @@ export const isEmptyPeriod = ({ valid_from = '', valid_until }: NewReference) =>
 
 const day = nullable({ ...IsoDay, description: 'inclusive; null where there is no such end' })
 
-export const Reference = Type.Object(
-  {
-    gateway: Type.String(),
-    kind: oneOf(REFERENCE_KINDS),
-    value: Type.String(),
-    external_loan_id: Type.String(),
-    valid_from: day,
-    valid_until: day,
-    created_by: Type.String(),
-    created_at: Type.String(),
-  },
-  { title: 'Reference' },
-)
+export const Reference = titled('Reference', {
+  gateway: Type.String(),
+  kind: oneOf(REFERENCE_KINDS),
+  value: Type.String(),
+  external_loan_id: Type.String(),
+  valid_from: day,
+  valid_until: day,
+  created_by: Type.String(),
+  created_at: Type.String(),
+})
 export type Reference = Static<typeof Reference>
 export type Period = Pick<Reference, 'external_loan_id' | 'valid_from' | 'valid_until'>

@@ -11,7 +11,7 @@ import type { Database } from '../../database/database.ts'
 import { acceptFiles } from '../../http/body/multipart.ts'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { csvDownload } from '../../http/csv-download.ts'
-import { closed } from '../../http/fields/schemas.ts'
+import { only, titled, titledBody } from '../../http/fields/schemas.ts'
 import { listAnswer, listQuery, named } from '../../http/lists/list-query.ts'
 import { findReferences } from './find-references.ts'
 import { deleteCall, putCall } from './reference-calls.ts'
@@ -21,16 +21,13 @@ import { uploadReferences } from './upload-references.ts'
 
 const tags = ['payments']
 const flag = Type.Optional(Type.Boolean({ description: 'true or false', examples: [false] }))
-const How = Type.Object({ replace: flag, dry_run: flag }, closed)
-const Put = Type.Object(
-  {
-    ...Reference.properties,
-    waiting: Type.Integer({
-      description: 'how many payments in suspense as no_loan_named it releases, at most 1,000',
-    }),
-  },
-  { title: 'ReferencePut' },
-)
+const How = only({ replace: flag, dry_run: flag })
+const Put = titled('ReferencePut', {
+  ...Reference.properties,
+  waiting: Type.Integer({
+    description: 'how many payments in suspense as no_loan_named it releases, at most 1,000',
+  }),
+})
 const { gateway, kind, value, ...newPeriod } = NewReference.properties
 const putSchema = {
   operationId: 'putReference',
@@ -39,14 +36,14 @@ const putSchema = {
   summary: 'Registers which loan payments with this id belong to, from the next batch on',
   params: Type.Object({ gateway, kind, value }),
   querystring: How,
-  body: Type.Object(newPeriod, { ...closed, title: 'PutReferenceRequest' }),
+  body: titledBody('PutReferenceRequest', newPeriod),
   response: { 200: Put, 201: Put, 202: Proposal },
 }
 const listSchema = {
   operationId: 'listReferences',
   tags,
   summary: 'Lists references, newest first',
-  querystring: Type.Object({ ...ReferenceFilter.properties, ...listQuery('uuid') }, closed),
+  querystring: only({ ...ReferenceFilter.properties, ...listQuery('uuid') }),
   response: listAnswer('references', Reference, 'ReferenceList'),
 }
 const deleteSchema = {
@@ -69,7 +66,7 @@ const uploadSchema = {
   tags,
   summary: 'Registers the references of a CSV file; invalid rows are left out',
   ...fileSchema(referenceFile, REFERENCE_LIMIT.text, 'ReferenceUpload'),
-  response: { 201: Type.Object(rowCounts, { title: 'UploadedReferences' }) },
+  response: { 201: titled('UploadedReferences', rowCounts) },
 }
 
 type Context = ForApprovals & {

@@ -5,7 +5,7 @@ import { DAY_RULE, dayOf } from '../../../csv/day-cell.ts'
 import type { CsvFields } from '../../../csv/fields.ts'
 import { numberIn } from '../../../csv/number-cell.ts'
 import { Amount } from '../../../http/fields/number-fields.ts'
-import { closed, oneOf } from '../../../http/fields/schemas.ts'
+import { oneOf, only } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { columnErrors } from '../../../http/validator.ts'
 import { receiptOf } from '../../../ledger/loans/repayment.ts'
@@ -16,21 +16,18 @@ import type { CheckedRow } from '../kind.ts'
 const MAX_NOTE_CHARACTERS = 1_000
 const MAX_REFERENCE_CHARACTERS = 255
 
-const Row = Type.Object(
-  {
-    loan_external_id: ExternalId,
-    amount: Amount,
-    payment_reference: Text(MAX_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
-    gateway: Type.Optional(oneOf(GATEWAYS, `${GATEWAYS.join(' or ')}, or empty`)),
-    note: Type.Optional(
-      Type.String({
-        maxLength: MAX_NOTE_CHARACTERS,
-        description: `a text of at most ${MAX_NOTE_CHARACTERS} characters`,
-      }),
-    ),
-  },
-  closed,
-)
+const Row = only({
+  loan_external_id: ExternalId,
+  amount: Amount,
+  payment_reference: Text(MAX_REFERENCE_CHARACTERS, 'pay_29QQoUBi66xm2f'),
+  gateway: Type.Optional(oneOf(GATEWAYS, `${GATEWAYS.join(' or ')}, or empty`)),
+  note: Type.Optional(
+    Type.String({
+      maxLength: MAX_NOTE_CHARACTERS,
+      description: `a text of at most ${MAX_NOTE_CHARACTERS} characters`,
+    }),
+  ),
+})
 const compiled = TypeCompiler.Compile(Row)
 const LOAN = { externalIds: ['loan_external_id'] }
 const GATEWAY_ROW = { ...LOAN, paymentIds: ['payment_reference'] }

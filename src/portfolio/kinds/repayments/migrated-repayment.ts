@@ -3,7 +3,7 @@ import type { Database } from '../../../database/database.ts'
 import { type Attempt, type Data, loanSubject, operation } from '../../../engine/operation.ts'
 import { differsAtLedger, type Refusal, refusal } from '../../../engine/refusal.ts'
 import { DayField } from '../../../http/fields/day-fields.ts'
-import { closed } from '../../../http/fields/schemas.ts'
+import { only } from '../../../http/fields/schemas.ts'
 import { ExternalId, Text } from '../../../http/fields/text-fields.ts'
 import { type Answer, NOT_FOUND } from '../../../ledger/answers/answer.ts'
 import { absent } from '../../../ledger/effect.ts'
@@ -32,17 +32,14 @@ export const migratedIntake = {
   externalId: (data: Data) => String(data.external_loan_id),
 }
 
-const RepaymentData = Type.Object(
-  {
-    external_loan_id: ExternalId,
-    external_id: Type.String(),
-    date: DayField,
-    amount: Type.String(),
-    reference: Text(255, 'pay_29QQoUBi66xm2f'),
-    note: Type.Optional(Type.String()),
-  },
-  closed,
-)
+const RepaymentData = only({
+  external_loan_id: ExternalId,
+  external_id: Type.String(),
+  date: DayField,
+  amount: Type.String(),
+  reference: Text(255, 'pay_29QQoUBi66xm2f'),
+  note: Type.Optional(Type.String()),
+})
 export type MigratedRepayment = Static<typeof RepaymentData>
 
 /** Callers cannot request this operation, because only the runner's catalogue has it. */
