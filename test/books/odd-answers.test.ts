@@ -58,8 +58,28 @@ t.test('a list whose cursors go in a circle ends its fetch, and later fetches go
       : undefined
   t.match(await fetchAll(shared.call, 'gateway_b', ALL_DAY), {
     status: 'failed',
-    last_error: 'gateway B: its list does not end',
+    last_error: 'gateway B: its list has a page twice',
   })
+})
+
+t.test('a list with a page twice ends its fetch, because another page may be lost', async t => {
+  const items = Array.from({ length: 100 }, (_, n) => itemOfA(`pay_twice_${n}`))
+  for (const list of ['/v1/payments', '/v1/refunds', '/v1/disputes']) {
+    answer = ({ path, query }) =>
+      path === list && Number(query.get('skip')) <= 100 ? { items } : undefined
+    t.match(await fetchAll(shared.call, 'gateway_a', ALL_DAY), {
+      status: 'failed',
+      last_error: 'gateway A: its list has a page twice',
+    })
+  }
+})
+
+t.test('a cursor that is a number leads to the next page as any other', async t => {
+  answer = asked =>
+    asked.path === '/pg/recon' && asked.body.pagination.cursor === null
+      ? { data: [rowOfB('7001')], cursor: 1 }
+      : listOfB(rowOfB('7002'))(asked)
+  t.match(await fetchAll(shared.call, 'gateway_b', ALL_DAY), { status: 'completed', fetched: 2 })
 })
 
 t.test('a row of gateway B is money only if its status says so', async t => {

@@ -10,6 +10,7 @@ import type {
   SettlementPage,
   Window,
 } from '../gateway-api.ts'
+import { distinctPages } from '../items/distinct-pages.ts'
 import { at, textOf } from '../items/exact-json.ts'
 import { found, type GatewayRefused, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import type { MajorUnits } from '../items/major-units.ts'
@@ -32,18 +33,19 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
   const get = (path: string) => call({ method: 'GET', path })
   const find = (path: string) => found(get(path), isAbsent)
   const findIfAny = (path: string) => found(get(path), ({ status }) => [400, 404].includes(status))
-  const collection = (path: string, count?: number) => collected(get, path, count)
+  const collection = (path: string) => collected(get, path)
+  const list = (path: string, count?: number) => distinctPages(collected(get, path, count))
 
   return {
     async *pages(window) {
       const range = `from=${unix(window.from)}&to=${unix(window.to)}`
-      for await (const items of collection(`/payments?${range}`))
+      for await (const items of list(`/payments?${range}`))
         yield paymentsIn(items, window, majorUnits)
-      for await (const items of collection(`/refunds?${range}`))
+      for await (const items of list(`/refunds?${range}`))
         yield { payments: [], ...refundsIn(items, window) }
       // Disputes cannot be queried by day, and end long after they began.
       const since = { from: new Date(window.from.getTime() - DISPUTE_MS), to: window.to }
-      for await (const items of collection('/disputes?'))
+      for await (const items of list('/disputes?'))
         yield { payments: [], ...disputesIn(items, since) }
     },
     async payment(id) {
@@ -64,7 +66,7 @@ export function readsOfA(call: CallGateway, majorUnits: MajorUnits): GatewayRead
     async *settled(window) {
       for (const { year, month, day } of daysOf(window)) {
         const path = `/settlements/recon/combined?year=${year}&month=${month}&day=${day}`
-        for await (const rows of collection(path, ROWS_PER_RECON_PAGE))
+        for await (const rows of list(path, ROWS_PER_RECON_PAGE))
           yield settlementsIn(rows, window, majorUnits)
       }
     },

@@ -6,7 +6,8 @@ import type {
   GatewayReads,
   Window,
 } from '../gateway-api.ts'
-import { at } from '../items/exact-json.ts'
+import { distinctPages } from '../items/distinct-pages.ts'
+import { at, textOf } from '../items/exact-json.ts'
 import { found, UnexpectedAnswer } from '../items/gateway-errors.ts'
 import { partNumbers } from '../items/part-numbers.ts'
 import { itemIfReadable, readEach, UnreadableItem } from '../items/read-each.ts'
@@ -80,7 +81,7 @@ async function* settledIn(call: CallGateway, window: Window) {
         ? { ...one, id: numbered(one.settlement_id, one.id) }
         : one,
     )
-  for await (const rows of recon(call, '/settlement/recon', window)) {
+  for await (const rows of distinctPages(recon(call, '/settlement/recon', window))) {
     const { read, unreadable } = readEach(rows, partsIn, describeRowOfB('settlement', window))
     yield { settlements: read, unreadable }
   }
@@ -89,17 +90,14 @@ async function* settledIn(call: CallGateway, window: Window) {
 /** Only a page without a cursor, or an empty one, is the last: a short page may not be. */
 async function* recon(call: CallGateway, path: string, { from, to }: Window) {
   const filters = { start_date: from.toISOString(), end_date: to.toISOString() }
-  const seen = new Set<string>()
-  for (let cursor: string | null = null; seen.size < MAX_PAGES; ) {
+  let cursor: string | null = null
+  for (let page = 0; page < MAX_PAGES; page++) {
     const body = JSON.stringify({ pagination: { limit: ROWS_PER_PAGE, cursor }, filters })
     const answer = await call({ method: 'POST', path, body })
     const rows = shape.list(answer, 'data')
     yield rows
-    const next = at(answer, 'cursor')
-    if (typeof next !== 'string' || next === '' || rows.length === 0) return
-    if (seen.has(next)) break
-    seen.add(next)
-    cursor = next
+    cursor = textOf(at(answer, 'cursor')) ?? null
+    if (cursor === null || rows.length === 0) return
   }
   throw new UnexpectedAnswer('its list does not end')
 }
@@ -109,7 +107,7 @@ async function* begunIn(call: CallGateway, window: Window) {
   const { from, to } = window
   const end = Math.min(to.getTime() + PAYMENT_TAKES_MS, Date.now())
   const longer = { from, to: new Date(Math.max(to.getTime(), end)) }
-  for await (const rows of recon(call, '/recon', longer))
+  for await (const rows of distinctPages(recon(call, '/recon', longer)))
     yield rows.filter(row => isBegun(row, window))
 }
 
