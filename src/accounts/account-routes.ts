@@ -11,13 +11,11 @@ import type { ForApprovals } from './approvals/perform.ts'
 import { AttemptedPassword, AttemptedUsername, NewPassword, Username } from './credentials.ts'
 import { issueToken } from './tokens/access-token.ts'
 
-const tags = ['account']
 const security = [{ internalToken: [], bearer: [] }]
 const Role = oneOf(ROLES)
 const loginSchema = {
   operationId: 'login',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
-  tags,
   summary: 'Returns an access token for a username and password',
   body: titledBody('LoginRequest', { username: AttemptedUsername, password: AttemptedPassword }),
   response: {
@@ -37,7 +35,6 @@ const Registered = titled('Account', {
 const registerSchema = {
   operationId: 'registerAccount',
   'x-refusals': ['USERNAME_TAKEN'],
-  tags,
   summary: 'Creates an account; for administrators',
   security,
   body: titledBody('RegisterAccountRequest', {
@@ -51,7 +48,6 @@ const OtherPassword = { ...NewPassword, examples: ['another long pass phrase'] }
 const passwordSchema = {
   operationId: 'changePassword',
   'x-refusals': ['INVALID_CREDENTIALS', 'TOO_MANY_ATTEMPTS'],
-  tags,
   summary: 'Changes the caller’s own password and ends all other tokens of the account',
   security,
   body: titledBody('ChangePasswordRequest', {

@@ -7,7 +7,6 @@ import { Proposal } from './approvals/approval-record.ts'
 import type { ForApprovals } from './approvals/perform.ts'
 
 const ofOne = {
-  tags: ['account'],
   security: [{ internalToken: [], bearer: [] }],
   params: Type.Object({ username: Type.String({ examples: ['asha.rao'] }) }),
 }

@@ -15,34 +15,29 @@ import { findCallback, listCallbacks } from './find-callbacks.ts'
 import { replayCall } from './replay-call.ts'
 import { resendCallback, resumeCallbacks } from './replay-callbacks.ts'
 
-const tags = ['callbacks']
 const params = Type.Object({ id: Id })
 const { state, type } = CallbackItem.properties
 
 const listSchema = {
   operationId: 'listCallbacks',
-  tags,
   summary: 'Lists callbacks, newest first',
   querystring: only({ ...callbackFilters, ...listQuery('bigint') }),
   response: listAnswer('callbacks', CallbackItem, 'CallbackList'),
 }
 const itemSchema = {
   operationId: 'getCallback',
-  tags,
   summary: 'Returns a callback with its body and its last hundred attempts',
   params,
   response: { 200: CallbackWithAttempts },
 }
 const resendSchema = {
   operationId: 'resendCallback',
-  tags,
   summary: 'Sends a callback again under the same id, even if it was delivered',
   params,
   response: { 202: CallbackItem },
 }
 const replaySchema = {
   operationId: 'replayCallbacks',
-  tags,
   summary: 'Replays the callbacks of a period; without a state, those that failed',
   body: titledBody('ReplayCallbacksRequest', {
     from: Time,
@@ -65,7 +60,6 @@ const replaySchema = {
 }
 const resumeSchema = {
   operationId: 'resumeCallbacks',
-  tags,
   summary: 'Resumes callbacks after the receiver responded with 410',
   response: { 202: titled('ResumedCallbacks', {}) },
 }

@@ -38,12 +38,10 @@ import { operateBody, operateValidator } from './validate.ts'
 
 const MAX_WAIT_SECONDS = 30
 
-const tags = ['operations']
 const ofOneOperation = Type.Object({ tracking_id: TrackingId })
 const operateSchema = (catalogue: Catalogue) => ({
   operationId: 'submitOperation',
   'x-refusals': ['UNKNOWN_OPERATION', 'IDEMPOTENCY_KEY_REUSED'],
-  tags,
   summary: 'Accepts an operation to run on the ledger',
   querystring: Type.Object({}),
   headers: Type.Object({
@@ -62,7 +60,6 @@ const operateSchema = (catalogue: Catalogue) => ({
 const trackSchema = {
   operationId: 'trackOperation',
   'x-refusals': TRACKING_REFUSALS,
-  tags,
   summary: 'Returns the state and result of an operation',
   params: ofOneOperation,
   querystring: Type.Object({
@@ -78,7 +75,6 @@ const trackSchema = {
 }
 const listSchema = (catalogue: Catalogue) => ({
   operationId: 'listOperations',
-  tags,
   summary: 'Lists operations, newest first, with the reason why one is not done yet',
   querystring: only({
     external_id: Type.Optional(ExternalId),

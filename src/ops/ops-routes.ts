@@ -6,7 +6,6 @@ import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { isOnPort } from './ops-port.ts'
 
-const tags = ['health']
 const Readiness = Type.Object({}, { additionalProperties: true, title: 'Readiness' })
 
 type Context = { health: Health; metrics: Metrics; config: Pick<Config, 'OPS_PORT'> }
@@ -19,7 +18,6 @@ export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAs
       {
         schema: {
           operationId: 'getHealth',
-          tags,
           summary: 'Whether the process is alive',
           response: { 200: titled('Health', { status: Type.String() }) },
         },
@@ -32,7 +30,6 @@ export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAs
       {
         schema: {
           operationId: 'getReadiness',
-          tags,
           summary: 'Whether the process can do its work',
           response: { 200: Readiness, 503: Readiness },
         },
@@ -51,7 +48,6 @@ export function opsRoutes({ health, metrics, config }: Context): FastifyPluginAs
       {
         schema: {
           operationId: 'getMetrics',
-          tags,
           summary: 'Metrics for Prometheus',
           produces: ['text/plain'],
           response: { 200: Type.String() },

@@ -10,10 +10,8 @@ import { kinds as known, rowKindOf } from './kinds/kinds.ts'
 import { MigrationTypeName, ofOneMigration } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 
-const tags = ['migration']
 const templateSchema = {
   operationId: 'getMigrationTemplate',
-  tags,
   summary: 'Returns the header row of a file and one example row',
   description: known.map(describeColumns).join('\n\n'),
   params: Type.Object({ type: MigrationTypeName }),
@@ -21,7 +19,6 @@ const templateSchema = {
   response: { 200: Type.String() },
 }
 const ofRows = {
-  tags,
   params: ofOneMigration,
   produces: ['text/csv'],
   response: { 200: Type.Unsafe<Readable>(Type.String()) },

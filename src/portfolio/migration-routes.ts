@@ -16,10 +16,8 @@ import {
 } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 
-const tags = ['migration']
 const listSchema = {
   operationId: 'listMigrations',
-  tags,
   summary: 'Lists migrations, newest first',
   querystring: only({
     type: Type.Optional(MigrationTypeName),
@@ -30,7 +28,6 @@ const listSchema = {
 }
 const itemSchema = {
   operationId: 'getMigration',
-  tags,
   summary: 'Shows the progress of a migration',
   params: ofOneMigration,
   response: { 200: MigrationItem },
@@ -38,7 +35,6 @@ const itemSchema = {
 const discardSchema = {
   operationId: 'discardMigration',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Discards a file and its rows, if no row has been started',
   params: ofOneMigration,
   response: { 202: Proposal, 204: Type.Null() },

@@ -13,11 +13,9 @@ import type { Portfolio } from './portfolio.ts'
 /** More files than anybody names in one command. */
 const MAX_AFTER = 100
 
-const tags = ['migration']
 const runSchema = {
   operationId: 'runMigration',
   'x-refusals': ['NOT_FOUND', 'CONFLICT'],
-  tags,
   summary: 'Writes the valid rows to the ledger, or checks what that would do',
   body: titledBody('RunMigrationRequest', {
     migration_id: MigrationId,
@@ -36,7 +34,6 @@ const runSchema = {
 const retrySchema = {
   operationId: 'retryMigration',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Processes the rows that failed, were stopped or remain',
   params: ofOneMigration,
   response: { 202: orProposal(Started) },
@@ -44,7 +41,6 @@ const retrySchema = {
 const cancelSchema = {
   operationId: 'cancelMigration',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Starts nothing more; rows in progress are completed',
   params: ofOneMigration,
   response: { 202: Started },

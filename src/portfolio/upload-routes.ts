@@ -13,14 +13,12 @@ import { MigrationTypeName, UploadedMigration } from './migration-record.ts'
 import type { Portfolio } from './portfolio.ts'
 import { UPLOAD_LIMIT } from './upload/take-upload.ts'
 
-const tags = ['migration']
 const description = [
   'The part `type` comes before the part `file`, which is read as it arrives; it may also follow a file of up to 4 MiB.',
   ...known.map(describeColumns),
 ].join('\n\n')
 const uploadSchema = {
   operationId: 'uploadMigration',
-  tags,
   summary: 'Uploads a CSV file and checks every row; writes nothing to the ledger',
   description,
   consumes: ['multipart/form-data'],

@@ -14,25 +14,22 @@ import { APPROVAL_STATES, Approval } from './approval-record.ts'
 import { approve, turnDown } from './decide.ts'
 import { findApproval, findApprovals } from './find-approvals.ts'
 
-const tags = ['approvals']
 const params = Type.Object({ id: Id })
 const refusals = ['PERSON_REQUIRED', 'CONFLICT', 'EXPIRED']
 const security = [{ internalToken: [], bearer: [] }]
-const toDecide = { 'x-refusals': refusals, tags, security, params }
+const toDecide = { 'x-refusals': refusals, security, params }
 export const approvalFilters = {
   state: Type.Optional(oneOf(APPROVAL_STATES)),
   act: Type.Optional(oneOf(ACTS)),
 }
 const listSchema = {
   operationId: 'listApprovals',
-  tags,
   summary: 'Lists what was proposed for approval by a second person, newest first',
   querystring: only({ ...approvalFilters, ...listQuery('uuid') }),
   response: listAnswer('approvals', Approval, 'ApprovalList'),
 }
 const oneSchema = {
   operationId: 'getApproval',
-  tags,
   summary: 'Returns a proposal, what was asked for, and what became of it',
   params,
   response: { 200: Approval },

@@ -6,7 +6,6 @@ import { auditHead } from './audit-head.ts'
 
 const schema = {
   operationId: 'getAuditHead',
-  tags: ['audit'],
   summary: 'Returns the last sealed row of the audit and its chain, to be kept elsewhere',
   description: 'Both are null until the first row is sealed, within a minute.',
   response: {

@@ -17,7 +17,6 @@ import { GATEWAYS } from '../../payments/gateways/gateways.ts'
 import { Backfill, GatewayState } from './backfill-record.ts'
 import { requestBackfillNow } from './request-backfill-now.ts'
 
-const tags = ['books']
 const backfills = sql<object>`
   select backfill_id, gateway, lender, "from", "to", status, fetched::integer, missed::integer, started_at, ended_at, last_error
     from ops.backfill`
@@ -26,7 +25,6 @@ const view = openView<Static<typeof Backfill>>(backfills, 'backfill_id', 'backfi
 const requestSchema = (lenders: string[]) => ({
   operationId: 'requestBackfill',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Fetches what a gateway has for a period, and stores what its webhooks missed',
   params: Type.Object({ gateway: Type.String({ examples: ['gateway_a'] }) }),
   body: titledBody('RequestBackfillRequest', {
@@ -38,20 +36,17 @@ const requestSchema = (lenders: string[]) => ({
 })
 const gatewaysSchema = {
   operationId: 'listGateways',
-  tags,
   summary: 'Lists the gateways’ sources, and up to when their payments have been fetched',
   response: { 200: titled('GatewayList', { gateways: Type.Array(GatewayState) }) },
 }
 const listSchema = {
   operationId: 'listBackfills',
-  tags,
   summary: 'Lists fetches, newest first',
   querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS)), ...listQuery('uuid') }),
   response: listAnswer('backfills', Backfill, 'BackfillList'),
 }
 const itemSchema = {
   operationId: 'getBackfill',
-  tags,
   summary: 'Returns a fetch with its counts',
   params: Type.Object({ id: Id }),
   response: { 200: Backfill },

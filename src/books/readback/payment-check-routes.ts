@@ -7,7 +7,6 @@ import { checkPayment, type PaymentCheckContext } from './check-payment.ts'
 
 const checkSchema = {
   operationId: 'checkPayment',
-  tags: ['payments'],
   summary:
     'Reads a posted payment’s repayment back from the ledger, and returns the updated payment',
   params,

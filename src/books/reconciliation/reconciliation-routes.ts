@@ -15,11 +15,9 @@ import { DaysQuery, MAX_BOOK_DAYS, withDays } from './days-query.ts'
 import { BUCKET_SORTED_BY, findBucket } from './find-bucket.ts'
 import { findDays, totalOf } from './find-days.ts'
 
-const tags = ['books']
 const { lender, gateway } = paymentFilter
 const daysSchema = {
   operationId: 'listReconciliation',
-  tags,
   summary: 'Shows for each day where the captured money is',
   description: `At most ${MAX_BOOK_DAYS} days. The sum of a day’s buckets is what was captured and what is not at the gateway.`,
   querystring: DaysQuery,
@@ -27,7 +25,6 @@ const daysSchema = {
 }
 const csvSchema = {
   operationId: 'downloadReconciliation',
-  tags,
   summary: 'Downloads the same as CSV, one line per day, lender, gateway and currency',
   querystring: DaysQuery,
   produces: ['text/csv'],
@@ -35,7 +32,6 @@ const csvSchema = {
 }
 const paymentsSchema = {
   operationId: 'listReconciledPayments',
-  tags,
   summary: 'Lists the payments of a bucket of one day',
   querystring: only({
     day: IsoDay,

@@ -18,14 +18,12 @@ import { Settlement } from './settlement-record.ts'
 const ROWS_AT_ONCE = 200
 const COLUMNS = Object.keys(Settlement.properties) as (keyof Static<typeof Settlement>)[]
 
-const tags = ['books']
 const { from, to } = DaysQuery.properties
 const filters = { from, to, utr: Type.Optional(Text(200, '500000000001')) }
 const description =
   'The days are those of the settlements. With a UTR and no days, settlements of every day are found.'
 const listSchema = {
   operationId: 'listSettlements',
-  tags,
   summary: 'Lists what the gateways paid out, newest first, one item per settlement and lender',
   description,
   querystring: only({ ...filters, ...listQuery(...SETTLEMENTS_SORTED_BY) }),
@@ -33,7 +31,6 @@ const listSchema = {
 }
 const csvSchema = {
   operationId: 'downloadSettlements',
-  tags,
   summary: 'Downloads the same as CSV',
   description,
   querystring: only(filters),

@@ -21,16 +21,13 @@ import { STATEMENT_LIMIT, statementFile } from './statement-file.ts'
 import { UploadedStatement, uploadStatement } from './upload-statement.ts'
 import { withdrawCall } from './withdraw-call.ts'
 
-const tags = ['books']
 const TEMPLATE = '/gateways/statement-template.csv'
 const ofTemplate = templateSchema(statementFile, {
   operationId: 'getStatementTemplate',
-  tags,
   summary: 'Returns the header row of a statement and one example row',
 })
 const uploadSchema = (lenders: string[]) => ({
   operationId: 'uploadStatement',
-  tags,
   summary: 'Uploads a gateway’s own report of its payments; each day of its valid rows is complete',
   ...fileSchema(statementFile, STATEMENT_LIMIT.text, 'StatementUpload'),
   description: `${describeColumns(statementFile)}\n\nThe gateways’ own exports of payments and settlements are recognised by their headers.`,
@@ -42,7 +39,6 @@ const uploadSchema = (lenders: string[]) => ({
 const ofGateway = { gateway: Type.String({ examples: ['gateway_a'] }) }
 const listSchema = {
   operationId: 'listStatements',
-  tags,
   summary: 'Lists the files that were uploaded for a gateway, newest first',
   params: Type.Object(ofGateway),
   querystring: only(listQuery('uuid')),
@@ -50,7 +46,6 @@ const listSchema = {
 }
 const withdrawSchema = {
   operationId: 'withdrawStatement',
-  tags,
   summary: 'Withdraws an uploaded file with its rows',
   description:
     'Rows that it had replaced do not come back. Its days are no longer complete because of it.',

@@ -11,7 +11,6 @@ import { FINDING_STATES } from './finding.ts'
 import { reportOf } from './report.ts'
 import { savedFindings } from './saved-findings.ts'
 
-const tags = ['operations']
 const Finding = titled('LedgerFinding', {
   check: oneOf([...new Set([...STEPS, ...checksFor([]).map(({ check }) => check)])]),
   lender: NullableText,
@@ -27,13 +26,11 @@ const Report = titled('LedgerCheck', {
 })
 const checkSchema = {
   operationId: 'checkLedger',
-  tags,
   summary: 'Compares the ledger’s set-up with what LoanOps needs, by reads alone',
   response: { 200: Report },
 }
 const lastSchema = {
   operationId: 'getLedgerCheck',
-  tags,
   summary: 'What the last check of the ledger’s set-up found',
   response: { 200: Report },
 }

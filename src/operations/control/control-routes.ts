@@ -15,12 +15,10 @@ import { ResolvedAs } from './resolve.ts'
 
 const MAX_RESOLUTIONS = 200
 
-const tags = ['operations']
 const params = Type.Object({ tracking_id: TrackingId })
 const wholeSchema = {
   operationId: 'getOperation',
   'x-refusals': TRACKING_REFUSALS,
-  tags,
   summary: 'Returns an operation with its data, its attempts and the operation that it waits for',
   params,
   response: { 200: OperationWithAttempts },
@@ -28,7 +26,6 @@ const wholeSchema = {
 const resolveSchema = {
   operationId: 'resolveOperation',
   'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
-  tags,
   summary: 'Resolves a stuck operation: retries it, or marks it as failed',
   params,
   body: titledBody('ResolveOperationRequest', { outcome: ResolvedAs }),
@@ -36,7 +33,6 @@ const resolveSchema = {
 }
 const resolveEachSchema = {
   operationId: 'resolveOperations',
-  tags,
   summary: 'Resolves several stuck operations, each as in a call of its own, in order',
   body: titledBody('ResolveOperationsRequest', {
     tracking_ids: Type.Array(
@@ -64,7 +60,6 @@ const resolveEachSchema = {
 const cancelSchema = {
   operationId: 'cancelOperation',
   'x-refusals': [...TRACKING_REFUSALS, 'CONFLICT'],
-  tags,
   summary: 'Cancels an operation that was never attempted; it ends as failed',
   params,
   response: {

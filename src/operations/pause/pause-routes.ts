@@ -12,7 +12,6 @@ import { Note } from '../../http/fields/text-fields.ts'
 import { pauseCall } from './pause-call.ts'
 import { resumeLedger } from './pause-ledger.ts'
 
-const tags = ['operations']
 const Later = { ...Time, examples: ['2099-11-20T22:00:00+05:30'] }
 const State = titled('LedgerPause', {
   paused: Type.Boolean(),
@@ -22,14 +21,12 @@ const State = titled('LedgerPause', {
 })
 const pauseSchema = {
   operationId: 'pauseLedger',
-  tags,
   summary: 'Keeps every process from beginning a write at the ledger; intake and reads continue',
   body: titledBody('PauseLedgerRequest', { reason: Note, until: optional(Later) }),
   response: { 200: State, 202: Proposal },
 }
 const resumeSchema = {
   operationId: 'resumeLedger',
-  tags,
   summary: 'Ends the pause of writes to the ledger',
   response: { 200: State },
 }

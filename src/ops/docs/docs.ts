@@ -5,7 +5,7 @@ import fastifyPlugin from 'fastify-plugin'
 import { limitConcurrent } from '../../http/connections/connections.ts'
 import { completed } from './complete-docs.ts'
 import { asOpenApi30 } from './openapi-30.ts'
-import { TAGS } from './tags.ts'
+import { TAGS, tagOf } from './tags.ts'
 
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 32"><text y="24" font-family="sans-serif" font-size="24" fill="white">LoanOps</text></svg>'
@@ -33,7 +33,7 @@ export const docsRoutes = (webhooks: object, maxReaders: number) =>
         },
       },
       transform: ({ schema, url, route: { config } }) => ({
-        schema: { ...schema, 'x-needs': config?.needs, 'x-acts': config?.acts },
+        schema: { ...schema, tags: [tagOf(url)], 'x-needs': config?.needs, 'x-acts': config?.acts },
         url,
       }),
       transformObject: document =>

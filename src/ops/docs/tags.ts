@@ -12,3 +12,21 @@ export const TAGS = {
   webhooks: 'Events that the gateways send',
   'callback-receiver': 'What the receiver of callbacks is sent; LoanOps is the one that calls',
 }
+
+/** The tags of the calls whose path does not begin with their tag. */
+const TAG_OF: Record<string, keyof typeof TAGS> = {
+  healthz: 'health',
+  readyz: 'health',
+  metrics: 'health',
+  ledger: 'operations',
+  references: 'payments',
+  gateways: 'books',
+  reconciliation: 'books',
+  settlements: 'books',
+}
+
+/** The tag of a call: calls whose URLs begin alike are about one thing. */
+export function tagOf(url: string): string {
+  const [name = ''] = url.replace(/^\/(api\/)?/, '').split(/[/.]/, 1)
+  return TAG_OF[name] ?? name
+}

@@ -12,7 +12,6 @@ import { openView } from '../../http/lists/open-view.ts'
 import { BatchRun } from '../payment-record.ts'
 import { requestBatchNow } from './request-batch.ts'
 
-const tags = ['payments']
 const batches = sql<object>`
   select batch_id, trigger, status, started_at, ended_at, discovered, transformed::integer, posted::integer,
          suspended::integer, failed::integer, requested_at, discover_seconds::float8, transform_seconds::float8,
@@ -22,20 +21,17 @@ const view = openView<Static<typeof BatchRun>>(batches, 'batch_id', 'batch run')
 
 const requestSchema = {
   operationId: 'requestBatch',
-  tags,
   summary: 'Requests a batch run now, or as soon as the running one ends',
   response: { 202: titled('RequestedBatch', { batch_id: Type.String() }) },
 }
 const listSchema = {
   operationId: 'listBatches',
-  tags,
   summary: 'Lists batch runs, newest first',
   querystring: only(listQuery('uuid')),
   response: listAnswer('batches', BatchRun, 'BatchRunList'),
 }
 const runSchema = {
   operationId: 'getBatch',
-  tags,
   summary: 'Returns a batch run with its counts',
   params: Type.Object({ id: Id }),
   response: { 200: BatchRun },

@@ -14,7 +14,6 @@ import { paymentCalls } from './payment-calls.ts'
 
 const MAX_ASSIGNMENTS = 200
 
-const tags = ['payments']
 const anyText = (description: string, example: string) =>
   Type.String({ pattern: WITHOUT_NUL, description, examples: [example] })
 const Remember = optional(
@@ -31,7 +30,6 @@ const Assignment = titledBody('Assignment', {
 })
 const assignEachSchema = {
   operationId: 'assignPayments',
-  tags,
   summary: 'Assigns several payments, each as in a call of its own, in order',
   body: titledBody('AssignPaymentsRequest', {
     assignments: Type.Array(Assignment, {
@@ -56,7 +54,6 @@ const assignEachSchema = {
 const assignSchema = {
   operationId: 'assignPayment',
   'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
-  tags,
   summary: 'Takes a payment out of suspense, to be posted to that loan by the next batch',
   params: PaymentParams,
   headers: IfMatch,

@@ -14,11 +14,9 @@ import { noteOn } from './note.ts'
 import { paymentCalls } from './payment-calls.ts'
 import { PaymentResolution, resolutionValidator } from './resolution.ts'
 
-const tags = ['payments']
 const resolveSchema = {
   operationId: 'resolvePayment',
   'x-refusals': ['CONFLICT', ...PRECONDITION_REFUSALS],
-  tags,
   summary:
     'Decides what becomes of what is in suspense, clears the objection to what is posted, reopens what was decided, or books a refund or chargeback; later events do not change a decision',
   params: PaymentParams,
@@ -29,7 +27,6 @@ const resolveSchema = {
 }
 const noteSchema = {
   operationId: 'notePayment',
-  tags,
   summary: 'Saves a note for other operators, which ops.suspense shows with its author',
   params: PaymentParams,
   querystring: kindQuery,

@@ -17,7 +17,6 @@ const Call = titled('WebhookCall', {
 })
 const schema = {
   operationId: 'checkWebhooks',
-  tags: ['webhooks'],
   summary: 'Lists the last twenty calls of a day to the webhooks, stored or refused',
   description: 'Without bodies. A call appears within about a second.',
   querystring: only({ gateway: Type.Optional(oneOf(GATEWAYS, GATEWAYS.join(' or '))) }),

@@ -172,7 +172,6 @@ function routeOptions({ name, title, headers }: OpenGateway, { config, webhookCa
         'INVALID_SIGNATURE',
         ...(WEBHOOKS_PER_MINUTE > 0 ? ['TOO_MANY_ATTEMPTS'] : []),
       ],
-      tags: ['webhooks'],
       summary: `Receives an event of ${title}`,
       security: [],
       querystring: Type.Object({

@@ -26,11 +26,8 @@ const limitBodies = limitConcurrent(
   WITH_BODIES_OF_ONE,
 )
 
-const tags = ['payments']
-
 const listSchema = {
   operationId: 'listPayments',
-  tags,
   summary:
     'Lists payments, refunds and chargebacks, newest first; with from or to by the time of payment',
   querystring: only({ ...paymentFilter, ...listQuery('uuid') }),
@@ -38,14 +35,12 @@ const listSchema = {
 }
 const summarySchema = {
   operationId: 'summarizePayments',
-  tags,
   summary: 'Counts payments, refunds and chargebacks and adds up their amounts',
   querystring: only(paymentFilter),
   response: { 200: titled('PaymentSummary', { totals: Type.Array(PaymentTotal) }) },
 }
 const historySchema = {
   operationId: 'getPayment',
-  tags,
   summary: 'Returns a payment with its events, newest first, and each attempt to post it',
   params: PaymentParams,
   querystring: only({

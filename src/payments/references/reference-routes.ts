@@ -19,7 +19,6 @@ import { REFERENCE_LIMIT, referenceFile } from './reference-file.ts'
 import { NewReference, Reference, ReferenceFilter, ReferenceParams } from './reference-record.ts'
 import { uploadReferences } from './upload-references.ts'
 
-const tags = ['payments']
 const flag = Type.Optional(Type.Boolean({ description: 'true or false', examples: [false] }))
 const How = only({ replace: flag, dry_run: flag })
 const Put = titled('ReferencePut', {
@@ -32,7 +31,6 @@ const { gateway, kind, value, ...newPeriod } = NewReference.properties
 const putSchema = {
   operationId: 'putReference',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Registers which loan payments with this id belong to, from the next batch on',
   params: Type.Object({ gateway, kind, value }),
   querystring: How,
@@ -41,14 +39,12 @@ const putSchema = {
 }
 const listSchema = {
   operationId: 'listReferences',
-  tags,
   summary: 'Lists references, newest first',
   querystring: only({ ...ReferenceFilter.properties, ...listQuery('uuid') }),
   response: listAnswer('references', Reference, 'ReferenceList'),
 }
 const deleteSchema = {
   operationId: 'deleteReference',
-  tags,
   summary: 'Removes all periods of a value; what was posted or decided stays',
   params: ReferenceParams,
   response: { 202: Proposal, 204: Type.Null() },
@@ -57,13 +53,11 @@ const deleteSchema = {
 const TEMPLATE = '/references/template.csv'
 const ofTemplate = templateSchema(referenceFile, {
   operationId: 'getReferenceTemplate',
-  tags,
   summary: 'Returns the header row of a file of references and one example row',
 })
 const uploadSchema = {
   operationId: 'uploadReferences',
   'x-refusals': ['CONFLICT'],
-  tags,
   summary: 'Registers the references of a CSV file; invalid rows are left out',
   ...fileSchema(referenceFile, REFERENCE_LIMIT.text, 'ReferenceUpload'),
   response: { 201: titled('UploadedReferences', rowCounts) },
