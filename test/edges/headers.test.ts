@@ -43,6 +43,17 @@ t.test('no answer is kept by a cache, except for files that never change', async
   t.match(headers.get('cache-control'), /max-age=\d+, immutable/)
 })
 
+t.test('a file of the console is not kept under the URL of another version', async t => {
+  const { url, admin } = service
+  const assets = (await admin('/console')).text.match(/\/console\/assets\/[^"]+/g) ?? []
+  t.ok(assets.length > 0)
+  for (const asset of assets.map(one => one.replace(/\?.*/, '')))
+    for (const other of [`${asset}?v=newer`, asset]) {
+      const { status, headers } = await fetch(`${url}${other}`)
+      t.match([status, headers.get('cache-control')], [200, 'no-store'], other)
+    }
+})
+
 t.test('each 401 says what it asks for, and never makes a browser ask for a password', async t => {
   const { call, url } = service
   const wrong = { username: 'nobody', password: 'not the password' }

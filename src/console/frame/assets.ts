@@ -38,16 +38,25 @@ export const ASSETS = {
 
 export async function serveAssets(app: FastifyInstance): Promise<void> {
   const schema = { querystring: only({ v: Type.Optional(Type.String()) }) }
-  for (const [name, bytes] of Object.entries(FILES))
-    app.get(`/assets/${name}`, { schema, config: { needs: 'nothing' } }, async (_, reply) =>
-      reply
-        .type(TYPES[extname(name)] ?? '')
-        .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
-        .send(bytes),
+  for (const [name, bytes] of Object.entries(FILES)) {
+    const version = versionOf(bytes)
+    app.get<{ Querystring: { v?: string } }>(
+      `/assets/${name}`,
+      { schema, config: { needs: 'nothing' } },
+      async ({ query }, reply) => {
+        // During an upgrade, a page of the other version may ask this process, for other bytes than these.
+        if (query.v === version)
+          reply.header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
+        return reply.type(TYPES[extname(name)] ?? '').send(bytes)
+      },
     )
+  }
 }
 
 function versioned(name: keyof typeof FILES): string {
-  const version = hash('sha256', FILES[name], 'base64url').slice(0, 12)
-  return `/console/assets/${name}?v=${version}`
+  return `/console/assets/${name}?v=${versionOf(FILES[name])}`
+}
+
+function versionOf(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64url').slice(0, 12)
 }
