@@ -63,6 +63,21 @@ t.test('payments in suspense come first, and none is left out or shown twice', a
   t.same(states.slice(0, held), Array(held).fill('suspense'))
 })
 
+t.test('an id shows a character that nobody sees, and a field keeps it', async t => {
+  const loans = ['L-\u200b1001', 'L-\u202e1001', 'ऋण-क्\u200dष-1', 'قرض\u200f-1']
+  for (const [n, loan] of loans.entries()) {
+    const event = capturedA({ id: `pay_unseen${n}`, loan })
+    await call('POST', '/api/webhooks/gateway_a?lender=LENDER_02', event)
+  }
+  await runBatch(call)
+  const pages: string[] = []
+  for (const n of loans.keys())
+    pages.push((await operator(`/console/payments/gateway_a/pay_unseen${n}`)).text)
+  const loansIn = pages.map(page => /<dt>Loan<\/dt><dd><a[^>]*>(.*?)</.exec(page)?.[1])
+  t.same(loansIn, ['L-[U+200B]1001', 'L-[U+202E]1001', ...loans.slice(2)])
+  t.match(pages[0], /name="external_loan_id"[^>]* value="L-\u200b1001"/)
+})
+
 t.test('a form without JavaScript assigns a payment, and the next batch posts it', async t => {
   await hold('LENDER_02', { id: 'pay_assigned' })
   const path = '/console/payments/gateway_a/pay_assigned'

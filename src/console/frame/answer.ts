@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withUnseenShown } from '../text/unseen.ts'
 import { withTokens } from './forms/sent-once.ts'
 import { layout, type Page } from './layout.ts'
 import { pathOf } from './url.ts'
@@ -11,7 +12,7 @@ export async function answerPage(request: FastifyRequest, reply: FastifyReply, p
   // What made the page fail would also make its menu fail.
   const count = reply.statusCode < 500 ? request.server.openApprovals : undefined
   const open = viewer && (await count?.().catch(() => undefined))
-  const text = String(await layout(page, viewer, path, open))
+  const text = withUnseenShown(String(await layout(page, viewer, path, open)))
   return reply
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')
