@@ -5,7 +5,7 @@ import { answerText } from '../../http/answer-text.ts'
 import { endingWith, withTimeLimit } from '../../http/ending-with.ts'
 import { retryAfterMs } from '../../http/retry-after.ts'
 import { type Answer, NOTHING_WRITTEN, type Received, TOO_LARGE } from '../answers/answer.ts'
-import { connectionReason, isOfTls } from '../answers/connection-error.ts'
+import { connectionReason } from '../answers/connection-error.ts'
 import { isStoredFailure } from '../answers/error-body.ts'
 import { causeOfConnection, inOneSentence } from '../answers/remedy.ts'
 import type { LedgerPath } from './path.ts'
@@ -97,8 +97,11 @@ export function openSender(settings: LedgerSettings): Sender {
   }
 }
 
+/** The errors of calls for which no connection was made: nothing of them was sent. */
+const unconnected = new WeakSet<object>()
+
 function openPool(url: URL, settings: LedgerSettings): Pool {
-  return new Pool(url.origin, {
+  const pool = new Pool(url.origin, {
     connections: settings.LEDGER_CONCURRENCY,
     // Over HTTP/2, all calls would share one connection, and a broken one looks like one that was never made.
     allowH2: false,
@@ -113,6 +116,7 @@ function openPool(url: URL, settings: LedgerSettings): Pool {
       ...(settings.LEDGER_CA_FILE ? { ca: readFileSync(settings.LEDGER_CA_FILE) } : {}),
     },
   })
+  return pool.on('connectionError', (_origin, _targets, error) => unconnected.add(error))
 }
 
 function pauseAskedFor(headers: Parameters<typeof retryAfterMs>[0]): number {
@@ -143,8 +147,8 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 }
 
 /** Only if no connection was made is it certain that nothing was sent. */
-export function unanswered(error: unknown, method: string): Omit<Answer, 'method' | 'path'> {
-  const leftNothing = isUnconnected(error) || method === 'GET'
+export function unanswered(error: object, method: string): Omit<Answer, 'method' | 'path'> {
+  const leftNothing = unconnected.has(error) || method === 'GET'
   const reason = connectionReason(error as NodeJS.ErrnoException)
   const cause = causeOfConnection(reason)
   return {
@@ -155,16 +159,4 @@ export function unanswered(error: unknown, method: string): Omit<Answer, 'method
     hasRemedy: cause !== undefined,
     leftNothing,
   }
-}
-
-function isUnconnected(error: unknown): boolean {
-  // A host with several addresses fails with one error per address.
-  if (error instanceof AggregateError) return error.errors.every(isUnconnected)
-  const { code, syscall } = error as NodeJS.ErrnoException
-  return (
-    error instanceof errors.ConnectTimeoutError ||
-    syscall === 'connect' ||
-    syscall === 'getaddrinfo' ||
-    isOfTls(code ?? '')
-  )
 }

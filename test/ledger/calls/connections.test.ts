@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -40,6 +40,27 @@ t.test('each of several calls has a connection of its own, even if HTTP/2 is off
   await Promise.all(['a', 'b', 'c'].map(name => ledger.read(ledgerPath([name]))))
   t.same(versions, ['1.1', '1.1', '1.1'])
   t.equal(connections.size, 3)
+})
+
+t.test('a write was never sent if its connection ends before TLS is agreed', async t => {
+  let ends = 0
+  const server = createTcpServer(socket => {
+    // A load balancer without a ledger behind it does either.
+    if (ends++ % 2 === 0) socket.end()
+    else socket.resetAndDestroy()
+  })
+  const ledger = await ledgerAt(t, server, 'https', { LEDGER_CA_FILE: PEM })
+  for (const key of ['closed', 'reset'])
+    t.match(await ledger.write({ ...post, key }), { outcome: 'not_arrived', leftNothing: true })
+})
+
+t.test('a write may have arrived if its connection ends before the answer', async t => {
+  const pem = readFileSync(PEM)
+  const server = createSecureServer({ key: pem, cert: pem, allowHTTP1: true }, request =>
+    request.socket.destroy(),
+  )
+  const ledger = await ledgerAt(t, server, 'https', { LEDGER_CA_FILE: PEM })
+  t.match(await ledger.write({ ...post, key: 'lost' }), { outcome: 'unknown', leftNothing: false })
 })
 
 t.test('a loan that is too large to be read does not look like a ledger that is down', async t => {
