@@ -11,6 +11,8 @@ import { addressKey } from './address-key.ts'
 import { inNetworks, plainAddress } from './networks.ts'
 import { openCounts } from './open-counts.ts'
 
+/** An address may open and close its last connection any number of times. */
+const WARN_EVERY_MS = 60_000
 /** A connection opened just before a stop may still bring a request. */
 const UNUSED_MAY_LAST_MS = 1_000
 
@@ -53,6 +55,7 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
   const opened = openCounts()
   const isProxy = inNetworks(trustProxy)
   const many = connections / 2
+  let quietUntil = 0
 
   return {
     mayOpen(socket: Socket): boolean {
@@ -62,8 +65,10 @@ function openHolders(app: FastifyInstance, { connections, perAddress, trustProxy
       const count = opened.of(holder) + 1
       if (perAddress > 0 && count > perAddress) return false
       opened.add(holder, 1)
-      if (count === Math.floor(many) + 1)
+      if (count > many && performance.now() >= quietUntil) {
+        quietUntil = performance.now() + WARN_EVERY_MS
         app.log.warn({ address }, 'one address holds more than half of the connections')
+      }
       socket.once('close', () => opened.add(holder, -1))
       return true
     },
