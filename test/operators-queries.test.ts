@@ -6,7 +6,7 @@ import { uploadStatement } from './support/books/statements.ts'
 import { buffersOf } from './support/database/buffers.ts'
 import { freshDatabase } from './support/database/fresh-database.ts'
 import { matchEach } from './support/match-each.ts'
-import { capturedA, refundA } from './support/payments/gateway-events.ts'
+import { capturedA, refundA, successB } from './support/payments/gateway-events.ts'
 import { paymentService } from './support/payments/payments.ts'
 
 const page = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8')
@@ -125,6 +125,27 @@ t.test('a refund that only a report has is found, whatever else was refunded', a
     { gateway_payment_id: 'pay_1', external_loan_id: 'L-1', refunded: '1000.00' },
   ])
   t.same(ofNone, [])
+})
+
+t.test('a refund that gateway B took back is none that only a report has', async t => {
+  const { db, url, loan, webhook, batch } = await paymentService(t)
+  await loan('L-1')
+  for (const id of ['1', '2'])
+    await webhook('gateway_b', successB({ id, loan: 'L-1' }), { lender: 'LENDER_02' })
+  await batch()
+  const row = (event: string, direction: string, of: string, amount: string) =>
+    `${event},${direction},INR,06-02-2026 10:00,${amount},${amount},s_1,2026-02-07 12:00,UTR1,${of}`
+  const report = [
+    'Event ID,Event Type,Sale Type,Event Currency,Event Time,Event Amount,Event Settlement Amount,cf_settlement_id,Settlement Date,UTR,Cashfree Reference ID',
+    row('11,REFUND', 'DEBIT', '1', '300.00'),
+    row('12,REFUND_REVERSE', 'CREDIT', '1', '300.00'),
+    row('13,REFUND', 'DEBIT', '2', '300.00'),
+    row('14,REFUND_REVERSAL', 'CREDIT', '2', '100.00'),
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  t.match(await uploadStatement(url, path, report.join('\n')), { body: { valid_rows: 4 } })
+  const [ofPayments = []] = await answersAboutRefunds(db)
+  matchEach(t, ofPayments, [{ gateway_payment_id: '2', refunded: '200.00' }])
 })
 
 t.test('a refund of a report that names no payments is found by its own id', async t => {
