@@ -6,6 +6,7 @@ import { uploadStatement } from './support/books/statements.ts'
 import { buffersOf } from './support/database/buffers.ts'
 import { freshDatabase } from './support/database/fresh-database.ts'
 import { matchEach } from './support/match-each.ts'
+import { rules } from './support/ops/alerts.ts'
 import { capturedA, refundA, successB } from './support/payments/gateway-events.ts'
 import { paymentService } from './support/payments/payments.ts'
 
@@ -84,6 +85,28 @@ t.test('the query of what was paid each day counts whole days, also of late paym
   const query = queries.find(text => text.includes('sum(amount) from ops.payment')) ?? ''
   const { rows } = await sql.raw<{ count: string }>(query).execute(db)
   matchEach(t, rows, [{ count: '1' }])
+})
+
+t.test('the alert’s query about unbalanced days says where a statement is gone', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`
+    with figure (day, currency, bucket, amount) as (
+      values (date '2026-02-05', 'INR', 'posted', 100), ('2026-02-05', 'USD', 'captured', 7), ('2026-02-05', 'USD', 'posted', 7),
+             ('2026-02-06', 'INR', 'captured', 90), ('2026-02-06', 'INR', 'posted', 60), ('2026-02-06', 'INR', 'missing', 30)
+    ), stored as (
+      insert into core.day_figure (day, lender, gateway, currency, bucket, payments, amount)
+      select day, 'LENDER_02', 'gateway_a', currency, bucket, 1, amount from figure
+    )
+    insert into core.balanced_day (day, lender, gateway, currency, lost_at)
+    select distinct day, 'LENDER_02', 'gateway_a', currency, now() from figure where currency = 'INR'`.execute(
+    db,
+  )
+  const query = rules.find(({ alert }) => alert === 'LoanopsDaysUnbalanced')?.annotations.query
+  const { rows } = await sql.raw(query ?? '').execute(db)
+  matchEach(t, rows, [
+    { currency: 'INR', statement: null, bucket: 'posted', amount: '100' },
+    { currency: 'INR', statement: 'complete', bucket: 'missing', amount: '30' },
+  ])
 })
 
 t.test('a day that no statement covers is among those that do not balance', async t => {
