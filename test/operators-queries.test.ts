@@ -87,6 +87,22 @@ t.test('the query of what was paid each day counts whole days, also of late paym
   matchEach(t, rows, [{ count: '1' }])
 })
 
+t.test(
+  'the query of what was paid each day adds up no amounts of different currencies',
+  async t => {
+    const { db } = await freshDatabase(t)
+    await sql`
+    insert into core.transaction (gateway, kind, gateway_payment_id, lender, is_captured, is_verified, state, source, raw_id,
+      received_at, paid_at, posted_at, operation_id, amount, currency)
+    select 'gateway_a', 'payment', 'pay_' || currency, 'LENDER_02', true, true, 'posted', 'lender_02_gateway_a', raw.new_id(),
+           now(), now(), now(), raw.new_id(), 100, currency
+      from unnest(array['INR', 'USD']) currency`.execute(db)
+    const query = queries.find(text => text.includes('sum(amount) from ops.payment')) ?? ''
+    const { rows } = await sql.raw<{ currency: string; sum: string }>(query).execute(db)
+    t.same(rows.map(({ currency, sum }) => `${currency} ${sum}`).sort(), ['INR 100', 'USD 100'])
+  },
+)
+
 t.test('the alert’s query about unbalanced days says where a statement is gone', async t => {
   const { db } = await freshDatabase(t)
   await sql`
