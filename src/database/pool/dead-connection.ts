@@ -67,7 +67,10 @@ export function sessionsOf(clients: Iterable<pg.ClientBase>): Session[] {
   return [...clients].flatMap(client => sessions.get(client) ?? [])
 }
 
-/** A session that cannot send its answer is not working either. */
+/**
+ * A session that cannot send its answer is not working either. One whose state is untracked, or hidden from the role that
+ * the login takes, may be working.
+ */
 async function isWorking(url: string, { pid, startedAt }: Session): Promise<boolean> {
   const client = new Client({
     connectionString: url,
@@ -79,8 +82,8 @@ async function isWorking(url: string, { pid, startedAt }: Session): Promise<bool
     await client.connect()
     const { rows } = await client.query(
       `select from pg_stat_activity
-        where pid = $1 and backend_start = $2::timestamptz
-          and state = 'active' and wait_event is distinct from 'ClientWrite'`,
+        where pid = $1 and (coalesce(state, 'disabled') = 'disabled' or backend_start = $2::timestamptz
+          and state = 'active' and wait_event is distinct from 'ClientWrite')`,
       [pid, startedAt],
     )
     return rows.length === 1

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
 import { closeOnceDead } from '../../../src/database/pool/dead-connection.ts'
@@ -9,7 +10,7 @@ const ASK_AFTER_MS = 100
 const LONG_STATEMENT = 'select pg_sleep(0.8) as slept'
 
 t.test('a connection with long statements is given up once its server is dead', async t => {
-  const { url } = await freshDatabase(t)
+  const { db, url } = await freshDatabase(t)
   const { hostname, port } = new URL(url)
   const path = await openPath({ host: hostname, port: Number(port) })
   t.teardown(() => path.close())
@@ -27,6 +28,19 @@ t.test('a connection with long statements is given up once its server is dead', 
     t.equal((await client.query(LONG_STATEMENT)).rows.length, 1)
     await client.end()
   })
+
+  for (const [what, setting] of [
+    ['whose server tracks no activity', sql`track_activities = off`],
+    ['whose login takes a role', sql`role = loanops_runtime`],
+  ] as const)
+    t.test(`a statement that takes long is not cut off on a connection ${what}`, async t => {
+      const login = sql`alter role loanops_service in database ${sql.id(new URL(url).pathname.slice(1))}`
+      await sql`${login} set ${setting}`.execute(db)
+      t.teardown(() => sql`${login} reset all`.execute(db))
+      const client = await connected()
+      t.equal((await client.query(LONG_STATEMENT)).rows.length, 1)
+      await client.end()
+    })
 
   for (const trouble of ['deaf', 'mute'] as const satisfies Trouble[])
     t.test(`a connection that is ${trouble} is closed once the server can be asked`, async t => {
