@@ -1,4 +1,3 @@
-import createError from '@fastify/error'
 import { sql } from 'kysely'
 import type { Database, Trx } from '../database/database.ts'
 import { inTransaction } from '../database/in-transaction.ts'
@@ -9,12 +8,6 @@ import { withdrawAllOf } from './approvals/decide.ts'
 import { type Asker, audit } from './audit.ts'
 import { forgetFailures } from './throttling/attempts.ts'
 import type { Claims } from './tokens/access-token.ts'
-
-const LastAdmin = createError(
-  'CONFLICT',
-  'The last enabled administrator cannot be disabled: register another one first',
-  409,
-)
 
 export async function rehashAccount(db: Database, { id, passwordHash }: Account, newHash: string) {
   await sql`
@@ -110,5 +103,8 @@ async function refuseLastAdmin(trx: Trx, id: string): Promise<void> {
   const { rows: enabled } = await sql<Row<'loanops.account', 'id'>>`
     select id from loanops.account where role = 'admin' and disabled_at is null order by id
      for update`.execute(trx)
-  if (enabled.length === 1 && enabled[0]?.id === id) throw new LastAdmin()
+  if (enabled.length === 1 && enabled[0]?.id === id)
+    throw new Conflict(
+      'The last enabled administrator cannot be disabled: register another one first',
+    )
 }

@@ -24,7 +24,7 @@ import {
   callbacksOf,
   callbackTroubles,
 } from './settings/callback-settings.ts'
-import { listOf, text, trimmedEnv, troubleInSetting } from './settings/setting-formats.ts'
+import { listOf, textIfSet, trimmedEnv, troubleInSetting } from './settings/setting-formats.ts'
 import { Settings, settingsWith } from './settings/settings.ts'
 import { shownSettings } from './settings/shown-settings.ts'
 import { type SignOnSettings, signOnOf, signOnTroubles } from './settings/sign-on-settings.ts'
@@ -62,9 +62,9 @@ type ClientSettings = { url: string; token: string | undefined }
 
 const CALLED = Type.Object({
   ...Type.Pick(Settings, ['HOST', 'PORT']).properties,
-  LOANOPS_URL: Type.Optional(
-    text('the URL of the service, without /api', 'http://127.0.0.1:3000', { format: 'http-url' }),
-  ),
+  LOANOPS_URL: textIfSet('the URL of the service, without /api', 'http://127.0.0.1:3000', {
+    format: 'http-url',
+  }),
 })
 
 /** One line per wrong setting: what is wrong with it, and an example. */

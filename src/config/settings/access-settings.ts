@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { eachOf, ONE_AT_LEAST, text } from './setting-formats.ts'
+import { eachOf, ONE_AT_LEAST, text, textIfSet } from './setting-formats.ts'
 
 /** A token without a role may make every call. */
 export const TOKEN_ROLES = ['submit', 'read', 'operate'] as const
@@ -23,19 +23,15 @@ export const accessSettings = {
     'los:a-long-random-text',
     { minLength: 16, pattern: eachOf(16, MAY_BE_NAMED), secret: 'tokens' },
   ),
-  PERSON_REQUIRED: Type.Optional(
-    text(
-      'the acts that need a person’s account besides the token, comma-separated; unset: those that always need one',
-      'payment.post,bulk',
-      { format: 'acts', pattern: ONE_AT_LEAST },
-    ),
+  PERSON_REQUIRED: textIfSet(
+    'the acts that need a person’s account besides the token, comma-separated; unset: those that always need one',
+    'payment.post,bulk',
+    { format: 'acts', pattern: ONE_AT_LEAST },
   ),
-  APPROVALS: Type.Optional(
-    text(
-      'the acts that a second person must approve, comma-separated, each perhaps only above an amount; unset: none',
-      'payment.post>50000,payment.dismiss,bulk',
-      { format: 'approvals', pattern: ONE_AT_LEAST },
-    ),
+  APPROVALS: textIfSet(
+    'the acts that a second person must approve, comma-separated, each perhaps only above an amount; unset: none',
+    'payment.post>50000,payment.dismiss,bulk',
+    { format: 'approvals', pattern: ONE_AT_LEAST },
   ),
   APPROVAL_TTL_HOURS: Type.Number({
     description: 'for how many hours a proposal can be approved',

@@ -1,8 +1,8 @@
-import { FormatRegistry, type Static, type TObject, Type } from '@sinclair/typebox'
+import { FormatRegistry, type Static, type TObject } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
 import type { OutboundProxy } from '../proxy.ts'
-import { eachOf, listOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
+import { eachOf, listOf, ONE_AT_LEAST, textIfSet, wholeNumber, yesOrNo } from './setting-formats.ts'
 
 export const CALLBACK_TYPES = [
   'operation.succeeded',
@@ -29,19 +29,15 @@ FormatRegistry.Set('callback-types', list =>
 const SHORTEST_SECRET = 'whsec_'.length + 32
 
 export const callbackSettings = {
-  CALLBACK_URL: Type.Optional(
-    text(
-      'where the LOS receives callbacks, without a user or password; unset: none are sent',
-      'https://los.example.com/callbacks',
-      { format: 'callback-url', overHttp: 'read the callbacks' },
-    ),
+  CALLBACK_URL: textIfSet(
+    'where the LOS receives callbacks, without a user or password; unset: none are sent',
+    'https://los.example.com/callbacks',
+    { format: 'callback-url', overHttp: 'read the callbacks' },
   ),
-  CALLBACK_SECRET: Type.Optional(
-    text(
-      'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
-      'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
-      { format: 'callback-secrets', pattern: eachOf(SHORTEST_SECRET), secret: 'callback keys' },
-    ),
+  CALLBACK_SECRET: textIfSet(
+    'signs callbacks: whsec_ and 24 to 64 bytes in base64; comma-separated while rotating, all of them sign',
+    'whsec_c2l4dGVlbi1ieXRlcy1hbmQtc29tZS1tb3Jl',
+    { format: 'callback-secrets', pattern: eachOf(SHORTEST_SECRET), secret: 'callback keys' },
   ),
   CALLBACK_TIMEOUT_MS: wholeNumber(
     'how long the receiver of callbacks may take',
@@ -49,18 +45,16 @@ export const callbackSettings = {
     100,
     60_000,
   ),
-  CALLBACK_EVENTS: Type.Optional(
-    text(
-      'the types of callbacks that are sent, comma-separated; all by default',
-      'operation.failed,payment.posted',
-      { format: 'callback-types', pattern: ONE_AT_LEAST },
-    ),
+  CALLBACK_EVENTS: textIfSet(
+    'the types of callbacks that are sent, comma-separated; all by default',
+    'operation.failed,payment.posted',
+    { format: 'callback-types', pattern: ONE_AT_LEAST },
   ),
-  CALLBACK_ALLOW_HTTP: Type.Boolean({
-    description: 'whether to send callbacks over plain HTTP beyond this machine',
-    default: false,
-    examples: [true],
-  }),
+  CALLBACK_ALLOW_HTTP: yesOrNo(
+    'whether to send callbacks over plain HTTP beyond this machine',
+    false,
+    true,
+  ),
 }
 
 /** @returns one line per setting that does not go with the others */

@@ -1,23 +1,22 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { apiSetting, type Gateway } from '../../payments/gateways/gateway.ts'
-import { CREDENTIALS_RISK, ONE_AT_LEAST, text } from './setting-formats.ts'
+import { CREDENTIALS_RISK, choice, ONE_AT_LEAST, text, textIfSet } from './setting-formats.ts'
 
 export const gatewaySettings = {
-  LENDERS_FILE: Type.Optional(
-    text('a JSON file that changes the lenders or adds some', '/etc/loanops/lenders.json'),
+  LENDERS_FILE: textIfSet(
+    'a JSON file that changes the lenders or adds some',
+    '/etc/loanops/lenders.json',
   ),
-  LENDERS_DEFAULT: Type.Optional(
-    text(
-      'the members of a gateway, as in LENDERS_FILE, for each lender and gateway whose webhook events have no proof',
-      '{"confirm": true}',
-    ),
+  LENDERS_DEFAULT: textIfSet(
+    'the members of a gateway, as in LENDERS_FILE, for each lender and gateway whose webhook events have no proof',
+    '{"confirm": true}',
   ),
-  WEBHOOK_TRUST: Type.Union([Type.Literal('warn'), Type.Literal('required')], {
-    description:
-      'what happens at the start if nothing proves the webhook events of a lender’s gateway: warn, or required, which refuses to start',
-    default: 'warn',
-    examples: ['required'],
-  }),
+  WEBHOOK_TRUST: choice(
+    ['warn', 'required'],
+    'what happens at the start if nothing proves the webhook events of a lender’s gateway: warn, or required, which refuses to start',
+    'warn',
+    'required',
+  ),
 }
 
 export function settingsOf(gateways: readonly Gateway[]): Record<string, TSchema> {

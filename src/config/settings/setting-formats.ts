@@ -39,6 +39,19 @@ FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
 /** Options of our own: `secret`, how it holds secrets; `isHidden`, from the log; `overHttp`, what plain HTTP would risk. */
 export const text = (description: string, example: string, options = {}) =>
   Type.String({ description, examples: [example], minLength: 1, ...options })
+export const textIfSet = (...given: Parameters<typeof text>) => Type.Optional(text(...given))
+export const yesOrNo = (description: string, standard: boolean, example = standard) =>
+  Type.Boolean({ description, default: standard, examples: [example] })
+export const choice = <T extends string>(
+  values: readonly T[],
+  description: string,
+  standard: NoInfer<T>,
+  example = standard,
+) =>
+  Type.Union(
+    values.map(value => Type.Literal(value)),
+    { description, default: standard, examples: [example] },
+  )
 export function eachOf(length: number, prefix = ''): string {
   const one = `\\s*${prefix}[^,\\s][^,]{${length - 2},}[^,\\s]\\s*`
   return `^${one}(,${one})*$`

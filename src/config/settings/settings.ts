@@ -4,7 +4,16 @@ import { gateways } from '../../payments/gateways/gateways.ts'
 import { accessSettings } from './access-settings.ts'
 import { callbackSettings } from './callback-settings.ts'
 import { gatewaySettings, settingsOf } from './gateway-settings.ts'
-import { CREDENTIALS_RISK, eachOf, ONE_AT_LEAST, text, wholeNumber } from './setting-formats.ts'
+import {
+  CREDENTIALS_RISK,
+  choice,
+  eachOf,
+  ONE_AT_LEAST,
+  text,
+  textIfSet,
+  wholeNumber,
+  yesOrNo,
+} from './setting-formats.ts'
 import { signOnSettings } from './sign-on-settings.ts'
 
 /** Hashing a longer password only costs time, and a pass phrase of thirty words fits. */
@@ -19,11 +28,7 @@ export const settingsWith = (others: readonly Gateway[]) =>
   Type.Object({ ...Settings.properties, ...settingsOf(others) }) as unknown as typeof Settings
 
 export const Settings = Type.Object({
-  ROLE: Type.Union([Type.Literal('api'), Type.Literal('worker'), Type.Literal('all')], {
-    description: 'what this process does: api, worker or all',
-    default: 'all',
-    examples: ['all'],
-  }),
+  ROLE: choice(['api', 'worker', 'all'], 'what this process does: api, worker or all', 'all'),
   HOST: text('the address to listen on', '0.0.0.0', { default: '127.0.0.1' }),
   PORT: wholeNumber('the port to listen on', 3000, 0, 65_535),
   SANDBOX_PORT: wholeNumber(
@@ -70,19 +75,15 @@ export const Settings = Type.Object({
     { minLength: 32, pattern: eachOf(32), secret: 'list' },
   ),
   JWT_TTL_SECONDS: wholeNumber('how long an access token is valid', 3_600, 60, ONE_DAY_SECONDS),
-  ADMIN_USERNAME: Type.Optional(
-    text('the first administrator, created at startup', 'admin', {
-      pattern: USERNAME,
-      isHidden: true,
-    }),
-  ),
-  ADMIN_PASSWORD: Type.Optional(
-    text('the first administrator’s password', 'a long pass phrase', {
-      minLength: PASSWORD_CHARACTERS.min,
-      maxLength: PASSWORD_CHARACTERS.max,
-      secret: 'whole',
-    }),
-  ),
+  ADMIN_USERNAME: textIfSet('the first administrator, created at startup', 'admin', {
+    pattern: USERNAME,
+    isHidden: true,
+  }),
+  ADMIN_PASSWORD: textIfSet('the first administrator’s password', 'a long pass phrase', {
+    minLength: PASSWORD_CHARACTERS.min,
+    maxLength: PASSWORD_CHARACTERS.max,
+    secret: 'whole',
+  }),
   LEDGER_URL: text(
     'the ledger’s URL, up to and including /api/v1, without a user or password',
     'https://ledger:8443/fineract-provider/api/v1',
@@ -94,12 +95,10 @@ export const Settings = Type.Object({
   }),
   LEDGER_USERNAME: text('the ledger’s user', 'loanops'),
   LEDGER_PASSWORD: text('the ledger user’s password', 'secret', { secret: 'whole' }),
-  LEDGER_CA_FILE: Type.Optional(
-    text(
-      'a readable PEM file with the certificate of the authority that signed the ledger’s',
-      '/etc/ssl/ledger.pem',
-      { format: 'certificate-file' },
-    ),
+  LEDGER_CA_FILE: textIfSet(
+    'a readable PEM file with the certificate of the authority that signed the ledger’s',
+    '/etc/ssl/ledger.pem',
+    { format: 'certificate-file' },
   ),
   LEDGER_TIMEOUT_MS: wholeNumber(
     'how long a ledger call may take; Fineract’s own retries take over 3 s',
@@ -179,53 +178,40 @@ export const Settings = Type.Object({
     TEN_YEARS_DAYS,
   ),
   ...callbackSettings,
-  HTTPS_PROXY: Type.Optional(
-    text(
-      'the HTTP proxy for HTTPS calls to gateways, CALLBACK_URL and OIDC_ISSUER; the ledger is called directly',
-      'http://proxy.example.com:3128',
-      { format: 'http-url', isHidden: true },
-    ),
+  HTTPS_PROXY: textIfSet(
+    'the HTTP proxy for HTTPS calls to gateways, CALLBACK_URL and OIDC_ISSUER; the ledger is called directly',
+    'http://proxy.example.com:3128',
+    { format: 'http-url', isHidden: true },
   ),
-  NO_PROXY: Type.Optional(
-    text('the hosts that are called without HTTPS_PROXY, comma-separated', 'los.example.com', {
-      pattern: ONE_AT_LEAST,
-    }),
+  NO_PROXY: textIfSet(
+    'the hosts that are called without HTTPS_PROXY, comma-separated',
+    'los.example.com',
+    { pattern: ONE_AT_LEAST },
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
-    text('where traces are sent by OTLP over HTTP; unset: nowhere', 'http://collector:4318', {
-      format: 'http-url',
-    }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: textIfSet(
+    'where traces are sent by OTLP over HTTP; unset: nowhere',
+    'http://collector:4318',
+    { format: 'http-url' },
   ),
-  CONSOLE_ENABLED: Type.Boolean({
-    description: 'whether role api serves /console, the operators’ pages',
-    default: true,
-    examples: [true],
-  }),
-  UNKNOWN_FIELDS: Type.Union([Type.Literal('refuse'), Type.Literal('ignore')], {
-    description: 'what becomes of unknown members of an operation: refuse, or ignore',
-    default: 'refuse',
-    examples: ['refuse'],
-  }),
-  DOCS_ENABLED: Type.Boolean({
-    description: 'whether to serve /docs and the OpenAPI documents',
-    default: true,
-    examples: [true],
-  }),
-  LOG_LEVEL: Type.Union(
-    (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map(level =>
-      Type.Literal(level),
-    ),
+  CONSOLE_ENABLED: yesOrNo('whether role api serves /console, the operators’ pages', true),
+  UNKNOWN_FIELDS: choice(
+    ['refuse', 'ignore'],
+    'what becomes of unknown members of an operation: refuse, or ignore',
+    'refuse',
+  ),
+  DOCS_ENABLED: yesOrNo('whether to serve /docs and the OpenAPI documents', true),
+  LOG_LEVEL: choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'trace, debug, info, warn, error, fatal or silent',
+    'info',
+  ),
+  TRUST_PROXY: textIfSet(
+    'the exact addresses of your own proxies, or networks, comma-separated',
+    '10.0.0.5',
     {
-      description: 'trace, debug, info, warn, error, fatal or silent',
-      default: 'info',
-      examples: ['info'],
-    },
-  ),
-  TRUST_PROXY: Type.Optional(
-    text('the exact addresses of your own proxies, or networks, comma-separated', '10.0.0.5', {
       // A mere "true" would trust whatever address a caller puts into X-Forwarded-For.
       format: 'proxies',
       pattern: ONE_AT_LEAST,
-    }),
+    },
   ),
 })

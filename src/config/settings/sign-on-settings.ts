@@ -3,21 +3,19 @@ import { Value } from '@sinclair/typebox/value'
 import { LOOPBACK } from '../loopback.ts'
 import type { OutboundProxy } from '../proxy.ts'
 import { settingJson } from '../setting-json.ts'
-import { text } from './setting-formats.ts'
+import { text, textIfSet, yesOrNo } from './setting-formats.ts'
 
 export const signOnSettings = {
-  OIDC_ISSUER: Type.Optional(
-    text(
-      'the OpenID Connect issuer of single sign-on, over HTTPS, without a user or password; unset: none',
-      'https://login.example.com/realms/lender',
-      { format: 'public-url' },
-    ),
+  OIDC_ISSUER: textIfSet(
+    'the OpenID Connect issuer of single sign-on, over HTTPS, without a user or password; unset: none',
+    'https://login.example.com/realms/lender',
+    { format: 'public-url' },
   ),
-  OIDC_CLIENT_ID: Type.Optional(text('the id of LoanOps at the issuer', 'loanops')),
-  OIDC_CLIENT_SECRET: Type.Optional(
-    text('the secret of LoanOps at the issuer', 'the-client-secret-of-the-issuer', {
-      secret: 'whole',
-    }),
+  OIDC_CLIENT_ID: textIfSet('the id of LoanOps at the issuer', 'loanops'),
+  OIDC_CLIENT_SECRET: textIfSet(
+    'the secret of LoanOps at the issuer',
+    'the-client-secret-of-the-issuer',
+    { secret: 'whole' },
   ),
   OIDC_SCOPE: text('what single sign-on asks for: openid and more', 'openid profile email groups', {
     default: 'openid profile email',
@@ -29,20 +27,17 @@ export const signOnSettings = {
   OIDC_USERNAME_CLAIM: text('the claim of the ID token that names a new account', 'email', {
     default: 'preferred_username',
   }),
-  OIDC_ROLES: Type.Optional(
-    text(
-      'JSON from a value of OIDC_ROLE_CLAIM to a role: admin, operator or viewer',
-      '{"loanops-admins": "admin", "loan-desk": "operator"}',
-      // Roles may be given to addresses of people.
-      { isHidden: true },
-    ),
+  OIDC_ROLES: textIfSet(
+    'JSON from a value of OIDC_ROLE_CLAIM to a role: admin, operator or viewer',
+    '{"loanops-admins": "admin", "loan-desk": "operator"}',
+    // Roles may be given to addresses of people.
+    { isHidden: true },
   ),
-  PASSWORD_LOGIN: Type.Boolean({
-    description:
-      'whether passwords open the console; false: only those of accounts made by create-admin',
-    default: true,
-    examples: [false],
-  }),
+  PASSWORD_LOGIN: yesOrNo(
+    'whether passwords open the console; false: only those of accounts made by create-admin',
+    true,
+    false,
+  ),
 }
 
 const Role = Type.Union([Type.Literal('admin'), Type.Literal('operator'), Type.Literal('viewer')])

@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import createError from '@fastify/error'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import type { Database } from '../../../database/database.ts'
 import { discardFile } from '../../../http/body/multipart.ts'
+import { Conflict } from '../../../http/problem.ts'
 import { isUuid } from '../../../ids.ts'
 import { isSafe } from '../../session/cross-origin.ts'
 import { FORM_PAGE, placeBefore, urlWith } from '../url.ts'
@@ -24,24 +24,6 @@ const AGAIN_MS = 50
 /** A page must be loaded within four seconds, and showing the form again takes some of them. */
 const PATIENCE_MS = 3_000
 
-const StillUnknown = createError(
-  'CONFLICT',
-  'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
-  409,
-)
-
-const OtherFile = createError(
-  'CONFLICT',
-  'This form was sent before, with another file or other choices. Nothing was uploaded now: open the page again, and send the file from there.',
-  409,
-)
-
-const OtherAccount = createError(
-  'CONFLICT',
-  'Another account filled in this form. Nothing was changed; it is kept until that account logs in.',
-  409,
-)
-
 /** A form that arrives twice, as after a double click, has one effect, and both show the outcome of the first. */
 export function sendFormsOnce(app: FastifyInstance, db: Database): void {
   app.decorateRequest('formToken', null)
@@ -56,7 +38,9 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     // This runs before the validation, whose refusal would show what was typed.
     if (account === undefined || user === null || account === user.sub) return
     saveFormOf(request, reply, account)
-    throw new OtherAccount()
+    throw new Conflict(
+      'Another account filled in this form. Nothing was changed; it is kept until that account logs in.',
+    )
   })
   app.addHook('preHandler', async (request, reply) => {
     const { body, headers, user, formToken } = request
@@ -68,7 +52,10 @@ export function sendFormsOnce(app: FastifyInstance, db: Database): void {
     const sent = hash('sha256', JSON.stringify([user.sub, url, formToken, content]), 'buffer')
     const { isFirst, location } = await claim(db, sent)
     request.isFormOpen = !isFirst && location === null
-    if (request.isFormOpen) throw new StillUnknown()
+    if (request.isFormOpen)
+      throw new Conflict(
+        'This form was already sent, and its outcome is not known yet. Open the page again to see it.',
+      )
     if (isFirst) {
       request.sentForm = sent
       return
@@ -139,7 +126,10 @@ async function requireSameFile(db: Database, sent: Buffer, request: FastifyReque
   await discardFile(request)
   const { rows } = await sql`
     select from loanops.sent_form where sha256 = ${withContent(sent, request)}`.execute(db)
-  if (rows.length === 0) throw new OtherFile()
+  if (rows.length === 0)
+    throw new Conflict(
+      'This form was sent before, with another file or other choices. Nothing was uploaded now: open the page again, and send the file from there.',
+    )
 }
 
 /**
