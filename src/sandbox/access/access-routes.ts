@@ -6,9 +6,8 @@ import { createRole, roleById, rolePermissionsView, roleView, setPermissions } f
 import { createUser, userById, userView } from './users.ts'
 
 export const planForUsers: Router = (ledger, { method, path: [first, ...rest] }) => {
-  if (first === undefined && method === 'POST') {
+  if (first === undefined && method === 'POST')
     return command('CREATE/USER', body => createUser(ledger, body))
-  }
   if (method !== 'GET') throw notSupported('changing a user')
   if (first === undefined) {
     return read('GET users', () =>
@@ -20,16 +19,13 @@ export const planForUsers: Router = (ledger, { method, path: [first, ...rest] })
 }
 
 export const planForRoles: Router = (ledger, { method, path: [first, part, ...rest] }) => {
-  if (first === undefined && method === 'POST') {
+  if (first === undefined && method === 'POST')
     return command('CREATE/ROLE', body => createRole(ledger, body))
-  }
-  if (first === undefined && method === 'GET') {
+  if (first === undefined && method === 'GET')
     return read('GET roles', () => [...ledger.books.defined.roles.values()].map(roleView))
-  }
   const id = idIn(first ?? '', rest)
-  if (method === 'PUT' && part === 'permissions') {
+  if (method === 'PUT' && part === 'permissions')
     return command('PERMISSIONS/ROLE', body => setPermissions(ledger, roleById(ledger, id), body))
-  }
   if (method !== 'GET') throw notSupported('changing a role, except for its permissions')
   if (part === undefined) return read('GET role', () => roleView(roleById(ledger, id)))
   if (part !== 'permissions') throw containerError(404)

@@ -50,21 +50,17 @@ function planForOne(
   { find }: Target<Client>,
 ): Plan {
   if (method === 'GET') return read('GET client', () => clientView(ledger, find()))
-  if (method === 'PUT') {
+  if (method === 'PUT')
     return command('UPDATE/CLIENT', body => updateClient(ledger, caller, find(), body))
-  }
   if (method === 'DELETE') throw notSupported('deleting a client')
   if (method !== 'POST') throw containerError(405)
   const name = query.get('command')
-  if (name === 'activate') {
+  if (name === 'activate')
     return command('ACTIVATE/CLIENT', body => activateClient(ledger, find(), body))
-  }
-  if (name === 'proposeTransfer') {
+  if (name === 'proposeTransfer')
     return command('PROPOSETRANSFER/CLIENT', body => proposeTransfer(ledger, find(), body))
-  }
-  if (name === 'acceptTransfer') {
+  if (name === 'acceptTransfer')
     return command('ACCEPTTRANSFER/CLIENT', body => acceptTransfer(ledger, find(), body))
-  }
   if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the client command ${name}`)
   throw unsupportedCommand(name)
 }

@@ -34,9 +34,8 @@ function checkFields(body: Body, today: string): void {
   checkContact(check, body)
   checkBirth(check, body, today)
   if (trueOf(body, 'active')) check.required('activationDate', dateOf(body, 'activationDate'))
-  if (isSent(body, 'submittedOnDate')) {
+  if (isSent(body, 'submittedOnDate'))
     check.required('submittedOnDate', dateOf(body, 'submittedOnDate'))
-  }
   if (isSent(body, 'dateFormat')) check.required('dateFormat', textOf(body, 'dateFormat'))
   const legalFormId = plainIntegerOf(body, 'legalFormId')
   check.required('legalFormId', legalFormId)

@@ -40,9 +40,7 @@ export function acceptTransfer(ledger: Ledger, client: Client, body: Body) {
   const moved = { ...client, officeId, joinedOfficeOn: date, transfer: undefined }
   ledger.books.saveClient(moved)
   for (const loan of loansOf(ledger, client)) {
-    if (loan.status === TRANSFER_IN_PROGRESS) {
-      note(ledger, moved, loan.id, 'approveTransfer', date)
-    }
+    if (loan.status === TRANSFER_IN_PROGRESS) note(ledger, moved, loan.id, 'approveTransfer', date)
   }
   return { clientId: client.id, resourceId: client.id }
 }

@@ -35,13 +35,11 @@ const NOT_COUNTED = new Set(['emailAddress', 'activationDate', 'dateFormat', 'lo
 export function updateClient(ledger: Ledger, caller: Caller, client: Client, body: Body) {
   refuseUnknownKeys(body, UPDATE_KEYS)
   checkFields(body, today(ledger))
-  if (!sees(ledger, caller, client.officeId)) {
+  if (!sees(ledger, caller, client.officeId))
     throw notAuthorized(`The user doesn't have enough permissions to access the resource.`)
-  }
   const { changed, changes } = change(client, body)
-  if (changes.activationDate ?? changes.submittedOnDate) {
+  if (changes.activationDate ?? changes.submittedOnDate)
     checkDates(changed, officeById(ledger, client.officeId), today(ledger))
-  }
   checkUnique(ledger, changed)
   ledger.books.saveClient(changed)
   return { ...clientResult(changed), changes }

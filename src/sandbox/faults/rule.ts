@@ -57,9 +57,8 @@ export type FaultRule = {
 
 export function ruleOf(value: unknown): FaultRule {
   const kind = (value as Partial<FaultRule> | null)?.kind
-  if (typeof kind !== 'string' || !KINDS.includes(kind)) {
+  if (typeof kind !== 'string' || !KINDS.includes(kind))
     throw new Error(`kind must be one of ${KINDS.join(', ')}, not ${JSON.stringify(kind)}`)
-  }
   const rule = value as FaultRule
   if (rule.match?.path !== undefined) new RegExp(rule.match.path)
   return rule

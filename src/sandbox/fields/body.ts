@@ -5,9 +5,8 @@ export type Body = Record<string, unknown>
 const UNREADABLE = 'error.msg.invalid.request.body'
 
 export function readBody(text: string): Body {
-  if (text.trim() === '') {
+  if (text.trim() === '')
     throw bare('The JSON provided in the body of the request is invalid or missing.')
-  }
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -14,9 +14,8 @@ export function checks(resource: string) {
     fail,
     add: (error: FieldError) => errors.push(error),
     required(name: string, value: unknown) {
-      if (value === undefined) {
+      if (value === undefined)
         fail(name, 'cannot.be.blank', `The parameter \`${name}\` is mandatory.`, null)
-      }
     },
     atMost(name: string, value: string | undefined, length: number) {
       if (value !== undefined && value.length > length) {

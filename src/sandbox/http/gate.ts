@@ -28,9 +28,8 @@ export function authenticatedUser(
   if (tenant !== allowed) throw containerError(400)
   if (path === 'authentication' && method === 'POST') return undefined
   const { authorization } = headers
-  if (authorization === undefined && method !== 'GET' && LOAN_WRITE.test(path)) {
+  if (authorization === undefined && method !== 'GET' && LOAN_WRITE.test(path))
     throw containerError(500)
-  }
   const user = userOf(ledger, authorization ?? '')
   if (!user) throw containerError(401)
   return user

@@ -116,9 +116,8 @@ function insteadOf(plan: Plan, fault: FaultRule, path: string): Outcome | undefi
   if (kind === 'reset') return 'cut'
   if (kind === 'hang' && !fault.applied) return 'hang'
   if (kind === 'unauthorized') return containerAnswer(401, path)
-  if (kind === 'tooMany') {
+  if (kind === 'tooMany')
     return { ...containerAnswer(429, path), headers: { 'retry-after': fault.retryAfter ?? '1' } }
-  }
   if (kind === 'locked') {
     const message = 'Loan is locked by the COB job. Loan cannot be modified.'
     return refusalAnswer(standard(409, message, message, 'error.msg.loan.locked'), path)

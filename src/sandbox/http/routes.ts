@@ -45,9 +45,8 @@ export function planOf(ledger: Ledger, request: Request): Plan {
   if (!METHODS.has(request.method)) throw containerError(405)
   if (!resource) return planForBatches(ledger, { ...request, path }, planOf)
   const [router, entity] = resource
-  if (request.method === 'GET' && entity !== null && !isSelf(name, path, request.caller)) {
+  if (request.method === 'GET' && entity !== null && !isSelf(name, path, request.caller))
     refuseReading(request.caller, entity)
-  }
   return router(ledger, { ...request, path })
 }
 

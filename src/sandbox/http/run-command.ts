@@ -46,9 +46,8 @@ export async function runCommand(
   if (key !== undefined) ledger.answers.begin(plan.scope, key)
   const loan = plan.of === 'loan' ? subjectOf(plan, body) : undefined
   const slow = injection.delayBeforeMs > 0 || injection.delayAfterMs > 0
-  if (!slow && (loan === undefined || turns.isFree(loan))) {
+  if (!slow && (loan === undefined || turns.isFree(loan)))
     return carryOut(ledger, plan, call, injection, body)
-  }
   const endTurn = loan === undefined ? () => undefined : await turns.take(loan)
   if (!endTurn) return carryOut(ledger, { ...plan, run: conflicts }, call, injection, body)
   try {
@@ -71,9 +70,8 @@ async function earlierAnswer(
   for (;;) {
     const known = ledger.answers.find(scope, key)
     if (known === undefined) return undefined
-    if (known.state === 'done') {
+    if (known.state === 'done')
       return { status: known.answer.status, text: known.answer.body, headers: FROM_STORE }
-    }
     const leftMs = giveUpAt - Date.now()
     if (known.state === 'stuck' || leftMs <= 0) return tooEarly(call)
     await Promise.race([known.settled, sleep(leftMs, undefined, { ref: false })])
@@ -156,9 +154,8 @@ async function stick(
   }
   const { answer: then, ...changes } = entry
   ledger.answers.stick(scope, key, then)
-  if (seconds !== undefined) {
+  if (seconds !== undefined)
     setTimeout(() => ledger.answers.unstick(scope, key), seconds * 1_000).unref()
-  }
   await ledger.journal.append({ ...changes, stuck: { scope, key } })
   return tooEarly(call)
 }

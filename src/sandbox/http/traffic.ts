@@ -43,9 +43,8 @@ export class Traffic {
     this.#underWay.set(externalId, others)
     return () => {
       others.delete(write)
-      if (others.size === 0 && this.#underWay.get(externalId) === others) {
+      if (others.size === 0 && this.#underWay.get(externalId) === others)
         this.#underWay.delete(externalId)
-      }
     }
   }
 

@@ -77,9 +77,8 @@ function changedDates(loan: Loan, request: LoanRequest, body: Body, changes: Cha
   const submittedOn = request.submittedOnDate ?? loan.submittedOn
   const expected = request.expectedDisbursementDate ?? loan.expectedDisbursementDate
   if (submittedOn !== loan.submittedOn) changes.submittedOnDate = textOf(body, 'submittedOnDate')
-  if (expected !== loan.expectedDisbursementDate) {
+  if (expected !== loan.expectedDisbursementDate)
     changes.expectedDisbursementDate = textOf(body, 'expectedDisbursementDate')
-  }
   if (changes.submittedOnDate ?? changes.expectedDisbursementDate) {
     changes.dateFormat = textOf(body, 'dateFormat')
     changes.locale = textOf(body, 'locale')
@@ -97,9 +96,8 @@ function changedIds(
   const externalId = isSent(body, 'externalId') ? request.externalId : loan.externalId
   if (externalId !== loan.externalId) {
     changes.externalId = externalId ?? ''
-    if (externalId !== undefined && ledger.books.loanByExternalId.has(externalId)) {
+    if (externalId !== undefined && ledger.books.loanByExternalId.has(externalId))
       throw unknownIntegrityIssue()
-    }
   }
   const { clientId = loan.clientId, productId = loan.productId } = request
   if (clientId !== loan.clientId) changes.clientId = clientId

@@ -14,9 +14,8 @@ import type { LoanCharge } from './loan.ts'
 export function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
   for (const charge of charges) {
     const { time, dueDate } = charge
-    if (time === PER_INSTALMENT) {
+    if (time === PER_INSTALMENT)
       for (const due of dues) due.fees += shareOf(charge, due.principal, due.interest)
-    }
     const instalment = time === ON_A_DAY && dues.find(({ due }) => (dueDate ?? '') <= due)
     if (instalment) instalment.fees += totalOf(charge, dues)
   }
@@ -25,9 +24,8 @@ export function withFees(dues: Due[], charges: LoanCharge[]): Due[] {
 
 /** A charge per instalment is the sum of what each instalment has of it. */
 export function totalOf(charge: LoanCharge, dues: Due[]): Paise {
-  if (charge.time === PER_INSTALMENT) {
+  if (charge.time === PER_INSTALMENT)
     return sum(dues.map(({ principal, interest }) => shareOf(charge, principal, interest)))
-  }
   const principal = sum(dues.map(due => due.principal))
   return shareOf(charge, principal, sum(dues.map(due => due.interest)))
 }

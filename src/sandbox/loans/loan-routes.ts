@@ -45,9 +45,8 @@ const PARTS_NOT_SUPPORTED = new Set(
 export function planForLoans(ledger: Ledger, request: Request): Plan {
   const { method, path, query } = request
   if (path.length === 0) return planForAll(ledger, request)
-  if (path[0] === 'template' && method === 'GET') {
+  if (path[0] === 'template' && method === 'GET')
     return read('GET loan template', () => loanTemplate(ledger, query))
-  }
   // Fineract does not serve notes by external id.
   if (path[0] === 'external-id' && path[2] === 'notes') throw containerError(404)
   const target = targetIn(
@@ -67,9 +66,8 @@ function planForAll(ledger: Ledger, request: Request): Plan {
   const { method, query } = request
   if (method === 'GET') return read('GET loans', () => search(ledger, request))
   if (method !== 'POST') throw containerError(405)
-  if (query.get('command') === 'calculateLoanSchedule') {
+  if (query.get('command') === 'calculateLoanSchedule')
     return { kind: 'query', name: 'preview', run: body => previewLoan(ledger, body) }
-  }
   return { ...command('CREATE/LOAN', body => createLoan(ledger, body)), of: 'loan' }
 }
 
@@ -77,13 +75,11 @@ function planForPart(ledger: Ledger, request: Request, target: Target<Loan>): Pl
   const { method, query } = request
   const [part, ...rest] = target.rest
   if (part === undefined) return planForOne(ledger, request, target)
-  if (part === 'charges' && rest.length === 0 && method === 'GET') {
+  if (part === 'charges' && rest.length === 0 && method === 'GET')
     return read('GET loan charges', () => chargesOf(ledger, target.id))
-  }
   if (part === 'transactions') return planForTransactions(ledger, method, query, target)
-  if (part === 'notes' && rest.length === 0 && method === 'GET') {
+  if (part === 'notes' && rest.length === 0 && method === 'GET')
     return read('GET loan notes', () => loanNotes(ledger, target.find()))
-  }
   if (part === 'notes' || PARTS_NOT_SUPPORTED.has(part)) throw notSupported(`${part} of a loan`)
   throw containerError(404)
 }
@@ -93,13 +89,11 @@ function planForOne(
   { method, query, caller }: Request,
   { find }: Target<Loan>,
 ): Plan {
-  if (method === 'GET') {
+  if (method === 'GET')
     return read('GET loan', () => loanView(ledger, seen(ledger, caller, find()), query))
-  }
   if (method === 'PUT') return command('UPDATE/LOAN', body => updateLoan(ledger, find(), body))
-  if (method === 'DELETE') {
+  if (method === 'DELETE')
     return { ...command('DELETE/LOAN', () => deleteLoan(ledger, find())), bodyless: true }
-  }
   if (method !== 'POST') throw containerError(405)
   const name = query.get('command')
   const known = name === null ? undefined : commands[name]

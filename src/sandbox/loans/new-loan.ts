@@ -35,9 +35,8 @@ export function newLoan(ledger: Ledger, body: Body): Loan {
   checkOwnTerms(check, sent.shape)
   checkLoanCharges(check, body)
   const request = requestFor(product, sent)
-  if (request.transactionProcessingStrategyCode !== undefined) {
+  if (request.transactionProcessingStrategyCode !== undefined)
     refuseStrategy(request.transactionProcessingStrategyCode)
-  }
   refuseTakenExternalId(ledger, request.externalId)
   const { submittedOnDate, expectedDisbursementDate } = request
   refuseSubmission(submittedOnDate, expectedDisbursementDate, client, today(ledger))

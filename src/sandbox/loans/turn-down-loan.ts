@@ -78,7 +78,6 @@ function refuseDay(ledger: Ledger, loan: Loan, decline: Decline, closedOn: strin
     const detail = `${message} before its submittal date: ${loan.submittedOn}`
     throw domainRule(`${code}.before.submittal.date`, detail, closedOn, loan.submittedOn)
   }
-  if (closedOn > today(ledger)) {
+  if (closedOn > today(ledger))
     throw domainRule(`${code}.a.future.date`, `${message} in the future.`, closedOn)
-  }
 }

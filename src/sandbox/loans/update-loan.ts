@@ -95,9 +95,8 @@ function checkFields(request: LoanRequest, body: Body) {
   if (isSent(body, RATE_FREQUENCY)) check.required(RATE_FREQUENCY, rateFrequency)
   check.within(RATE_FREQUENCY, rateFrequency, 0, 3)
   for (const name of NOT_EMPTY) if (isSent(body, name)) check.required(name, request[name])
-  if (request.transactionProcessingStrategyCode !== undefined) {
+  if (request.transactionProcessingStrategyCode !== undefined)
     refuseStrategy(request.transactionProcessingStrategyCode)
-  }
   if (!Object.keys(body).some(key => !NOT_COUNTED.has(key))) {
     const code = 'validation.msg.loan.no.parameters.for.update'
     check.add(fieldError(code, 'id', 'No parameters passed for update.'))
@@ -113,9 +112,8 @@ function checkLoanType(check: Checks, loanType: string | undefined): void {
 }
 
 function refuseWithoutSchedule(request: LoanRequest, changed: Pick<Loan, 'terms'>): void {
-  if (request.productId === undefined) {
+  if (request.productId === undefined)
     throw integrityIssue('error.msg.data.integrity.issue', 'The given id must not be null')
-  }
   const needed = [
     request.numberOfRepayments,
     request.repaymentEvery,
@@ -126,7 +124,5 @@ function refuseWithoutSchedule(request: LoanRequest, changed: Pick<Loan, 'terms'
   ]
   if (needed.includes(undefined)) throw containerError(500)
   refuseTerm({ ...changed.terms, repaymentFrequencyType: request.repaymentFrequencyType })
-  if (request.clientId === undefined) {
-    throw unknownIntegrityIssue()
-  }
+  if (request.clientId === undefined) throw unknownIntegrityIssue()
 }

@@ -31,16 +31,14 @@ export function createCharge(ledger: Ledger, body: Body) {
   check.required('name', name)
   check.required('amount', amount)
   check.positive('amount', amount)
-  for (const needed of ['currencyCode', 'chargeAppliesTo']) {
+  for (const needed of ['currencyCode', 'chargeAppliesTo'])
     check.required(needed, textOf(body, needed))
-  }
   check.required('chargeTimeType', time)
   check.required('chargeCalculationType', calculation)
   check.throwIfAny()
   if (!isKnownTime(time)) throw notSupported(`charges with chargeTimeType ${time}`)
-  if (!isKnownCalculation(calculation)) {
+  if (!isKnownCalculation(calculation))
     throw notSupported(`charges with chargeCalculationType ${calculation}`)
-  }
   const id = ledger.books.nextId('charge')
   ledger.books.define('charges', {
     id,

@@ -42,8 +42,7 @@ export function businessDate(ledger: Ledger, type: string) {
     )
   if (type !== BUSINESS_DATE && type !== COB_DATE)
     throw unknown('type.not.exist', 'does not exist.')
-  if (type === COB_DATE || ledger.businessDate === undefined) {
+  if (type === COB_DATE || ledger.businessDate === undefined)
     throw unknown('not.found', 'is not found.')
-  }
   return { description: 'Business Date', type, date: day(ledger.businessDate) }
 }

@@ -13,9 +13,8 @@ import { createPaymentType, paymentTypeById } from './payment-types.ts'
 import { productById, productsView, productWithCharges } from './products.ts'
 
 export const planForProducts: Router = (ledger, { method, path: [first, ...rest] }) => {
-  if (first === undefined && method === 'POST') {
+  if (first === undefined && method === 'POST')
     return command('CREATE/LOANPRODUCT', body => createProduct(ledger, body))
-  }
   if (method !== 'GET') throw notSupported('changing a loan product')
   if (first === undefined) return read('GET products', () => productsView(ledger))
   // No product has an external id, and Fineract answers an unknown one with a 500.
@@ -27,9 +26,8 @@ export const planForProducts: Router = (ledger, { method, path: [first, ...rest]
 export const planForPaymentTypes: Router = (ledger, { method, path, query }) => {
   const [first, ...rest] = path
   const types = ledger.books.defined.paymentTypes
-  if (first === undefined && method === 'POST') {
+  if (first === undefined && method === 'POST')
     return command('CREATE/PAYMENTTYPE', body => createPaymentType(ledger, body))
-  }
   if (method !== 'GET') throw notSupported('changing a payment type')
   if (first === undefined) return read('GET payment types', () => typesIn(types, query))
   const id = idIn(first, rest)
@@ -42,9 +40,8 @@ function typesIn(types: Map<number, PaymentType>, query: URLSearchParams): Payme
 }
 
 export const planForCharges: Router = (ledger, { method, path }) => {
-  if (method === 'GET' && path.length === 0) {
+  if (method === 'GET' && path.length === 0)
     return read('GET charges', () => [...ledger.books.defined.charges.values()].map(chargeView))
-  }
   if (method !== 'POST' || path.length > 0) throw notSupported('changing a charge')
   return command('CREATE/CHARGE', body => createCharge(ledger, body))
 }
@@ -61,9 +58,8 @@ export const planForBusinessDate: Router = (ledger, { method, path: [type, ...re
 export const planForConfigurations: Router = (ledger, { method, path: [first, name, ...rest] }) => {
   if (method !== 'GET') throw notSupported('changing a configuration')
   if (first === undefined) return read('GET configurations', () => configurations(ledger))
-  if (first === 'name' && name !== undefined && rest.length === 0) {
+  if (first === 'name' && name !== undefined && rest.length === 0)
     return read('GET configuration', () => configuration(ledger, 'name', name))
-  }
   const id = idIn(first, [...(name === undefined ? [] : [name]), ...rest])
   return read('GET configuration', () => configuration(ledger, 'id', id))
 }
@@ -72,9 +68,8 @@ export const planForOffices: Router = (
   ledger,
   { method, path: [first, second, ...rest], caller },
 ) => {
-  if (first === undefined && method === 'POST') {
+  if (first === undefined && method === 'POST')
     return command('CREATE/OFFICE', body => createOffice(ledger, body))
-  }
   if (method !== 'GET') throw notSupported('changing an office')
   const view = (office: Office) => officeView(ledger, office)
   if (first === undefined) {
@@ -82,9 +77,8 @@ export const planForOffices: Router = (
       [...ledger.books.defined.offices.values()].filter(one => sees(ledger, caller, one.id))
     return read('GET offices', () => seen().map(view))
   }
-  if (first === 'external-id' && second !== undefined && rest.length === 0) {
+  if (first === 'external-id' && second !== undefined && rest.length === 0)
     return read('GET office', () => view(officeByExternalId(ledger, second)))
-  }
   const id = idIn(first, [...(second === undefined ? [] : [second]), ...rest])
   return read('GET office', () => view(officeById(ledger, id)))
 }

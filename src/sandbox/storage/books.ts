@@ -166,13 +166,11 @@ export class Books {
   apply(changes: Changes): void {
     for (const [kind, id] of Object.entries(changes.ids ?? {})) this.#ids[kind as Kind] = id
     // A file of an older sandbox knows no offices.
-    for (const client of changes.clients ?? []) {
+    for (const client of changes.clients ?? [])
       this.saveClient({ ...client, officeId: client.officeId ?? HEAD_OFFICE_ID })
-    }
     for (const loan of changes.loans ?? []) this.saveLoan(loan)
-    for (const transaction of changes.transactions ?? []) {
+    for (const transaction of changes.transactions ?? [])
       this.saveTransaction({ ...transaction, officeId: transaction.officeId ?? HEAD_OFFICE_ID })
-    }
     for (const name of DEFINITIONS) for (const one of changes[name] ?? []) this.define(name, one)
     for (const id of changes.removedLoans ?? []) {
       const loan = this.loans.get(id)

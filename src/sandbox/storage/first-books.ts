@@ -66,9 +66,8 @@ function givenCharge(books: Books, name: string, time: number, amount: number): 
 }
 
 function setDecimals(books: Books, decimalPlaces: number): void {
-  for (const product of books.defined.products.values()) {
+  for (const product of books.defined.products.values())
     books.define('products', { ...product, rounding: { decimalPlaces, inMultiplesOf: 0 } })
-  }
 }
 
 function remove(definitions: Map<number, { id: number; name: string }>, name: string): void {

@@ -75,9 +75,8 @@ function refuseLinked(loan: Loan, { id, relations = [] }: Transaction): void {
       `Loan transaction:${id} update not allowed as loan ${why}`,
     )
   if (loan.status === WRITTEN_OFF) throw refusal('written.off', 'status is written off')
-  if (relations.some(({ type }) => type === 'CHARGEBACK')) {
+  if (relations.some(({ type }) => type === 'CHARGEBACK'))
     throw refusal('transaction', 'transaction is linked to other transactions')
-  }
 }
 
 /** Fineract cannot save a replacement with payment details. */
@@ -91,9 +90,8 @@ function refuseReplacement(
       'During synchronization a new object was found through a relationship that was not marked cascade PERSIST: PaymentDetail.'
     throw integrityIssue('error.msg.data.integrity.issue', message)
   }
-  if (externalId !== undefined && ledger.books.transactionByExternalId.has(externalId)) {
+  if (externalId !== undefined && ledger.books.transactionByExternalId.has(externalId))
     throw duplicateKey('m_loan_transaction_external_id_key', 'external_id', externalId)
-  }
   refuseTransactionExternalId(ledger, externalId)
 }
 

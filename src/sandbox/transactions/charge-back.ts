@@ -64,7 +64,6 @@ function refuseChargeback(loan: Loan, transaction: Transaction, amount: number):
   if (loan.terms.recalculates) throw refusal('product is interest recalculation enabled')
   if (!isLiveRepayment(transaction)) throw refusal('transaction repayment is reversed')
   const back = (transaction.relations ?? []).filter(({ type }) => type === 'CHARGEBACK')
-  if (sum(back.map(one => one.amount)) + amount > transaction.amount) {
+  if (sum(back.map(one => one.amount)) + amount > transaction.amount)
     throw refusal('transaction amount is not enough')
-  }
 }

@@ -56,13 +56,11 @@ export function planForTransactions(
 function planForAll(ledger: Ledger, method: string, name: string | null, find: () => Loan): Plan {
   if (method === 'GET') throw notSupported('listing transactions other than as an association')
   if (method !== 'POST') throw containerError(405)
-  if (name === 'repayment') {
+  if (name === 'repayment')
     return command('REPAYMENT/LOAN', body => repayLoan(ledger, find(), body))
-  }
   if (name === 'writeoff') return command('WRITEOFF/LOAN', body => writeOff(ledger, find(), body))
-  if (name === 'undowriteoff') {
+  if (name === 'undowriteoff')
     return command('UNDOWRITEOFF/LOAN', body => undoWriteOff(ledger, find(), body))
-  }
   if (name !== null && NOT_SUPPORTED.has(name)) throw notSupported(`the transaction ${name}`)
   throw unsupportedCommand(name)
 }

@@ -51,9 +51,7 @@ export function undoWriteOff(ledger: Ledger, loan: Loan, body: Body) {
   refuseUnless(loan, WRITTEN_OFF, 'error.msg.loan.undo.write.off.account.is.not.written.off')
   const { books } = ledger
   const written = books.transactionsOf(loan).find(({ type }) => type === 'writeOff')
-  if (written) {
-    books.saveTransaction({ ...written, reversedOn: today(ledger), unlisted: true })
-  }
+  if (written) books.saveTransaction({ ...written, reversedOn: today(ledger), unlisted: true })
   books.forgetAccount(loan)
   books.saveLoan({ ...loan, status: ACTIVE, closedOn: undefined })
   const resourceExternalId = written?.externalId
