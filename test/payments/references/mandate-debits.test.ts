@@ -5,7 +5,7 @@ import { untilSessionsWait } from '../../support/database/sessions.ts'
 import { matchEach } from '../../support/match-each.ts'
 import { drawB, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
-import { refundOfB, reversing } from '../../support/payments/reversals.ts'
+import { disputeOfB, refundOfB, reversing } from '../../support/payments/reversals.ts'
 
 const DEBIT = '49914526'
 /** The debit's `cf_txn_id`. */
@@ -150,6 +150,44 @@ t.test('a mandate debit is not posted in full where a part of its money went bac
   // If both are sent at once, the payment may be held as well, or posted for what is left.
   t.equal((await service.standing())[DEBIT], undefined)
 })
+
+for (const [dismissed, copy] of [
+  [DEBIT, debit],
+  [PAYMENT, payment],
+] as const)
+  for (const isFirst of [true, false])
+    t.test(
+      `money is not posted because its disputed copy ${dismissed} was dismissed ${isFirst ? 'first' : 'last'}`,
+      async t => {
+        const service = await reversing(t)
+        const dispute = (status: string) => disputeOfB(status, 399, dismissed)
+        const [id, other] = dismissed === DEBIT ? [PAYMENT, payment] : [DEBIT, debit]
+        const dismiss = async () => {
+          const path = `/api/payments/gateway_b/${dismissed}/resolve`
+          t.equal(
+            (await service.call('POST', path, { outcome: 'dismiss', note: 'copy' })).status,
+            200,
+          )
+        }
+        await service.signed(dispute('CHARGEBACK_CREATED'))
+        await service.signed(copy)
+        await service.batch()
+        if (isFirst) await dismiss()
+        await service.signed(other)
+        await service.batch()
+        if (!isFirst) await dismiss()
+        const retry = async () => {
+          await sql`update core.transaction set next_try_at = now()`.execute(service.db)
+          await service.batch()
+        }
+        await retry()
+        t.same(await service.shown(id, 'gateway_b'), [HELD.state, HELD.reason, null, null])
+        await service.signed(dispute('CHARGEBACK_MERCHANT_WON'))
+        await service.batch()
+        await retry()
+        t.same(await service.standing(), { [id]: 399 }, 'once the dispute is won')
+      },
+    )
 
 t.test('a refund of a payment whose mandate debit is posted waits for a person', async t => {
   const service = await reversing(t)
