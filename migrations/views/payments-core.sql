@@ -248,7 +248,7 @@ begin
     perform core.decide_payments(wanted_gateway, undecided);
   end if;
   if has_marks or has_reversals then
-    perform core.note_unjudged(wanted_gateway, ids);
+    perform core.note_unjudged(wanted_gateway, ids, known);
   end if;
 end
 $$;

@@ -70,6 +70,20 @@ test('an event that names no lender waits as well, once its loan is known', asyn
   t.same(await stateOf('13'), ['suspense', 'not_at_gateway', null])
 })
 
+test('the gateway is asked about a refund that comes with its signed payment', async t => {
+  const paid = async (id: string) => {
+    const body = JSON.stringify(capturedA({ id, loan: 'L-6' }))
+    await webhook('gateway_a', body, { headers: signedA('secret', body) })
+  }
+  await paid('pay_140')
+  await batch()
+  await paid('pay_141')
+  await webhook('gateway_a', refundA({ id: 'rfnd_141', of: 'pay_141' }))
+  await batch()
+  t.same(await stateOf('pay_141', 'gateway_a'), ['posted', null, null])
+  t.same(await stateOf('rfnd_141', 'gateway_a'), ['suspense', 'not_at_gateway', null])
+})
+
 test('the loan named only by the gateway is used', async t => {
   await has(B, '14', { notes: {}, order_notes: { loan_id: 'L-77' } })
   await webhook(B, paidB('14', { loan: undefined }), SEVEN)

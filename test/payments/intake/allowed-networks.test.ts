@@ -118,6 +118,19 @@ const refundOf = (of: string | null, id: string, status: string) => {
   return { ...event, payload: { refund: { entity: refund } } }
 }
 
+t.test('a refund from outside holds no payment that a reference gives its loan', async t => {
+  const path = '/api/references/gateway_a/order/order_matched'
+  await service.call('PUT', path, { external_loan_id: 'L-2' })
+  const matched = (id: string) => capturedA({ id, payment: { order_id: 'order_matched' } })
+  await service.inside(matched('pay_matched_1'))
+  t.match(await service.settled('pay_matched_1'), { state: 'posted' }, 'the loan’s lender is known')
+  await service.inside(matched('pay_matched_2'))
+  await service.outside(refundOf('pay_matched_2', 'rfnd_matched', 'created'))
+  t.match(await service.settled('pay_matched_2'), { state: 'posted', objection: null })
+  const outsider = { state: 'suspense', reason: 'sender_not_allowed' }
+  t.match((await service.payment('rfnd_matched')).payment, outsider)
+})
+
 t.test('no refund is taken from its payment by what comes from outside', async t => {
   const ids: string[] = []
   const later: (() => Promise<unknown>)[] = []
