@@ -82,12 +82,16 @@ t.test('a fetch for one lender stores a refund of another one’s payment as tha
 })
 
 t.test(
-  'a payment of gateway B that ended after midnight is at its gateway on its own day',
+  'a payment of gateway B that ended minutes or days later is at its gateway on its own day',
   async t => {
     const started = '2026-02-05T23:58:00+05:30'
     const late = rowOfB('1', {
       event: { event_time: '2026-02-06T00:03:00+05:30' },
       payment: { payment_time: started },
+    })
+    const pending = rowOfB('3', {
+      event: { event_time: '2026-02-08T12:00:00+05:30' },
+      payment: { payment_time: '2026-02-05T22:00:00+05:30' },
     })
     const next = rowOfB('2', {
       event: { event_time: '2026-02-06T00:04:00+05:30' },
@@ -98,13 +102,13 @@ t.test(
       const isAsked = ({ event_details: { event_time } }: typeof late) =>
         Date.parse(event_time) >= Date.parse(start_date) &&
         Date.parse(event_time) <= Date.parse(end_date)
-      return listOfB(...[late, next].filter(isAsked))(asked)
+      return listOfB(...[late, next, pending].filter(isAsked))(asked)
     })
-    t.match(await service.fetch('gateway_b'), { status: 'completed', fetched: 1 })
+    t.match(await service.fetch('gateway_b'), { status: 'completed', fetched: 2 })
     await service.batch()
     const [day] = await service.days()
-    t.match(day, { day: DAY, statement: 'complete', captured: { payments: 1 } })
-    t.same(filled(day), { unchecked: '1 1000.00' })
+    t.match(day, { day: DAY, statement: 'complete', captured: { payments: 2 } })
+    t.same(filled(day), { unchecked: '2 2000.00' })
   },
 )
 

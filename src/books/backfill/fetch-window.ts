@@ -58,7 +58,7 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   let refusal: GatewayRefused | undefined
   for (const part of partsOf(window)) {
     let hasPayments = false
-    for (const steps of [pagesOf(api, part), settledOf(api, part)])
+    for (const steps of [pagesOf(api, part, part.to >= window.to), settledOf(api, part)])
       try {
         for await (const step of steps) {
           hasPayments = true
@@ -73,8 +73,8 @@ async function* stepsOf(api: GatewayApi, window: Window): AsyncGenerator<Step> {
   if (refusal !== undefined) throw refusal
 }
 
-async function* pagesOf(api: GatewayApi, part: Window): AsyncGenerator<Step> {
-  for await (const page of api.pages(part)) {
+async function* pagesOf(api: GatewayApi, part: Window, isLast: boolean): AsyncGenerator<Step> {
+  for await (const page of api.pages(part, isLast)) {
     yield { kind: 'page', page }
     const { payouts: settlements = [] } = page
     if (settlements.length > 0) yield { kind: 'settlements', page: { settlements, unreadable: [] } }

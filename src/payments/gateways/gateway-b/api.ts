@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../day.ts'
 import type {
   ApiPayment,
   ApiSettlement,
@@ -19,8 +20,8 @@ import { isOfPayout, partKindOf, partOf, signed } from './settled-part.ts'
 import { describeRowOfB } from './unreadable.ts'
 
 const ROWS_PER_PAGE = 1_000
-/** A payment has the time when it was begun, its row the time when it ended. */
-const PAYMENT_TAKES_MS = 3_600_000
+/** A payment has the time when it was begun, its row the time when it ended: days later, if it was pending. */
+const PAYMENT_TAKES_MS = 5 * DAY_MS
 /** The row of an attempt with one of these statuses may lack its time and amount. */
 const UNPAID = ['FAILED', 'PENDING', 'CANCELLED']
 /** No window has more pages: beyond this, the gateway is repeating itself under new cursors. */
@@ -37,8 +38,8 @@ export function readsOfB(call: CallGateway): GatewayReads {
   }
 
   return {
-    async *pages(window) {
-      for await (const rows of begunIn(call, window)) {
+    async *pages(window, isLast = true) {
+      for await (const rows of begunIn(call, window, isLast)) {
         const paid = readEach(rows, paymentIn, describeRowOfB('payment', window))
         const { returns, unreadable } = await returnsIn(rows, window, find)
         yield {
@@ -102,10 +103,10 @@ async function* recon(call: CallGateway, path: string, { from, to }: Window) {
   throw new UnexpectedAnswer('its list does not end')
 }
 
-/** The rows of the window, and those of payments that were begun in it and ended soon after it. */
-async function* begunIn(call: CallGateway, window: Window) {
+/** The rows of the window and, if it is the last one, of payments that were begun in it and ended after it. */
+async function* begunIn(call: CallGateway, window: Window, isLast: boolean) {
   const { from, to } = window
-  const end = Math.min(to.getTime() + PAYMENT_TAKES_MS, Date.now())
+  const end = isLast ? Math.min(to.getTime() + PAYMENT_TAKES_MS, Date.now()) : 0
   const longer = { from, to: new Date(Math.max(to.getTime(), end)) }
   for await (const rows of distinctPages(recon(call, '/recon', longer)))
     yield rows.filter(row => isBegun(row, window))
