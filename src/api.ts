@@ -11,7 +11,6 @@ import { warnOfWideProxies } from './http/connections/warn-of-wide-proxies.ts'
 import { httpLimits } from './http/limits.ts'
 import { EVERY_METHOD, otherMethods } from './http/other-methods.ts'
 import { registerFeatures } from './http/register-features.ts'
-import { sendSafeHeaders } from './http/safe-headers.ts'
 import { openServer } from './http/server.ts'
 import { unreadablePath } from './http/unreadable-path.ts'
 import { trackingPathRefusal } from './operations/tracking-id.ts'
@@ -41,7 +40,6 @@ export async function buildApi(
   // In onResponse, a caller who hangs up while a refusal is delayed would be counted as answered.
   app.addHook('onSend', (request, { statusCode }) => refused.note(request, statusCode))
   services.traces.watch(app)
-  await sendSafeHeaders(app)
   if (config.OPS_PORT !== undefined) app.addHook('onRequest', serveApart(config.OPS_PORT))
   if (config.DOCS_ENABLED) await app.register(docsRoutes(callbackDocs, limits.longCalls))
   const refuseOtherMethods = otherMethods(app)

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { newId } from '../ids.ts'
 import { httpLimits } from './limits.ts'
+import { SAFE_HEADERS } from './safe-headers.ts'
 
 type Refusal = { status: number; code: string; detail: string }
 
@@ -73,6 +74,7 @@ function response({ status, code, detail }: Refusal): string {
     'content-type: application/problem+json',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
+    ...Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}`),
     '',
     body,
   ].join('\r\n')

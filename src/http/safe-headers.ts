@@ -3,11 +3,16 @@ import { type FastifyInstance, fastify } from 'fastify'
 
 const OWN_HEADERS = ['content-type', 'content-length', 'connection', 'date']
 
-export async function sendSafeHeaders(app: FastifyInstance): Promise<void> {
+export const SAFE_HEADERS = {
+  ...(await helmetsHeaders()),
   // Answers have names and amounts, which no cache may keep; files of the console and of /docs replace this header.
-  const headers = { ...(await helmetsHeaders()), 'cache-control': 'no-store' }
+  'cache-control': 'no-store',
+}
+
+/** Call this before other hooks are added: their refusals have the headers, too. */
+export function sendSafeHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_, reply, done) => {
-    reply.headers(headers)
+    reply.headers(SAFE_HEADERS)
     done()
   })
 }

@@ -17,6 +17,7 @@ import { inNetworks, plainAddress } from './connections/networks.ts'
 import { refuseAmbiguousHost } from './connections/refuse-ambiguous-host.ts'
 import type { httpLimits } from './limits.ts'
 import { errorHandler, notFound } from './problem.ts'
+import { sendSafeHeaders } from './safe-headers.ts'
 import { serializer } from './serializer.ts'
 import { validator } from './validator.ts'
 
@@ -51,6 +52,7 @@ export function openServer(
     return503OnClosing: false,
     forceCloseConnections: 'idle',
   })
+  sendSafeHeaders(app)
   // The only expectation with a meaning is 100-continue; Node would refuse any other one with an answer of its own.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),

@@ -33,7 +33,7 @@ if (has('problems')) {
 }
 if (has('serialization')) app.setSerializerCompiler(serializer)
 if (has('metrics')) measureRequests(app, openMetrics([]).registry)
-if (has('safe headers')) await sendSafeHeaders(app)
+if (has('safe headers')) sendSafeHeaders(app)
 app.get('/healthz', async () => ({ status: 'ok' }))
 const callers: FastifyPluginAsync = async scope => {
   if (has('tokens')) {

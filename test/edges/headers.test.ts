@@ -26,6 +26,25 @@ t.test('every answer forbids browsers to sniff its type, frame it or pass on its
   }
 })
 
+t.test('a refusal of a request without a route has the headers of every other answer', async t => {
+  const { url } = service
+  const host = 'host: x\r\nconnection: close\r\n\r\n'
+  for (const request of [
+    `GET /console/%zz HTTP/1.1\r\n${host}`,
+    `GET /api/%zz HTTP/1.1\r\n${host}`,
+    `GET /console/loans/${'l'.repeat(3_000)} HTTP/1.1\r\n${host}`,
+    `GET / HTTP/1.1\r\nhost: y\r\n${host}`,
+    `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n${host}`,
+    'not HTTP\r\n\r\n',
+  ]) {
+    const answer = await rawHttp(url, request)
+    t.match(answer, /^HTTP\/1.1 4\d\d /)
+    for (const header of ['cache-control: no-store', 'x-content-type-options: nosniff'])
+      t.match(answer.toLowerCase(), `\r\n${header}\r\n`, request.slice(0, 40))
+    t.match(answer.toLowerCase(), "\r\ncontent-security-policy: default-src 'self'")
+  }
+})
+
 t.test('no answer is kept by a cache, except for files that never change', async t => {
   const { url, call, admin } = service
   const login = { username: ADMIN.username, password: ADMIN.password }
