@@ -20,7 +20,7 @@ const MAX_TIME_CHARACTERS = MAX_CHARACTERS + '000000+05:30'.length
 
 /** A day with one separator throughout. A month that is a number may be meant as the day, so it needs its name. */
 const NAMED = /^(\d{1,2})([-/ ])([a-z]{3,9})\2(\d{4}|\d{2})$/i
-const MIDNIGHT = /^(\d{4}-\d\d-\d\d)[T ]00?:00(:00(\.0+)?)?$/
+const MIDNIGHT = /^(.+?)[T ](00?:00(:00(\.0+)?)?|12:00(:00)? ?AM)$/i
 const TIMED =
   /^([^:]+?)[T ](\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?: ?([AP])M)?(Z|[+-](?:0\d|1[0-5]):[0-5]\d)?$/i
 
@@ -60,7 +60,8 @@ function copied(text: string): string {
 }
 
 function parsed(text: string): DayOfFile | undefined {
-  const day = dayOfIso(MIDNIGHT.exec(text)?.[1] ?? text) ?? dayWithNamedMonth(text)
+  const written = MIDNIGHT.exec(text)?.[1] ?? text
+  const day = dayOfIso(written) ?? dayWithNamedMonth(written)
   if (day === undefined || day[0] < YEARS.first || day[0] > YEARS.last) return undefined
   return { text: dayText(day), iso: isoDay(day) }
 }

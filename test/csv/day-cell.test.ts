@@ -17,6 +17,8 @@ t.test('a day survives a spreadsheet: with the name of its month, or in ISO', t 
     '2024-01-05T00:00:00': '2024-01-05',
     '2024-01-05 00:00': '2024-01-05',
     '2024-01-05 00:00:00.000': '2024-01-05',
+    '05-Jan-2024 00:00': '2024-01-05',
+    '5/Jan/24 12:00:00 AM': '2024-01-05',
   }
   for (const [text, iso] of Object.entries(read)) t.equal(dayOf(text)?.iso, iso, text)
   const refused = [
@@ -26,6 +28,10 @@ t.test('a day survives a spreadsheet: with the name of its month, or in ISO', t 
     '45296',
     '2024-01-05 10:00',
     '2024-01-05T00:00:01',
+    '05-Jan-24 00:01',
+    '05-Jan-24 12:00:00',
+    '05-Jan-24 12:00:00 PM',
+    '05-01-2024 00:00',
     '2024-01-05 00:00:00 00:00',
     '30-Feb-24',
     '05-Jan 24',
