@@ -197,6 +197,22 @@ test(
 )
 
 test(
+  'the Tab key goes through the top of a page as it is read, at a zoom of 400 % too',
+  operator.cookie,
+  async (t, { page, go }) => {
+    await page.setViewport({ width: 320, height: 256 })
+    await go('/console/operations')
+    const tops = await page.$$eval('.top :is(a, input, button):not([type=hidden])', all =>
+      all.map(one => Math.round(one.getBoundingClientRect().bottom / 20)),
+    )
+    t.same(
+      tops,
+      tops.toSorted((a, b) => a - b),
+    )
+  },
+)
+
+test(
   'a page whose session ends stays, and after the login of its account it is as it was',
   '',
   async (t, { page, errors, go }) => {
