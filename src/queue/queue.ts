@@ -9,6 +9,7 @@ import type { Database, Trx } from '../database/database.ts'
 import { LONG_STATEMENT_MS, poolConfig } from '../database/pool/pool-config.ts'
 import { publicError } from '../log/public-error.ts'
 import type { Job } from './job.ts'
+import { steadyClock } from './steady-clock.ts'
 import { wakeAtCommit } from './wake-workers.ts'
 
 /** `options` is what PostgreSQL stores, `work` how a worker fetches. */
@@ -48,6 +49,9 @@ const MAINTENANCE_INTERVAL_SECONDS = 60
 /** A connection is kept for longer than the interval: connecting each time took as long as the checks. */
 const HOUSEKEEPING_IDLE_MS = 3_000
 
+/** Schedules follow PostgreSQL's clock: half a minute after one of the clocks was set, they do so again. */
+const CLOCK_CHECK_SECONDS = 30
+
 /** Each of pg-boss's loops reports an outage twice a second; the log needs it only this often. */
 const SAME_ERROR_EVERY_MS = 10_000
 
@@ -65,10 +69,14 @@ export function openQueue(url: string, options: BossOptions & { isWorker: boolea
     notifyHeartbeatIntervalMs: LISTENER_HEARTBEAT_MS,
     supervise: false,
     schedule: isWorker,
+    clock: steadyClock(),
+    clockMonitorIntervalSeconds: CLOCK_CHECK_SECONDS,
   })
   boss.on('error', onError)
-  // A warning is, for example, that pg-boss cannot listen and only polls.
-  boss.on('warning', ({ message }) => onError(new Error(message)))
+  // A warning is, for example, that pg-boss cannot listen and only polls. Readyz compares the clocks, which a steady one cannot.
+  boss.on('warning', ({ message }) => {
+    if (!message.includes('Clock skew')) onError(new Error(message))
+  })
   return boss
 }
 
@@ -105,6 +113,7 @@ export function openHousekeeping(url: string, { name, onError }: BossOptions): P
     monitorIntervalSeconds: MONITOR_INTERVAL_SECONDS,
     superviseIntervalSeconds: MONITOR_INTERVAL_SECONDS,
     maintenanceIntervalSeconds: MAINTENANCE_INTERVAL_SECONDS,
+    clock: steadyClock(),
   })
   boss.on('error', onError)
   return boss

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { liveQueue } from '../../src/engine/queue.ts'
+import { openHousekeeping } from '../../src/queue/queue.ts'
+import { freshDatabase } from '../support/database/fresh-database.ts'
+import { until } from '../support/until.ts'
+
+const HOUR_MS = 3_600_000
+
+t.test('a process whose clock is set back goes on with its checks of the queues', async t => {
+  const { nextCheck } = await housekeeping(t)
+  await nextCheck()
+  const now = Date.now
+  t.intercept(Date, 'now', { value: () => now() - HOUR_MS })
+  await nextCheck()
+})
+
+async function housekeeping(t: Test) {
+  const { db, url } = await freshDatabase(t)
+  const boss = openHousekeeping(url, { name: 'test', onError: error => t.fail(error) })
+  await boss.start()
+  t.teardown(() => boss.stop({ graceful: false }))
+  /** The last check of a queue; nothing while checks may be under way. */
+  const lastCheck = () =>
+    until(async () => {
+      const { rows } = await sql<{ at: string }>`
+        select monitor_on::text as at from pgboss.queue
+         where name = ${liveQueue.name} and monitor_on is not null and not exists (
+           select from pg_stat_activity
+            where datname = current_database() and application_name = 'test-housekeeping'
+              and (state <> 'idle' or state_change > now() - interval '0.3 s'))`.execute(db)
+      return rows[0]
+    })
+  const nextCheck = async () => {
+    const before = await lastCheck()
+    await until(async () => (await lastCheck()).at !== before.at, 'the next check')
+  }
+  return { db, nextCheck }
+}
