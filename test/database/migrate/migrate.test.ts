@@ -105,7 +105,7 @@ t.test(
     await sql`
       update loanops.migration_applied set sha256 = 'newer' where name like 'views/%'`.execute(db)
     t.equal((await call('GET', '/readyz')).status, 200)
-    await sql`delete from loanops.migration_applied where name like '010-%'`.execute(db)
+    await sql`delete from loanops.migration_applied where name like '01-%'`.execute(db)
     t.match(await call('GET', '/readyz'), {
       status: 503,
       body: { database: 'is behind: run migrate' },

@@ -28,7 +28,7 @@ t.test(
     const url = at({ DATABASE_URL: 'postgres://loanops_owner:test@postgres/loanops' })
     const first = await runMigrate(url)
     t.equal(first.code, 1)
-    t.match(first.printed, /^Applied 010-/m)
+    t.match(first.printed, /^Applied 01-/m)
     t.match(first.printed, 'Warning: there is no role loanops_runtime')
     t.match(await runMigrate(url, '--one-login'), { code: 0 }, 'the owner can run the service')
 
