@@ -9,9 +9,9 @@ declare
 begin
   -- PostgreSQL lets everybody call a new function. These do as the owner what the caller may not, or take a lock that the
   -- service waits for.
-  for closed in select oid from pg_proc
-                 where (prosecdef or prosrc ~ 'pg_(try_)?advisory')
-                   and pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops') loop
+  for closed in select p.oid from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                 where (p.prosecdef or p.prosrc ~ 'pg_(try_)?advisory')
+                   and n.nspname in ('loanops', 'raw', 'base', 'core', 'ops') loop
     execute format('revoke execute on function %s from public', closed);
   end loop;
 

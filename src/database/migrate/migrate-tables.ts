@@ -17,8 +17,8 @@ declare
   f record;
 begin
   for f in select p.oid::regprocedure as name, p.procost as cost
-             from pg_proc p join pg_language l on l.oid = p.prolang
-            where l.lanname = 'plpgsql' and p.pronamespace::regnamespace::text in ('loanops', 'raw', 'base', 'core', 'ops')
+             from pg_proc p join pg_language l on l.oid = p.prolang join pg_namespace n on n.oid = p.pronamespace
+            where l.lanname = 'plpgsql' and n.nspname in ('loanops', 'raw', 'base', 'core', 'ops')
               -- People may have made some of their own, and procedures, which have no cost.
               and pg_has_role(p.proowner, 'usage') and p.prokind <> 'p' loop
     execute format('alter function %s cost %s', f.name, f.cost);

@@ -10,6 +10,7 @@ import { allQueues } from '../../../src/worker.ts'
 import { callbackReceiver } from '../../support/callbacks/callback-receiver.ts'
 import { freshDatabase } from '../../support/database/fresh-database.ts'
 import { databaseUrl } from '../../support/database/template.ts'
+import { withClient } from '../../support/database/with-client.ts'
 import { attemptsOf, ending, submit } from '../../support/engine/operations.ts'
 import { clientData, control } from '../../support/ledger/loans.ts'
 import { NO_LEDGER, startTestService, testEnv } from '../../support/service.ts'
@@ -23,6 +24,7 @@ const ODD = {
   array_nulls: 'off',
   extra_float_digits: '-10',
   default_transaction_isolation: 'serializable',
+  quote_all_identifiers: 'on',
 }
 
 t.test('a database with settings of its own loses no time, retry or callback', async t => {
@@ -48,6 +50,12 @@ t.test('a database with settings of its own loses no time, retry or callback', a
 t.test('a database with settings of its own is migrated', async t => {
   const url = await newDatabase(t, ODD)
   await t.resolves(migrate(url, allQueues))
+  await withClient(url, async client => {
+    const { rows } = await client.query(
+      `select proname from pg_proc where prosecdef and has_function_privilege('public', oid, 'execute')`,
+    )
+    t.same(rows, [], 'nobody but the service may call what runs as the owner')
+  })
 })
 
 for (const role of ['api', 'worker', 'migrate'] as const)
