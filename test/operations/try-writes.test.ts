@@ -101,6 +101,22 @@ t.test('reads that lag behind writes are named', async t => {
   t.match(findings, [{ check: 'idempotency', state: 'differs', found: /does not show yet/ }])
 })
 
+const LOST = {
+  'a write whose answer is lost': { afterwards: true },
+  'a repeat whose answer is lost': { afterwards: true, spares: 1 },
+  'a write that a proxy turns away': { status: 503, body: '' },
+}
+for (const [what, interference] of Object.entries(LOST))
+  t.test(`${what} shows nothing of the ledger’s set-up`, async t => {
+    const { ledger } = await sandbox(t)
+    const proxy = await startProxy(t)
+    proxy.target = ledger.url
+    proxy.interferences = [{ of: '/clients ', on: 'writes', ...interference }]
+    const { findings } = await tried(proxy.url)
+    t.match(findings, [{ check: 'idempotency', state: 'unknown', found: /^could not be tried/ }])
+    t.equal(findings.length, 1)
+  })
+
 t.test('a loan that the user may not undo stays, and is named', async t => {
   const { ledger } = await sandbox(t, 'no-permission=DISBURSALUNDO_LOAN')
   const { findings, left } = await tried(ledger.url)

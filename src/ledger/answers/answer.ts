@@ -61,7 +61,7 @@ export class LedgerTrouble extends Error {
   }
 }
 
-export function isDown({ status, outcome }: Answer): boolean {
+export function isDown({ status, outcome }: Pick<Answer, 'status' | 'outcome'>): boolean {
   return outcome !== 'refused' && (status === null || [429, 502, 503, 504].includes(status))
 }
 

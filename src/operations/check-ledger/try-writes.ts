@@ -3,7 +3,13 @@ import { attemptOutside } from '../../engine/attempt/attempt-outside.ts'
 import type { Attempt, Data } from '../../engine/operation.ts'
 import { failureMessage, type Refusal } from '../../engine/refusal.ts'
 import { newId } from '../../ids.ts'
-import { type Answer, LedgerTrouble, NOT_FOUND, TOO_EARLY } from '../../ledger/answers/answer.ts'
+import {
+  type Answer,
+  isDown,
+  LedgerTrouble,
+  NOT_FOUND,
+  TOO_EARLY,
+} from '../../ledger/answers/answer.ts'
 import { type Ledger, openLedger } from '../../ledger/calls/client.ts'
 import type { LedgerSettings } from '../../ledger/calls/send.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
@@ -95,9 +101,11 @@ async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, nam
     if (answer.outcome === 'awaits_approval')
       return [awaitsApproval(step, await write(attemptOf()))]
     if (answer.status === NOT_FOUND && answer.method === 'GET') return [readsLag(step)]
+    if (isDown(answer)) return [notTried(reasonOf(answer))]
     if (answer.outcome !== 'done') return [refusedStep(step, check, reasonOf(answer))]
     if (!isRepeated) continue
     const again = await write(attempt)
+    if (isDown(again)) return [notTried(reasonOf(again))]
     const isKnown = again.status === TOO_EARLY || ('isFromStore' in again && again.isFromStore)
     if (!isKnown && resourceIn(again) === resourceIn(answer)) return [storeHidden(step)]
     if (!isKnown) return [keyIgnored(step, reasonOf(again))]
