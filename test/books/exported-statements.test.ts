@@ -57,6 +57,31 @@ t.test('gateway A’s export of payments is a statement', async t => {
   ])
 })
 
+t.test(
+  'a file of what gateway A’s API answers is refused, because its amounts are in paise',
+  async t => {
+    const { url } = await startTestService(t, { ROLE: 'api' })
+    const answers = [
+      `id,entity,amount,currency,status,method,captured,fee,tax,created_at
+pay_1,payment,100000,INR,captured,upi,True,2360,360,2026-02-05 10:00:00`,
+      `entity_id,type,debit,credit,amount,currency,fee,tax,created_at,settled_at,settlement_id,posted_at,credit_type,settlement_utr
+pay_1,payment,0,97640,100000,INR,2360,360,2026-02-05 10:00:00,2026-02-07 10:00:00,setl_1,,default,UTR1`,
+    ]
+    for (const answer of answers) {
+      const { status, body } = await uploadStatement(
+        url,
+        'gateway_a/statement?lender=LENDER_02',
+        answer,
+      )
+      t.equal(status, 400)
+      t.match(
+        body.detail,
+        /(entity|posted_at) is a column of the gateway’s API, whose amounts are in paise/,
+      )
+    }
+  },
+)
+
 t.test('a row of an export may end before columns from which nothing is taken', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
   const end = 'INR,captured,upi,1,23.6,3.6,,,2026-02-05 10:00:00'

@@ -98,6 +98,7 @@ export function recogniseHeader(header: CsvRow, place: Place): ReportLayout {
   const layout = recognise(cells, place)
   if (layout !== undefined) {
     refuseRepeated(header, layout)
+    refuseMinorUnits(header, layout)
     return layout
   }
   const ofOthers = reportsOf(
@@ -118,6 +119,15 @@ function refuseRepeated({ line, cells }: CsvRow, { fields }: ReportLayout) {
   })
   if (at !== -1)
     throw new UnreadableFile(`Line ${line}: column ${at + 1} repeats ${shown(cells[at])}`)
+}
+
+/** People who turn an API's answer into a file correct its times, which are refused, and may forget its amounts. */
+function refuseMinorUnits({ line, cells }: CsvRow, { format }: ReportLayout) {
+  const column = cells.find(cell => format.ofApi?.includes(plainName(cell)))
+  if (column !== undefined)
+    throw new UnreadableFile(
+      `Line ${line}: ${shown(column)} is a column of the gateway’s API, whose amounts are in paise: upload the gateway’s own report, or write the amounts in rupees and leave out this column`,
+    )
 }
 
 function reportsOf(gateways: Reporting[], remedy: (gateway: string) => string): FileType[] {

@@ -39,6 +39,8 @@ export type Format = {
   kindField?: string
   /** The rows of a summary only name the settlements of the section that follows. */
   isSummary?: true
+  /** Columns that the gateway's API answers, with amounts in paise, and no report has. */
+  ofApi?: string[]
   /** In the gateway's own files, days come before months that are numbers, and times without a zone are India's. */
   isIndian?: true
   /** Reads a payment's status, if the report has the gateway's own words for it. */

@@ -17,6 +17,7 @@ export const gatewayAPayments: Format = {
   title: 'payments of gateway A',
   isIndian: true,
   signature: ['id', 'amount', 'currency', 'status', 'method', 'created_at'],
+  ofApi: ['entity'],
   columns: {
     gateway_payment_id: ['id'],
     amount: ['amount'],
@@ -46,6 +47,7 @@ export const gatewayASettlements: Format = {
   title: 'settlements of gateway A',
   isIndian: true,
   signature: ['entity_id', 'amount', 'settlement_id', 'settlement_utr'],
+  ofApi: ['posted_at', 'credit_type'],
   kindField: 'kind',
   columns: {
     kind: ['transaction_entity', 'type'],
