@@ -11,6 +11,7 @@ import {
 } from '../database/transient.ts'
 import { Unavailable } from '../database/unavailable.ts'
 import { titled } from './fields/schemas.ts'
+import { logFailure } from './log-failure.ts'
 import { refuseOtherMethod } from './other-methods.ts'
 import { sendRetryAfter } from './retry-after.ts'
 
@@ -78,7 +79,7 @@ export function notFound(request: FastifyRequest, reply: FastifyReply) {
 export function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const problem = problemOf(error)
   const { status } = problem
-  if (status >= 500) request.log.error({ err: error }, 'request failed')
+  if (status >= 500) logFailure(request, error)
   sendRetryAfter(reply, error, status)
   return sendProblem(request, reply, problem)
 }

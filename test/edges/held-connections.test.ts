@@ -55,6 +55,25 @@ t.test(
   },
 )
 
+t.test('a call beyond a limit is logged once, however often it comes', async t => {
+  const failures: string[] = []
+  const error = ({ err }: { err: Error }) => failures.push(err.message)
+  const log = Object.assign(logger('silent'), { error, child: () => log })
+  const url = await startLimited(t, { ...httpLimits, largeBodies: 1 }, {}, log)
+  const { port } = new URL(url)
+  const held = await connected(Number(port))
+  t.teardown(() => held.destroy())
+  held.write(
+    'POST /api/webhooks/gateway_b HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n',
+  )
+  const body = 'x'.repeat(100_000)
+  const send = async () =>
+    (await fetch(`${url}/api/webhooks/gateway_b`, { method: 'POST', body })).status
+  await until(async () => (await send()) === 503)
+  for (let again = 0; again < 5; again++) t.equal(await send(), 503)
+  t.same(failures, ['The service is unavailable: too many large events are arriving'])
+})
+
 t.test('health answers on OPS_PORT although every connection of PORT is taken', async t => {
   const opsPort = await freePort(0)
   const settings = { OPS_PORT: String(opsPort) }

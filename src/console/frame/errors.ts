@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { html } from 'hono/html'
 import { Unauthenticated } from '../../accounts/access/actor.ts'
+import { logFailure } from '../../http/log-failure.ts'
 import { refuseOtherMethod } from '../../http/other-methods.ts'
 import { problemOf } from '../../http/problem.ts'
 import { sendRetryAfter } from '../../http/retry-after.ts'
@@ -25,7 +26,7 @@ export async function errorPage(error: FastifyError, request: FastifyRequest, re
       ? leadTo(PASSWORD_PATH, request, reply)
       : toLogin(request, reply)
   const problem = problemOf(error)
-  if (problem.status >= 500) request.log.error({ err: error }, 'request failed')
+  if (problem.status >= 500) logFailure(request, error)
   sendRetryAfter(reply, error, problem.status)
   // Forms read the ledger before they change anything.
   const isUndecided = problem.status >= 500 && !(error.cause instanceof LedgerTrouble)
