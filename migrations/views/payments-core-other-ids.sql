@@ -1,6 +1,6 @@
--- Whether this payment's money is booked under its own id, also by hand, or is being booked.
+-- Whether this payment's money is booked under its own id, also by hand, is being booked, or is to be booked by an operator's word.
 create or replace function core.has_its_money(p core.transaction) returns boolean language sql immutable parallel safe as $$
-  select (p.state in ('posting', 'posted') or p.decision = 'handled') is true
+  select (p.state in ('posting', 'posted') or p.decision in ('post', 'handled')) is true
 $$;
 
 -- The id that a mandate's debit gives its payment, if no payment here has it.

@@ -1,6 +1,6 @@
 -- Whether a payment's money is booked is asked in five ways:
 --   core.was_booked(payment)       it was at the ledger at some time, whatever became of it there
---   core.has_its_money(payment)    it is booked under its own id now, perhaps by hand, or is being booked
+--   core.has_its_money(payment)    it is booked under its own id now, perhaps by hand, is being booked, or is to be booked by decision
 --   core.booked_instead(refund)    the twin's id under which the refunded payment's money is booked or waits
 --   core.is_booked(event)          the refund or chargeback that the event reports was taken out of its payment
 --   payment.may_be_booked          a column: its repayment may be at the ledger, although LoanOps does not know it

@@ -189,6 +189,25 @@ for (const [dismissed, copy] of [
       },
     )
 
+t.test('an operator who posts a payment beside its disputed copy has seen the dispute', async t => {
+  const service = await reversing(t)
+  const dispute = (status: string) => service.signed(disputeOfB(status, 399, DEBIT))
+  await dispute('CHARGEBACK_CREATED')
+  for (const event of [debit, payment]) await service.signed(event)
+  await service.batch()
+  await service.call('POST', `/api/payments/gateway_b/${PAYMENT}/resolve`, {
+    ...{ outcome: 'post', external_loan_id: 'L-1', amount: 399, paid_on: '05 February 2026' },
+    note: 'the dispute is ours to win',
+  })
+  await service.batch()
+  await service.signed({ ...payment, event_time: '2026-02-05T10:00:06+05:30' })
+  await service.batch()
+  t.same(await service.shown(PAYMENT, 'gateway_b'), ['posted', null, null, null])
+  await dispute('CHARGEBACK_MERCHANT_LOST')
+  await service.batch()
+  t.same(await service.shown(PAYMENT, 'gateway_b'), ['posted', null, 'chargeback', null])
+})
+
 t.test('a refund of a payment whose mandate debit is posted waits for a person', async t => {
   const service = await reversing(t)
   for (const event of [debit, payment]) {
