@@ -95,16 +95,3 @@ t.test('the order of its members does not make a body a different one', async t 
   )
   t.equal(again.body.tracking_id, first.body.tracking_id)
 })
-
-t.test('text that PostgreSQL cannot store is refused on arrival', async t => {
-  const { call } = await startTestService(t, { ROLE: 'api' })
-  for (const firstname of ['Ash\\u0000a', 'Ash\\ud800a']) {
-    const data = JSON.stringify(clientData('C-1')).replace('Asha', firstname)
-    const { status, body } = await call(
-      'POST',
-      '/api/ledger/operate',
-      `{"status":"CLIENT_CREATE","data":${data}}`,
-    )
-    t.match({ status, code: body.code }, { status: 400, code: 'INVALID_PAYLOAD' })
-  }
-})

@@ -6,7 +6,7 @@ import { startSandbox } from '../../src/sandbox/server.ts'
 import { freshDatabase } from '../support/database/fresh-database.ts'
 import { startPostgresProxy } from '../support/database/postgres-proxy.ts'
 import { clientData, newName } from '../support/ledger/loans.ts'
-import { firing, lasting, QUIET_MINUTES, rules, type Target } from '../support/ops/alerts.ts'
+import { firing, lasting, QUIET_MINUTES, type Target } from '../support/ops/alerts.ts'
 import { caller, operate, testEnv } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -82,15 +82,6 @@ t.test('an alert fires while a role cannot reach the database, though intake goe
   await until(async () =>
     (await targets()).every(({ text }) => /^loanops_ready\{.*\} 1$/m.test(text)),
   )
-})
-
-t.test('every metric of a rule is exported', async t => {
-  const { targets } = await startTargets(t)
-  const text = (await targets()).map(target => target.text).join('\n')
-  const exported = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
-  for (const { alert, expr } of rules)
-    for (const [name] of expr.matchAll(/\bloanops_\w+/g))
-      t.ok(exported.has(name.replace(/_(bucket|count)$/, '')), `${alert}: ${name}`)
 })
 
 const MEASURED = [

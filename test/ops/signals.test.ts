@@ -1,24 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import { parse } from 'yaml'
 import { allCounters } from '../../src/worker.ts'
+import { rules } from '../support/ops/alerts.ts'
 import { startTestService } from '../support/service.ts'
 
-type Rule = {
-  alert: string
-  expr: string
-  for: string
-  labels: { severity: string }
-  annotations: { reason: string; query: string }
-}
 type Panel = { id: number; title: string; type: string; datasource: object; targets: Target[] }
 type Target = { expr: string; datasource: object }
 
 const read = (name: string) =>
   readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8').toString()
-const { groups } = parse(read('alerts.yaml')) as { groups: { rules: Rule[] }[] }
-const rules = groups.flatMap(group => group.rules)
 const dashboard = JSON.parse(read('grafana.json')) as {
   panels: Panel[]
   templating: { list: { name: string; type: string }[] }

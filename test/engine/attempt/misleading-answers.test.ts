@@ -20,18 +20,6 @@ import { until } from '../../support/until.ts'
 /** A service whose calls pass through something that is not the ledger: for all tests but the one with a console. */
 const { proxy, service } = await throughProxy(t)
 
-t.test('a delete that was applied but answered by the container succeeds', async t => {
-  const loan = await ledgerLoan(service)
-  proxy.interferences = [
-    { of: loan, on: 'writes', status: 404, body: containerBody(404), afterwards: true },
-  ]
-  const id = await submit(service.call, 'LOAN_DELETE', { external_loan_id: loan })
-  await until(async () => (await attemptsOf(service, id))[0])
-  proxy.interferences = []
-  await hurry(service, id)
-  t.match(await ending(service.call, id), { status: 'success' })
-})
-
 t.test(
   'a disbursement that was applied but answered by the container does not fail at its deadline',
   async t => {

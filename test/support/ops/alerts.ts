@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { fires, type History, type Scrape, samplesIn } from './promql.ts'
 
-type Rule = { alert: string; expr: string; for: string; annotations: { query: string } }
+type Rule = {
+  alert: string
+  expr: string
+  for: string
+  labels: { severity: string }
+  annotations: { reason: string; query: string }
+}
 export type Target = { instance: string; text: string }
 
 const FILE = new URL('../../../docs/alerts.yaml', import.meta.url)
