@@ -30,7 +30,7 @@ const backfillGauges: Measured = {
     },
     has_error: {
       name: 'loanops_gateway_fetch_failing',
-      help: '1 while the last fetch of a source has failed or is held up',
+      help: '1 while the last fetch of a source has failed, is held up or has set aside what it could not read',
       labels,
     },
   },
