@@ -132,10 +132,20 @@ t.test('an invisible character stops the start, with the setting’s name alone'
     )
 })
 
+t.test('the database’s host may be given in the query alone, as for Cloud SQL', async t => {
+  for (const [url, shown] of [
+    ['postgresql://a:1-secret@/loanops?host=/cloudsql/p:r:i', 'a@/cloudsql/p:r:i/loanops'],
+    ['postgresql:///loanops?host=db.example&user=a', 'a@db.example/loanops'],
+  ])
+    t.match(readConfig(env({ DATABASE_URL: url })).shown, { DATABASE_URL: shown })
+})
+
 t.test('a # in the database’s password is refused before its rest is taken for a host', async t => {
   const lines = complaints({ DATABASE_URL: 'postgres://u:p@ss#word@127.0.0.1/loanops' })
   matchEach(t, lines, [/^DATABASE_URL is invalid: .*percent-encoded/])
   t.notMatch(lines.join(), 'p@ss')
+  const withSlash = complaints({ DATABASE_URL: 'postgres://u:p@/word@127.0.0.1/loanops' })
+  matchEach(t, withSlash, [/^DATABASE_URL is invalid/], 'nor is the rest after a slash')
 })
 
 t.test('a setting that becomes a header has only characters that headers may have', async t => {

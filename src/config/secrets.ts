@@ -1,6 +1,6 @@
 import { CALLER, type TokenRole } from './settings/access-settings.ts'
 import { callbackKeys } from './settings/callback-settings.ts'
-import { listOf } from './settings/setting-formats.ts'
+import { listOf, withHost } from './settings/setting-formats.ts'
 
 export type InternalToken = { token: string; caller: string | null; role: TokenRole | null }
 
@@ -12,7 +12,7 @@ type Secret = { secret?: string; examples?: unknown }
 const READERS: Record<string, (setting: string) => string[]> = {
   whole: setting => [setting],
   list: listOf,
-  'password of a URL': url => (URL.canParse(url) ? [new URL(url).password] : []),
+  'password of a URL': url => [URL.parse(withHost(url))?.password ?? ''],
   tokens: list => internalTokens(list).map(({ token }) => token),
   'callback keys': list => callbackKeys(list).map(key => key.toString('latin1')),
 }

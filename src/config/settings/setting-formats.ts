@@ -11,7 +11,7 @@ FormatRegistry.Set('time-zone', isTimeZone)
 // What follows a # in a password would end the URL, and its beginning would be taken for the host.
 FormatRegistry.Set(
   'database-url',
-  url => /^postgres(ql)?:\/\/[^#]*$/.test(url) && URL.canParse(url),
+  url => /^postgres(ql)?:\/\/[^#]*$/.test(url) && URL.canParse(withHost(url)),
 )
 // The credentials are settings of their own: those in the URL would never be sent.
 FormatRegistry.Set(
@@ -35,6 +35,9 @@ FormatRegistry.Set('header-name', name => /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(n
 FormatRegistry.Set('certificate-file', isCertificate)
 FormatRegistry.Set('cron', isCron)
 FormatRegistry.Set('cron-or-off', text => text === '' || isCron(text))
+
+/** A user without a host is no URL, but libpq and pg take the host from the query or their default. */
+export const withHost = (url: string) => url.replace(/@\/(?=[^@]*$)/, '@localhost/')
 
 /** Options of our own: `secret`, how it holds secrets; `isHidden`, from the log; `overHttp`, what plain HTTP would risk. */
 export const text = (description: string, example: string, options = {}) =>

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import { withHost } from './setting-formats.ts'
 import type { Settings } from './settings.ts'
 
 /** The path, query or user of these URLs may be a secret; the other URLs may have none of these. */
@@ -20,8 +21,8 @@ export function shownSettings(
 
 function shownValue(name: string, { secret, isHidden }: TSchema, value: unknown): unknown {
   if (name === 'DATABASE_URL') {
-    const { username, host, pathname } = new URL(String(value))
-    return `${username}@${host}${pathname}`
+    const { username, host, pathname, searchParams: query } = new URL(withHost(String(value)))
+    return `${query.get('user') ?? username}@${query.get('host') ?? host}${pathname}`
   }
   if (secret || isHidden) return 'set'
   return ORIGIN_ALONE.includes(name) ? new URL(String(value)).origin : value
