@@ -101,6 +101,23 @@ t.test('reads that lag behind writes are named', async t => {
   t.match(findings, [{ check: 'idempotency', state: 'differs', found: /does not show yet/ }])
 })
 
+t.test('reads that lag behind the repayment are named', async t => {
+  const { ledger } = await sandbox(t)
+  const proxy = await startProxy(t)
+  proxy.target = ledger.url
+  const loan = `/loans/external-id/${NAME}`
+  const body = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
+  const alters = (answer: { body: any }) => {
+    answer.body.transactions = answer.body.transactions.filter(({ type }: any) => !type.repayment)
+  }
+  proxy.interferences = [
+    { of: `${loan}/transactions`, on: 'reads', status: 404, body },
+    { of: `${loan}?associations=transactions`, on: 'reads', alters, times: 1 },
+  ]
+  const { findings } = await tried(proxy.url)
+  t.match(findings, [{ check: 'idempotency', state: 'differs', found: /does not show yet/ }])
+})
+
 const LOST = {
   'a write whose answer is lost': { afterwards: true },
   'a repeat whose answer is lost': { afterwards: true, spares: 1 },

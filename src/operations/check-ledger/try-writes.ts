@@ -13,7 +13,7 @@ import {
 import { type Ledger, openLedger } from '../../ledger/calls/client.ts'
 import type { LedgerSettings } from '../../ledger/calls/send.ts'
 import type { Finding } from '../../ledger/check/finding.ts'
-import { findTransaction } from '../../ledger/loans/loan-calls.ts'
+import { findLoan, findTransaction } from '../../ledger/loans/loan-calls.ts'
 import { postRepayment } from '../../ledger/loans/repayment.ts'
 import { openReference } from '../../ledger/reference/reference.ts'
 import { operationCatalogue } from '../catalogue.ts'
@@ -110,8 +110,14 @@ async function writeEach(ledger: Ledger, settings: Settings, lender: Lender, nam
     if (!isKnown && resourceIn(again) === resourceIn(answer)) return [storeHidden(step)]
     if (!isKnown) return [keyIgnored(step, reasonOf(again))]
   }
-  const repayment = await findTransaction(ledger, name, name)
-  return [repayment === undefined ? externalIdLost : keysKept]
+  return [await proofOfIds(ledger, name)]
+}
+
+/** The list is read first: what lags shows more in a later read. */
+async function proofOfIds(ledger: Ledger, name: string): Promise<Finding> {
+  const { transactions = [] } = (await findLoan(ledger, name, 'transactions')) ?? {}
+  if (!transactions.some(one => one.type?.repayment)) return readsLag('find the repayment')
+  return (await findTransaction(ledger, name, name)) === undefined ? externalIdLost : keysKept
 }
 
 const resourceIn = ({ body }: Outcome) => (body as { resourceId?: unknown } | null)?.resourceId
