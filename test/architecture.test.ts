@@ -65,16 +65,13 @@ const IMPORTED_OTHERWISE = [
 ]
 const texts = new Map(files.map(file => [file, readFileSync(resolve(root, file), 'utf8')]))
 
-t.test(
-  'every folder of src has a level in the law, and few files are outside of folders',
-  async t => {
-    for (const file of files) {
-      if (isLoose(file) || placeOf(file) === 'sandbox') continue
-      t.ok(LAW.flat().includes(placeOf(file)), file)
-    }
-    t.ok(files.filter(isLoose).length <= MAX_LOOSE_FILES)
-  },
-)
+t.test('every folder of src has a level in the law, and few files are outside folders', async t => {
+  for (const file of files) {
+    if (isLoose(file) || placeOf(file) === 'sandbox') continue
+    t.ok(LAW.flat().includes(placeOf(file)), file)
+  }
+  t.ok(files.filter(isLoose).length <= MAX_LOOSE_FILES)
+})
 
 t.test('a folder with many files has subfolders', async t => {
   const folders = Map.groupBy(files.filter(isInFeature), file => dirname(file))

@@ -150,19 +150,16 @@ t.test('a mandate registered for 0 is a part of A’s settlement, and no payment
   t.match(settled, { fees: '25.0', tax: '4.5', paid_out: '970.5', adds_up: true })
 })
 
-t.test(
-  'a debit or credit of gateway A’s report that is no number is an error of its row',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
-    const moved = ['₹500.00,0', '(500.00),0', '-,500.00 Cr', '"1,500",', '500.00,-']
-    const rows = moved.map((amounts, n) => `adjustment,adj_${n},500.00,INR,0,0,${amounts},${end}`)
-    const body = await upload(service, 'gateway_a', A_SETTLEMENTS, ...rows)
-    const reason = /^credit or debit must be a number without a currency/
-    t.match(body, { valid_rows: 1, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
-    t.match(await settlements(service, 'UTR1'), [{ adjustments: '-500' }])
-  },
-)
+t.test('a debit or credit of gateway A’s report that is no number is its row’s error', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const end = 'upi,2026-02-05T10:00:00,,setl_1,2026-02-07T12:00:00,UTR1,Razorpay'
+  const moved = ['₹500.00,0', '(500.00),0', '-,500.00 Cr', '"1,500",', '500.00,-']
+  const rows = moved.map((amounts, n) => `adjustment,adj_${n},500.00,INR,0,0,${amounts},${end}`)
+  const body = await upload(service, 'gateway_a', A_SETTLEMENTS, ...rows)
+  const reason = /^credit or debit must be a number without a currency/
+  t.match(body, { valid_rows: 1, errors: [2, 3, 4, 5].map(line => ({ line, reason })) })
+  t.match(await settlements(service, 'UTR1'), [{ adjustments: '-500' }])
+})
 
 t.test('a word for no value in a debit or credit of gateway A’s report moves nothing', async t => {
   const service = await startTestService(t, { ROLE: 'api' })
@@ -290,21 +287,18 @@ t.test('gateway B’s report of settlements is read with both of its sections', 
   ])
 })
 
-t.test(
-  'the error of a part’s amount in gateway B’s report names the column of the part',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const settled = '2026-02-07 12:00:00,UTR1'
-    const row = (id: number, amount: string, own: string) =>
-      `${id},REFUND,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,${amount},-50.00,${settled},order_1,1453002795,INR,${own},0,0,2026-02-05 10:00:00`
-    const rows = [row(1, '50.00', '₹100.00'), row(2, '₹50.00', '100.00'), row(3, '', '')]
-    const { errors } = await upload(service, 'gateway_b', B_EVENTS, ...rows)
-    t.match(errors, [
-      { line: 3, reason: /^Event Amount must be a number/ },
-      { line: 4, reason: 'Event Amount is required' },
-    ])
-  },
-)
+t.test('the error of a part’s amount in gateway B’s report names the part’s column', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const settled = '2026-02-07 12:00:00,UTR1'
+  const row = (id: number, amount: string, own: string) =>
+    `${id},REFUND,DEBIT,INR,2026-02-06 10:00:00,SUCCESS,${amount},-50.00,${settled},order_1,1453002795,INR,${own},0,0,2026-02-05 10:00:00`
+  const rows = [row(1, '50.00', '₹100.00'), row(2, '₹50.00', '100.00'), row(3, '', '')]
+  const { errors } = await upload(service, 'gateway_b', B_EVENTS, ...rows)
+  t.match(errors, [
+    { line: 3, reason: /^Event Amount must be a number/ },
+    { line: 4, reason: 'Event Amount is required' },
+  ])
+})
 
 t.test('the remark of an adjustment in gateway B’s report may be any text', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

@@ -8,19 +8,16 @@ import { textOf } from '../support/portfolio/migrate.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-t.test(
-  'without a statement nobody knows what was captured, nor whether a day is balanced',
-  async t => {
-    const { service, theDay } = await setUp(t)
-    const unknown = { captured: null, statement: null, balanced: false }
-    t.match((await reconciliation(service.call)).totals, unknown, 'no day at all')
-    await service.send('pay_1')
-    await service.batch()
-    const day = await theDay()
-    t.match(day, { day: DAY, currency: 'INR', captured: null, balanced: false })
-    t.same(filled(day), { unchecked: '1 1000.00' })
-  },
-)
+t.test('without a statement nobody knows what was captured, or whether a day balances', async t => {
+  const { service, theDay } = await setUp(t)
+  const unknown = { captured: null, statement: null, balanced: false }
+  t.match((await reconciliation(service.call)).totals, unknown, 'no day at all')
+  await service.send('pay_1')
+  await service.batch()
+  const day = await theDay()
+  t.match(day, { day: DAY, currency: 'INR', captured: null, balanced: false })
+  t.same(filled(day), { unchecked: '1 1000.00' })
+})
 
 t.test('a payment that only its gateway has is missing until a batch posts it', async t => {
   const { service, paid, theDay, inBucket } = await setUp(t)

@@ -43,18 +43,15 @@ async function withSettlement(t: Test, lender: string, ...more: object[]) {
 
 const whole = (lender: string) => [{ lender, payments: 1, paid_out: '926.40', adds_up: true }]
 
-t.test(
-  'a report that was uploaded for the wrong lender moves as a whole to the right one',
-  async t => {
-    const service = await withSettlement(t, 'LENDER_02')
-    const wrong = await service.upload('LENDER_03')
-    t.match(await service.settlements(), whole('LENDER_03'))
-    await service.upload('LENDER_02')
-    t.match(await service.settlements(), whole('LENDER_02'))
-    await service.withdraw(wrong)
-    t.match(await service.settlements(), whole('LENDER_02'))
-  },
-)
+t.test('a report uploaded for the wrong lender moves as a whole to the right one', async t => {
+  const service = await withSettlement(t, 'LENDER_02')
+  const wrong = await service.upload('LENDER_03')
+  t.match(await service.settlements(), whole('LENDER_03'))
+  await service.upload('LENDER_02')
+  t.match(await service.settlements(), whole('LENDER_02'))
+  await service.withdraw(wrong)
+  t.match(await service.settlements(), whole('LENDER_02'))
+})
 
 t.test('a fetch takes a settlement out of the books of a wrong report’s lender', async t => {
   const service = await withSettlement(t, 'LENDER_02')

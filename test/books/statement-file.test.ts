@@ -253,30 +253,27 @@ t.test('a word for no value is no id of a payment, and an empty cell for a settl
   ])
 })
 
-t.test(
-  'a word for no value is no charge and no time of a settlement, but 0 is a charge',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    const row = (id: string, end: string) => `${id},1,INR,captured,2026-02-05T10:00:00Z,${end}`
-    const rows = [
-      row('pay_1', 'NA,n/a,setl_1,NA,utr_1'),
-      row('pay_2', '0,0.00,setl_1,-,utr_1'),
-      row('pay_3', '-,soon,setl_1,later,utr_1'),
-    ]
-    const path = 'gateway_a/statement?lender=LENDER_02'
-    const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
-    const reason = /^fee must be .*; tax must be .*; settled_at must be /
-    t.match(body, { valid_rows: 2, errors: [{ line: 4, reason }] })
-    const { rows: kept } = await sql`
+t.test('a word for no value is no charge or time of a settlement, but 0 is a charge', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  const row = (id: string, end: string) => `${id},1,INR,captured,2026-02-05T10:00:00Z,${end}`
+  const rows = [
+    row('pay_1', 'NA,n/a,setl_1,NA,utr_1'),
+    row('pay_2', '0,0.00,setl_1,-,utr_1'),
+    row('pay_3', '-,soon,setl_1,later,utr_1'),
+  ]
+  const path = 'gateway_a/statement?lender=LENDER_02'
+  const { body } = await upload(service.url, path, [HEADER, ...rows].join('\n'))
+  const reason = /^fee must be .*; tax must be .*; settled_at must be /
+  t.match(body, { valid_rows: 2, errors: [{ line: 4, reason }] })
+  const { rows: kept } = await sql`
     select fee::text, tax::text, settled_at from core.statement order by gateway_payment_id`.execute(
-      service.db,
-    )
-    t.same(kept, [
-      { fee: null, tax: null, settled_at: null },
-      { fee: '0', tax: '0.00', settled_at: null },
-    ])
-  },
-)
+    service.db,
+  )
+  t.same(kept, [
+    { fee: null, tax: null, settled_at: null },
+    { fee: '0', tax: '0.00', settled_at: null },
+  ])
+})
 
 t.test('times as a spreadsheet writes them are in LEDGER_TIMEZONE', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

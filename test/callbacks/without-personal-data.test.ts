@@ -55,12 +55,9 @@ t.test('ids, days and other words stay, even if a name or a number is a part of 
   })
 })
 
-t.test(
-  'a note is removed as a whole, whatever id, day, name or address it begins with',
-  async t => {
-    for (const note of ['L-1 was paid', '06 May 2026 he called', 'asha@example.in asks (why?)']) {
-      const data = { external_loan_id: 'L-1', note }
-      t.same(withoutPersonalData({ message: `L-1: ${note}` }, data), { message: 'L-1: [removed]' })
-    }
-  },
-)
+t.test('a note is removed whole, whatever id, day, name or address it begins with', async t => {
+  for (const note of ['L-1 was paid', '06 May 2026 he called', 'asha@example.in asks (why?)']) {
+    const data = { external_loan_id: 'L-1', note }
+    t.same(withoutPersonalData({ message: `L-1: ${note}` }, data), { message: 'L-1: [removed]' })
+  }
+})

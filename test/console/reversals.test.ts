@@ -9,54 +9,51 @@ import { dispute, withSigned } from '../support/payments/reversals.ts'
 
 const DISPUTE = '/console/payments/gateway_a/disp_1?kind=chargeback'
 
-t.test(
-  'the forms Reverse and Restore move the money, the second only once it is approved',
-  async t => {
-    const APPROVALS = 'payment.restore'
-    const service = withSigned(withLedger(await startWithConsole(t, { APPROVALS })))
-    const { url, admin, operator } = service
-    await admin('/console/accounts', { ...APPROVER, role: 'operator' })
-    const approver = await loggedIn(url, APPROVER)
-    await service.loan('L-1')
-    const send = (event: object) => service.webhook('gateway_a', event, { lender: 'LENDER_02' })
-    await send(capturedA({ loan: 'L-1' }))
-    await service.batch()
-    await send(dispute('lost', { paise: 30_000 }))
-    await service.batch()
-    const page = await openPage(t, url)
+t.test('the forms Reverse and Restore move the money, the second only once approved', async t => {
+  const APPROVALS = 'payment.restore'
+  const service = withSigned(withLedger(await startWithConsole(t, { APPROVALS })))
+  const { url, admin, operator } = service
+  await admin('/console/accounts', { ...APPROVER, role: 'operator' })
+  const approver = await loggedIn(url, APPROVER)
+  await service.loan('L-1')
+  const send = (event: object) => service.webhook('gateway_a', event, { lender: 'LENDER_02' })
+  await send(capturedA({ loan: 'L-1' }))
+  await service.batch()
+  await send(dispute('lost', { paise: 30_000 }))
+  await service.batch()
+  const page = await openPage(t, url)
 
-    await as(operator, DISPUTE)
-    await fitsAndIsAccessible(t, page, 'reverse')
-    await submit(page, 'form:has([name=outcome][value=reverse])', 'the bank took it')
-    t.match(await page.content(), /role="status"/)
-    await service.ended('disp_1')
-    t.same(await service.standing(), { 'pay_1-r2': 700 })
+  await as(operator, DISPUTE)
+  await fitsAndIsAccessible(t, page, 'reverse')
+  await submit(page, 'form:has([name=outcome][value=reverse])', 'the bank took it')
+  t.match(await page.content(), /role="status"/)
+  await service.ended('disp_1')
+  t.same(await service.standing(), { 'pay_1-r2': 700 })
 
-    await send(dispute('won', { paise: 30_000, phase: 'arbitration' }))
-    await service.batch()
-    await as(operator, DISPUTE)
-    t.notMatch(await page.content(), /Reverse<\/button>/)
-    await fitsAndIsAccessible(t, page, 'restore')
-    await submit(page, 'form:has([name=outcome][value=restore])', 'the bank gave it back')
-    t.match(await page.content(), /Sent for approval\. Nothing happens until/)
-    t.same(await service.standing(), { 'pay_1-r2': 700 })
+  await send(dispute('won', { paise: 30_000, phase: 'arbitration' }))
+  await service.batch()
+  await as(operator, DISPUTE)
+  t.notMatch(await page.content(), /Reverse<\/button>/)
+  await fitsAndIsAccessible(t, page, 'restore')
+  await submit(page, 'form:has([name=outcome][value=restore])', 'the bank gave it back')
+  t.match(await page.content(), /Sent for approval\. Nothing happens until/)
+  t.same(await service.standing(), { 'pay_1-r2': 700 })
 
-    const { body } = await service.call('GET', '/api/approvals?limit=1')
-    const path = `/console/approvals/${body.approvals[0].approval_id}`
-    await as(approver, path)
-    await submit(page, `form[action="${path}/approve"]`, 'seen the letter')
-    t.match(await page.content(), /You approved it/)
-    await service.ended('disp_1')
-    t.same(await service.standing(), { 'pay_1-r3': 1000 })
-    t.same(await service.shown('disp_1'), ['failed', null, null, null])
+  const { body } = await service.call('GET', '/api/approvals?limit=1')
+  const path = `/console/approvals/${body.approvals[0].approval_id}`
+  await as(approver, path)
+  await submit(page, `form[action="${path}/approve"]`, 'seen the letter')
+  t.match(await page.content(), /You approved it/)
+  await service.ended('disp_1')
+  t.same(await service.standing(), { 'pay_1-r3': 1000 })
+  t.same(await service.shown('disp_1'), ['failed', null, null, null])
 
-    async function as({ cookie }: Browse, path: string): Promise<void> {
-      const [name = '', value = ''] = cookie.split('=')
-      await page.setCookie({ name, value, url })
-      await page.goto(url + path)
-    }
-  },
-)
+  async function as({ cookie }: Browse, path: string): Promise<void> {
+    const [name = '', value = ''] = cookie.split('=')
+    await page.setCookie({ name, value, url })
+    await page.goto(url + path)
+  }
+})
 
 async function openPage(t: Test, url: string): Promise<Page> {
   const browser = await openBrowser()

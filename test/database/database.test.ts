@@ -88,19 +88,16 @@ t.test('the statement after one without an answer gets a new connection', async 
   await t.resolves(sql`select`.execute(ours), 'even if several were lost')
 })
 
-t.test(
-  'an unused connection of a pool for quick statements is closed without an error',
-  async t => {
-    const { url } = await freshDatabase(t)
-    const errors: Error[] = []
-    const onError = (error: Error) => errors.push(error)
-    const ours = openDatabase(url, { max: 1, name: 'test', onError, statementMs: 1_000 })
-    t.teardown(() => ours.destroy())
-    await sql`select`.execute(ours)
-    await until(async () => poolUse(ours).idle === 0, 'it is closed')
-    t.same(errors, [])
-  },
-)
+t.test('an unused connection of a pool for quick statements closes without an error', async t => {
+  const { url } = await freshDatabase(t)
+  const errors: Error[] = []
+  const onError = (error: Error) => errors.push(error)
+  const ours = openDatabase(url, { max: 1, name: 'test', onError, statementMs: 1_000 })
+  t.teardown(() => ours.destroy())
+  await sql`select`.execute(ours)
+  await until(async () => poolUse(ours).idle === 0, 'it is closed')
+  t.same(errors, [])
+})
 
 t.test('a connection that does not keep its limits is refused with the reason', async t => {
   const { db, url } = await freshDatabase(t)

@@ -73,23 +73,20 @@ t.test('a login that PostgreSQL refuses is no caller’s fault, and no reason to
   }
 })
 
-t.test(
-  'a call that the database has no room for says more than that it is unreachable',
-  async t => {
-    const { call, db } = await startTestService(t, { ROLE: 'api' })
-    await sql`
+t.test('a call that the database has no room for says not only that it is unreachable', async t => {
+  const { call, db } = await startTestService(t, { ROLE: 'api' })
+  await sql`
     create function loanops.fill_disk() returns trigger language plpgsql as $$
     begin raise disk_full; end $$`.execute(db)
-    await sql`
+  await sql`
     create trigger fill_disk before insert on loanops.operation for each row
       execute function loanops.fill_disk()`.execute(db)
-    const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
-    t.match(await call('POST', '/api/ledger/operate', body), {
-      status: 503,
-      body: { code: 'UNAVAILABLE', detail: /or has no room/ },
-    })
-  },
-)
+  const body = { status: 'CLIENT_CREATE', data: clientData(newName('C')) }
+  t.match(await call('POST', '/api/ledger/operate', body), {
+    status: 503,
+    body: { code: 'UNAVAILABLE', detail: /or has no room/ },
+  })
+})
 
 t.test('a call whose new session ends while it starts is to be repeated: 503', async t => {
   const { call, db } = await startTestService(t, { ROLE: 'api' })

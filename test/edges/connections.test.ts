@@ -80,34 +80,31 @@ t.test('a connection beyond the limit is closed at once, and the others stay ope
   for (const socket of open) t.match(await answerOn(socket), /^HTTP\/1.1 200 /)
 })
 
-t.test(
-  'callers waiting for results leave room for operate, webhooks and health checks',
-  async t => {
-    const connections = 16
-    const waiting = 4
-    const url = await start(t, { ...httpLimits, connections, keptAlive: 8, waiting })
-    const port = Number(new URL(url).port)
-    const call: Call = (method, path, body) =>
-      caller(url)(method, path, body, { connection: 'close' })
-    const operation = () => ({ status: 'CLIENT_CREATE', data: clientData(newName('C')) })
-    const { body: accepted } = await call('POST', '/api/ledger/operate', operation())
-    const path = `/api/ledger/track/${encodeURIComponent(accepted.tracking_id)}?wait=30`
-    const callers = await Promise.all(Array.from({ length: connections }, () => connected(port)))
-    t.teardown(() => {
-      for (const socket of callers) socket.destroy()
-    })
-    const answers: string[] = []
-    for (const socket of callers) void answerOn(socket, path).then(answer => answers.push(answer))
-    await until(async () => answers.length === connections - waiting, 'the rest are answered')
-    for (const answer of answers) t.match(answer, /^HTTP\/1.1 200 .*"processing"/s)
+t.test('callers awaiting results leave room for operate, webhooks and health checks', async t => {
+  const connections = 16
+  const waiting = 4
+  const url = await start(t, { ...httpLimits, connections, keptAlive: 8, waiting })
+  const port = Number(new URL(url).port)
+  const call: Call = (method, path, body) =>
+    caller(url)(method, path, body, { connection: 'close' })
+  const operation = () => ({ status: 'CLIENT_CREATE', data: clientData(newName('C')) })
+  const { body: accepted } = await call('POST', '/api/ledger/operate', operation())
+  const path = `/api/ledger/track/${encodeURIComponent(accepted.tracking_id)}?wait=30`
+  const callers = await Promise.all(Array.from({ length: connections }, () => connected(port)))
+  t.teardown(() => {
+    for (const socket of callers) socket.destroy()
+  })
+  const answers: string[] = []
+  for (const socket of callers) void answerOn(socket, path).then(answer => answers.push(answer))
+  await until(async () => answers.length === connections - waiting, 'the rest are answered')
+  for (const answer of answers) t.match(answer, /^HTTP\/1.1 200 .*"processing"/s)
 
-    t.match(await call('POST', '/api/ledger/operate', operation()), { status: 202 })
-    t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'x' }), { status: 200 })
-    t.match(await call('GET', '/healthz'), { status: 200 })
-    t.match(await call('GET', '/readyz'), { status: 200 })
-    t.equal(answers.length, connections - waiting, 'the first ones are still waiting')
-  },
-)
+  t.match(await call('POST', '/api/ledger/operate', operation()), { status: 202 })
+  t.match(await call('POST', '/api/webhooks/gateway_a', { event: 'x' }), { status: 200 })
+  t.match(await call('GET', '/healthz'), { status: 200 })
+  t.match(await call('GET', '/readyz'), { status: 200 })
+  t.equal(answers.length, connections - waiting, 'the first ones are still waiting')
+})
 
 t.test('a waiting caller that disconnects makes room for another one', async t => {
   const url = await start(t, { ...httpLimits, waiting: 1 })

@@ -56,18 +56,15 @@ t.test('a dry run is refused before the dry run of a file listed in `after`', as
   })
 })
 
-t.test(
-  'a run that lists files in `after` is refused, because it would not wait for them',
-  async t => {
-    const { call, url } = await startTestService(t, { ROLE: 'api' })
-    const { migration_id } = (await uploadCsv({ url }, 'repayments', repaymentsCsv({}))).body
-    const run = (after: string[]) => call('POST', '/api/migration/run', { migration_id, after })
-    const message = 'is only for a dry run: a run starts at once'
-    t.match(await run([migration_id]), {
-      status: 400,
-      body: { errors: [{ path: '/after', message }] },
-    })
-    t.match((await call('GET', `/api/migration/${migration_id}`)).body, { status: 'uploaded' })
-    t.equal((await run([])).status, 202, 'an empty list names none')
-  },
-)
+t.test('a run that lists files in `after` is refused, as it would not wait for them', async t => {
+  const { call, url } = await startTestService(t, { ROLE: 'api' })
+  const { migration_id } = (await uploadCsv({ url }, 'repayments', repaymentsCsv({}))).body
+  const run = (after: string[]) => call('POST', '/api/migration/run', { migration_id, after })
+  const message = 'is only for a dry run: a run starts at once'
+  t.match(await run([migration_id]), {
+    status: 400,
+    body: { errors: [{ path: '/after', message }] },
+  })
+  t.match((await call('GET', `/api/migration/${migration_id}`)).body, { status: 'uploaded' })
+  t.equal((await run([])).status, 202, 'an empty list names none')
+})

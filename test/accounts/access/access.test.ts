@@ -85,26 +85,23 @@ t.test('each call and page is open to the roles that may make it, and to no othe
     bearers[role as Holder] = await bearer(call, account)
 
   // Before the pages, because a logout ends the account's other tokens, too.
-  await t.test(
-    'each call of the API refuses the tokens and accounts that may not make it',
-    async t => {
-      const ofApi = all.filter(one => one.url.startsWith('/api/') && !isWebhook(one))
-      t.ok(ofApi.length > 90)
-      for (const route of ofApi)
-        await Promise.all(
-          COMBINATIONS.map(async ([role, holder]) => {
-            const headers = { 'x-internal-token': TOKENS[role], ...bearers[holder] }
-            const answer = await asked(route, headers)
-            const refusal = expected(role, holder, route)
-            const status = [401, 403].includes(answer.status) ? answer.status : undefined
-            t.equal(status, refusal, `${role} ${holder} ${route.method} ${route.url}`)
-            if (refusal === undefined || route.method === 'HEAD') return
-            const forbidden = { code: 'FORBIDDEN', detail: /^This needs .*role/ }
-            t.match(JSON.parse(answer.text), refusal === 403 ? forbidden : { code: 'UNAUTHORIZED' })
-          }),
-        )
-    },
-  )
+  await t.test('each call of the API refuses tokens and accounts that may not make it', async t => {
+    const ofApi = all.filter(one => one.url.startsWith('/api/') && !isWebhook(one))
+    t.ok(ofApi.length > 90)
+    for (const route of ofApi)
+      await Promise.all(
+        COMBINATIONS.map(async ([role, holder]) => {
+          const headers = { 'x-internal-token': TOKENS[role], ...bearers[holder] }
+          const answer = await asked(route, headers)
+          const refusal = expected(role, holder, route)
+          const status = [401, 403].includes(answer.status) ? answer.status : undefined
+          t.equal(status, refusal, `${role} ${holder} ${route.method} ${route.url}`)
+          if (refusal === undefined || route.method === 'HEAD') return
+          const forbidden = { code: 'FORBIDDEN', detail: /^This needs .*role/ }
+          t.match(JSON.parse(answer.text), refusal === 403 ? forbidden : { code: 'UNAUTHORIZED' })
+        }),
+      )
+  })
 
   t.test('each webhook is taken without a token', async t => {
     const webhooks = all.filter(isWebhook)

@@ -10,25 +10,22 @@ const login = (call: Call, username: string, password = 'wrong', address = '127.
   call('POST', '/api/account/login', { username, password }, { 'x-forwarded-for': address })
 const times = (n: number) => Array.from({ length: n }, (_, i) => i)
 
-t.test(
-  'after repeated failures a username must wait at that address, in every process',
-  async t => {
-    const first = await startWithAccounts(t)
-    const config = readConfig(testEnv(first.databaseUrl, first.ledger.url, { ROLE: 'api' }))
-    const second = await startRole(config, logger('silent'))
-    t.teardown(() => second.close())
+t.test('after repeated failures, a username waits at that address, in every process', async t => {
+  const first = await startWithAccounts(t)
+  const config = readConfig(testEnv(first.databaseUrl, first.ledger.url, { ROLE: 'api' }))
+  const second = await startRole(config, logger('silent'))
+  t.teardown(() => second.close())
 
-    for (const _ of times(5)) t.equal((await login(first.call, ADMIN.username)).status, 401)
-    for (const call of [first.call, caller(second.url)]) {
-      const { status, body, headers } = await login(call, ADMIN.username, ADMIN.password)
-      t.equal(status, 429)
-      t.equal(body.code, 'TOO_MANY_ATTEMPTS')
-      const wait = Number(headers.get('retry-after'))
-      t.ok(wait > 800 && wait <= 900, `Retry-After ${wait}`)
-    }
-    t.equal((await login(first.call, OPERATOR.username, OPERATOR.password)).status, 200)
-  },
-)
+  for (const _ of times(5)) t.equal((await login(first.call, ADMIN.username)).status, 401)
+  for (const call of [first.call, caller(second.url)]) {
+    const { status, body, headers } = await login(call, ADMIN.username, ADMIN.password)
+    t.equal(status, 429)
+    t.equal(body.code, 'TOO_MANY_ATTEMPTS')
+    const wait = Number(headers.get('retry-after'))
+    t.ok(wait > 800 && wait <= 900, `Retry-After ${wait}`)
+  }
+  t.equal((await login(first.call, OPERATOR.username, OPERATOR.password)).status, 200)
+})
 
 t.test('simultaneous failures are counted one by one', async t => {
   const { call } = await startWithAccounts(t)

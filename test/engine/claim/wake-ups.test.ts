@@ -9,27 +9,24 @@ import { ending, submit } from '../../support/engine/operations.ts'
 import { clientData, newName } from '../../support/ledger/loans.ts'
 import { startTestService } from '../../support/service.ts'
 
-t.test(
-  'forty subjects accepted in one commit leave three wake-ups that name each once',
-  async t => {
-    const { db, ownerUrl } = await freshDatabase(t)
-    const boss = openQueue(ownerUrl, {
-      isWorker: false,
-      name: 'test',
-      onError: error => t.fail(error),
-    })
-    await boss.start()
-    t.teardown(() => boss.stop({ graceful: false }))
-    const subjects = Array.from({ length: 40 }, (_, n) => `client:C-${n}`)
-    const operations = [...subjects, ...subjects].map(subject =>
-      newOperation({ name: 'TEST', subject: () => subject, externalId: () => subject }, {}, null),
-    )
-    await db.transaction().execute(trx => insertOperations(trx, boss, 'api', operations))
-    const wakes = await wakesIn(db)
-    t.equal(wakes.length, 3)
-    t.same(wakes.flat().sort(), subjects.sort())
-  },
-)
+t.test('40 subjects accepted in one commit leave three wake-ups that name each once', async t => {
+  const { db, ownerUrl } = await freshDatabase(t)
+  const boss = openQueue(ownerUrl, {
+    isWorker: false,
+    name: 'test',
+    onError: error => t.fail(error),
+  })
+  await boss.start()
+  t.teardown(() => boss.stop({ graceful: false }))
+  const subjects = Array.from({ length: 40 }, (_, n) => `client:C-${n}`)
+  const operations = [...subjects, ...subjects].map(subject =>
+    newOperation({ name: 'TEST', subject: () => subject, externalId: () => subject }, {}, null),
+  )
+  await db.transaction().execute(trx => insertOperations(trx, boss, 'api', operations))
+  const wakes = await wakesIn(db)
+  t.equal(wakes.length, 3)
+  t.same(wakes.flat().sort(), subjects.sort())
+})
 
 t.test('operations whose wake-up cannot be stored are not stored either', async t => {
   const { db, ownerUrl } = await freshDatabase(t)

@@ -18,42 +18,39 @@ import { until } from '../../support/until.ts'
 
 const LONGER_THAN_RESULTS_ARE_GATHERED_MS = 5
 
-t.test(
-  'results wait for each other while other calls are under way, but not otherwise',
-  async t => {
-    const { db, url } = await freshDatabase(t)
-    const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
-    const slots = openSlots(2)
-    const commits: Final[][] = []
-    const onFinal = {
-      origins: [],
-      record: async () => () => undefined,
-      note: (final: Final[]) => void commits.push(final),
-    }
-    const recordResult = openRecordResult(db, boss, {
-      slots,
-      watch: openWatch(),
-      onFinal,
-      log: logger('silent'),
-    })
-    const { promise: call, resolve: answer } = Promise.withResolvers<void>()
-    const underWay = slots.run('live', () => call)
-    mock.timers.enable({ apis: ['setTimeout'] })
-    t.teardown(() => mock.timers.reset())
+t.test('results wait for each other while other calls are under way, and only then', async t => {
+  const { db, url } = await freshDatabase(t)
+  const boss = openQueue(url, { isWorker: false, name: 'test', onError() {} })
+  const slots = openSlots(2)
+  const commits: Final[][] = []
+  const onFinal = {
+    origins: [],
+    record: async () => () => undefined,
+    note: (final: Final[]) => void commits.push(final),
+  }
+  const recordResult = openRecordResult(db, boss, {
+    slots,
+    watch: openWatch(),
+    onFinal,
+    log: logger('silent'),
+  })
+  const { promise: call, resolve: answer } = Promise.withResolvers<void>()
+  const underWay = slots.run('live', () => call)
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
 
-    const first = recordResult(newResult())
-    await setImmediate()
-    const second = recordResult(newResult())
-    mock.timers.tick(LONGER_THAN_RESULTS_ARE_GATHERED_MS)
-    await Promise.all([first, second])
-    t.equal(commits.length, 1)
+  const first = recordResult(newResult())
+  await setImmediate()
+  const second = recordResult(newResult())
+  mock.timers.tick(LONGER_THAN_RESULTS_ARE_GATHERED_MS)
+  await Promise.all([first, second])
+  t.equal(commits.length, 1)
 
-    answer()
-    await underWay
-    await recordResult(newResult())
-    t.equal(commits.length, 2, 'without time passing')
-  },
-)
+  answer()
+  await underWay
+  await recordResult(newResult())
+  t.equal(commits.length, 2, 'without time passing')
+})
 
 t.test(
   'a result that cannot be recorded says why, without its values, and when it is tried again',

@@ -90,36 +90,33 @@ t.test(
   },
 )
 
-t.test(
-  'a ledger that drops, resets, refuses and repeats answers posts each payment once',
-  async t => {
-    const service = await paymentService(t, { LEDGER_CONCURRENCY: '8' })
-    for (let i = 0; i < 8; i++) await service.loan(`L-${i}`)
-    await service.faults([
-      { kind: 'drop', rate: 0.15, match: { on: 'writes' } },
-      { kind: 'reset', rate: 0.1 },
-      { kind: 'error', status: 502, when: 'after', rate: 0.1, match: { on: 'writes' } },
-      { kind: 'conflict', rate: 0.1, match: { on: 'writes' } },
-    ])
-    await Promise.all(
-      Array.from({ length: 40 }, (_, i) =>
-        service.webhook(
-          'gateway_a',
-          capturedA({ id: `pay_${i}`, loan: `L-${i % 8}`, amount: 10_000 + i }),
-          LENDER,
-        ),
+t.test('a ledger that drops, resets, refuses and repeats answers posts a payment once', async t => {
+  const service = await paymentService(t, { LEDGER_CONCURRENCY: '8' })
+  for (let i = 0; i < 8; i++) await service.loan(`L-${i}`)
+  await service.faults([
+    { kind: 'drop', rate: 0.15, match: { on: 'writes' } },
+    { kind: 'reset', rate: 0.1 },
+    { kind: 'error', status: 502, when: 'after', rate: 0.1, match: { on: 'writes' } },
+    { kind: 'conflict', rate: 0.1, match: { on: 'writes' } },
+  ])
+  await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      service.webhook(
+        'gateway_a',
+        capturedA({ id: `pay_${i}`, loan: `L-${i % 8}`, amount: 10_000 + i }),
+        LENDER,
       ),
-    )
-    await service.batch()
-    await until(async () => {
-      const { body } = await service.call('GET', '/api/payments?state=posted&limit=200')
-      return body.payments.length === 40 ? true : undefined
-    }, 'all are posted')
-    const booked = await service.repayments()
-    t.equal(booked.length, 40)
-    t.equal(new Set(booked.map(one => one.externalId)).size, 40)
-  },
-)
+    ),
+  )
+  await service.batch()
+  await until(async () => {
+    const { body } = await service.call('GET', '/api/payments?state=posted&limit=200')
+    return body.payments.length === 40 ? true : undefined
+  }, 'all are posted')
+  const booked = await service.repayments()
+  t.equal(booked.length, 40)
+  t.equal(new Set(booked.map(one => one.externalId)).size, 40)
+})
 
 t.test(
   'after a worker is killed in a batch, another one ends the batch, and each payment is posted once',

@@ -164,21 +164,18 @@ t.test('a refund that another lender signs neither holds a payment nor objects t
 })
 
 for (const when of ['before', 'after'] as const)
-  t.test(
-    `a refund ${when} the posting counts, though another lender used its id first`,
-    async t => {
-      const { id, loan } = await ownLoanB()
-      await six.b(refundB({ id: id + 1, of: 1 }))
-      await two.b(successB({ id, loan }))
-      if (when === 'after') await service.batch()
-      await two.b(refundB({ id: id + 1, of: id }))
-      await service.batch()
-      const held = when === 'after' ? ['posted', null, 'refund'] : ['suspense', 'refund', null]
-      t.same(await service.fate(id, 'gateway_b'), held)
-      const { payment } = await service.payment(id + 1, 'gateway_b')
-      t.match(payment, { kind: 'refund', lender: 'LENDER_02', of_payment_id: String(id) })
-    },
-  )
+  t.test(`a refund ${when} posting counts, though another lender used its id first`, async t => {
+    const { id, loan } = await ownLoanB()
+    await six.b(refundB({ id: id + 1, of: 1 }))
+    await two.b(successB({ id, loan }))
+    if (when === 'after') await service.batch()
+    await two.b(refundB({ id: id + 1, of: id }))
+    await service.batch()
+    const held = when === 'after' ? ['posted', null, 'refund'] : ['suspense', 'refund', null]
+    t.same(await service.fate(id, 'gateway_b'), held)
+    const { payment } = await service.payment(id + 1, 'gateway_b')
+    t.match(payment, { kind: 'refund', lender: 'LENDER_02', of_payment_id: String(id) })
+  })
 
 for (const when of ['before', 'after'] as const)
   t.test(
