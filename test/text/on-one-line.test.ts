@@ -8,6 +8,8 @@ t.test('a terminal gets the text of others as one line, without control characte
     onOneLine('a\r\n\tb\u001b[2K\u007f\u009b'),
     'a\\u000d\\u000a\\u0009b\\u001b[2K\\u007f\\u009b',
   )
+  // These turn the order in which the rest of the line is read.
+  t.equal(onOneLine('L-\u202e1001 \u2067x'), 'L-\\u202e1001 \\u2067x')
 })
 
 t.test('the check of the ledger prints no line that a name at the ledger makes', async t => {
