@@ -1,7 +1,7 @@
 import type { PgBoss } from 'pg-boss'
 import type { Config } from '../config/config.ts'
 import type { Purge } from '../engine/feature.ts'
-import type { Queue } from '../queue/queue.ts'
+import { CATCH_UP, type Queue } from '../queue/queue.ts'
 
 /** The purge runs in the night, off the full hours at which other programs start their work. */
 const CRON = '17 2 * * *'
@@ -28,5 +28,5 @@ export const purgeQueue: Queue<object> = {
 export async function schedulePurge(boss: PgBoss, config: Config, purges: Purge[]): Promise<void> {
   const isOff = purges.every(({ setting }) => config[setting] === 0)
   if (isOff) await boss.unschedule(purgeQueue.name)
-  else await boss.schedule(purgeQueue.name, CRON, {}, { tz: config.LEDGER_TIMEZONE })
+  else await boss.schedule(purgeQueue.name, CRON, {}, { tz: config.LEDGER_TIMEZONE, ...CATCH_UP })
 }

@@ -55,6 +55,9 @@ const CLOCK_CHECK_SECONDS = 30
 /** Each of pg-boss's loops reports an outage twice a second; the log needs it only this often. */
 const SAME_ERROR_EVERY_MS = 10_000
 
+/** Makes the last run that was due while no worker ran follow once one does: machines may be off at night. */
+export const CATCH_UP = { missed: 'once' } as const
+
 type BossOptions = { name: string; onError: (error: Error) => void }
 
 /** Opens pg-boss on the schema that `migrate` created. A worker also runs the schedules. */

@@ -4,7 +4,7 @@ import type { Log } from '../log/log.ts'
 import type { Job } from './job.ts'
 import { keepClaim, RunLeft } from './keep-claim.ts'
 import { startLoop } from './loop.ts'
-import { type Queue, work } from './queue.ts'
+import { CATCH_UP, type Queue, work } from './queue.ts'
 import { type LeasedTable, type RunClaim, releaseRun } from './run-claim.ts'
 
 /** A dead worker sends no signal: with the lease of 10 s, its run continues within 12 s. */
@@ -35,8 +35,7 @@ export async function workRuns<Key, Claim extends RunClaim>(
   kind: RunKind<Key, Claim>,
 ): Promise<Job> {
   const { table, queue, log } = kind
-  if (kind.cron === '') await boss.unschedule(queue.name)
-  else await boss.schedule(queue.name, kind.cron, { trigger: 'schedule' }, { tz: kind.timeZone })
+  await schedule(boss, kind)
   const onError = (error: unknown) =>
     log.error({ err: error, queue: queue.name }, 'run interrupted; it will be resumed')
   const loops = kind.keys.map(key =>
@@ -46,7 +45,8 @@ export async function workRuns<Key, Claim extends RunClaim>(
     }),
   )
   const waking = await work(boss, queue, async jobs => {
-    if (jobs.some(({ data }) => data?.trigger === 'schedule'))
+    // A schedule that was switched off may have asked for a run while this process started.
+    if (kind.cron !== '' && jobs.some(({ data }) => data?.trigger === 'schedule'))
       await db.transaction().execute(kind.request)
     for (const loop of loops) loop.wake()
   })
@@ -73,4 +73,12 @@ export async function workRuns<Key, Claim extends RunClaim>(
       stop()
     }
   }
+}
+
+async function schedule(
+  boss: PgBoss,
+  { queue, cron, timeZone }: Pick<RunKind<unknown, RunClaim>, 'queue' | 'cron' | 'timeZone'>,
+): Promise<void> {
+  if (cron === '') await boss.unschedule(queue.name)
+  else await boss.schedule(queue.name, cron, { trigger: 'schedule' }, { tz: timeZone, ...CATCH_UP })
 }
