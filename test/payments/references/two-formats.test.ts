@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { sql } from 'kysely'
 import t, { type Test } from 'tap'
-import type { Database } from '../../../src/database/database.ts'
 import { PAID_AT_ISO, successB } from '../../support/payments/gateway-events.ts'
 import { paymentService } from '../../support/payments/payments.ts'
 import { AUTOMATIC, MANUAL, refundOfB, reversing } from '../../support/payments/reversals.ts'
@@ -40,12 +37,6 @@ function byUpi(id: number, bank_reference = ACCOUNT.utr) {
     bank_reference,
   })
   return event
-}
-
-/** Marks what earlier versions stored without a mark. */
-async function markOlder(db: Database) {
-  for (const name of ['312-reported-by', '320-newer-transfers'])
-    await sql.raw(readFileSync(`migrations/${name}.sql`, 'utf8')).execute(db)
 }
 
 async function withAccount(t: Test) {
@@ -171,26 +162,6 @@ for (const [name, trust] of Object.entries({ manual: MANUAL, automatic: AUTOMATI
       })
     }
   })
-
-t.test('a transfer that an earlier version stored in the older format is posted once', async t => {
-  const service = await withAccount(t)
-  const { db } = service
-  await service.send(collected(1))
-  t.match(await service.batch(), { posted: 1 })
-  for (const table of ['core.event', 'core.transaction'])
-    await sql`update ${sql.table(table)} set hints = hints - 'reported_by'`.execute(db)
-  await markOlder(db)
-  await service.send(credit(51))
-  t.match(await service.batch(), { posted: 0, suspended: 1 })
-  await service.send(credit(52, { utr: 'SBIN52' }))
-  const unnumbered = credit(53, { utr: 'SBIN53' })
-  unnumbered.data.order.order_id = null
-  await service.send(unnumbered)
-  t.match(await service.batch(), { posted: 2 })
-  await markOlder(db)
-  for (const id of [2, 3]) await service.send(collected(id, { utr: `SBIN5${id}` }))
-  t.match(await service.batch(), { posted: 0, suspended: 2 }, 'the newer format is no older one')
-})
 
 t.test('transfers with different amounts or UTRs, or without a UTR, are each posted', async t => {
   const service = await withAccount(t)
