@@ -85,48 +85,45 @@ t.test('an instant settlement adds up if its parts sum up to what was paid out',
   ])
 })
 
-t.test(
-  'an instant settlement that an earlier version stored adds up once it is read again',
-  async t => {
-    const rows = [PAYMENT, ...INSTANT, adjustment('DEBIT', 200, 'RESERVE')]
-    const { service, settlement } = await settled(t, rows)
-    const addsUp = [{ adjustments: '-203.54', paid_out: '2796.46', off_by: '0.00', adds_up: true }]
-    t.match(await settlement(), addsUp)
-    const storeAsBefore = async (statement: string | null) => {
-      const parts = ['3000', '-2796.46'].map(paid_out => ({
-        kind: 'other',
-        id: `45345 OTHER_ADJUSTMENT 2026-02-05T09:15Z ${paid_out}`,
-        settlement_id: '45345',
-        amount: paid_out.replace('-', ''),
-        paid_out,
-      }))
-      await sql`delete from core.settlement_row where kind = 'payout'`.execute(service.db)
-      await sql`
+t.test('an instant settlement that an earlier version stored adds up once read again', async t => {
+  const rows = [PAYMENT, ...INSTANT, adjustment('DEBIT', 200, 'RESERVE')]
+  const { service, settlement } = await settled(t, rows)
+  const addsUp = [{ adjustments: '-203.54', paid_out: '2796.46', off_by: '0.00', adds_up: true }]
+  t.match(await settlement(), addsUp)
+  const storeAsBefore = async (statement: string | null) => {
+    const parts = ['3000', '-2796.46'].map(paid_out => ({
+      kind: 'other',
+      id: `45345 OTHER_ADJUSTMENT 2026-02-05T09:15Z ${paid_out}`,
+      settlement_id: '45345',
+      amount: paid_out.replace('-', ''),
+      paid_out,
+    }))
+    await sql`delete from core.settlement_row where kind = 'payout'`.execute(service.db)
+    await sql`
       select core.save_settlement_rows('gateway_b', null, ${statement}, ${JSON.stringify(parts)}::jsonb)`.execute(
-        service.db,
-      )
-      t.match(await settlement(), [{ paid_out: '3000.00', adds_up: true }])
-    }
-    await storeAsBefore(null)
-    await fetchAll(service.call, 'gateway_b', ALL_DAY)
-    t.match(await settlement(), addsUp)
+      service.db,
+    )
+    t.match(await settlement(), [{ paid_out: '3000.00', adds_up: true }])
+  }
+  await storeAsBefore(null)
+  await fetchAll(service.call, 'gateway_b', ALL_DAY)
+  t.match(await settlement(), addsUp)
 
-    await storeAsBefore(null)
-    const part = (sale: string, amount: string, remarks: string) =>
-      `45345,OTHER_ADJUSTMENT,${sale},INR,2026-02-05 14:45:07,SUCCESS,${amount},${amount},2026-02-05 14:45:24,PGI45345,,,,,,${remarks}`
-    const report = [
-      SUMMARY,
-      '45345,3000,-200,2796.46,PGI45345,2026-02-05 14:45:24',
-      `${EVENTS},Adjustment Remarks`,
-      part('CREDIT', '3000', 'INSTANT_SETTLEMENT_COMPUTE'),
-      part('DEBIT', '2796.46', 'INSTANT_SETTLEMENT_SWEEP'),
-    ]
-    const path = 'gateway_b/statement?lender=LENDER_02'
-    const { body } = await uploadStatement(service.url, path, report.join('\n'))
-    t.match(body, { valid_rows: 2, errors: [] })
-    t.match(await settlement(), addsUp)
-  },
-)
+  await storeAsBefore(null)
+  const part = (sale: string, amount: string, remarks: string) =>
+    `45345,OTHER_ADJUSTMENT,${sale},INR,2026-02-05 14:45:07,SUCCESS,${amount},${amount},2026-02-05 14:45:24,PGI45345,,,,,,${remarks}`
+  const report = [
+    SUMMARY,
+    '45345,3000,-200,2796.46,PGI45345,2026-02-05 14:45:24',
+    `${EVENTS},Adjustment Remarks`,
+    part('CREDIT', '3000', 'INSTANT_SETTLEMENT_COMPUTE'),
+    part('DEBIT', '2796.46', 'INSTANT_SETTLEMENT_SWEEP'),
+  ]
+  const path = 'gateway_b/statement?lender=LENDER_02'
+  const { body } = await uploadStatement(service.url, path, report.join('\n'))
+  t.match(body, { valid_rows: 2, errors: [] })
+  t.match(await settlement(), addsUp)
+})
 
 t.test('a payout without any part is found by its UTR and does not add up', async t => {
   const { settlement } = await settled(t, [PAYOUT])

@@ -63,13 +63,10 @@ t.test('a fetch takes a settlement out of the books of a wrong report’s lender
   t.match(await service.settlements(), whole('LENDER_02'))
 })
 
-t.test(
-  'a fetch for one lender leaves the parts of others’ settlements with their payments',
-  async t => {
-    const fee = settledOfA('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 })
-    const service = await withSettlement(t, 'LENDER_03', fee)
-    await service.fetch({ lender: 'LENDER_02' })
-    await service.fetch()
-    t.match(await service.settlements(), [{ ...whole('LENDER_03')[0], paid_out: '913.90' }])
-  },
-)
+t.test('a fetch for one lender leaves others’ settlement parts with their payments', async t => {
+  const fee = settledOfA('adj_1', 'adjustment', { amount: 1_250, debit: 1_250 })
+  const service = await withSettlement(t, 'LENDER_03', fee)
+  await service.fetch({ lender: 'LENDER_02' })
+  await service.fetch()
+  t.match(await service.settlements(), [{ ...whole('LENDER_03')[0], paid_out: '913.90' }])
+})

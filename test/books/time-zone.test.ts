@@ -36,32 +36,29 @@ t.test('another time zone marks each day of it, without reading every payment', 
   t.same(days, ['1999-12-31', '2026-02-01', '2026-02-05', '2026-03-01'])
 })
 
-t.test(
-  'in another time zone, a report covers no day as a whole until it is uploaded again',
-  async t => {
-    const { db } = await freshDatabase(t)
-    const upload = async () => {
-      const id = randomUUID()
-      await sql`
+t.test('in another time zone, a report covers no whole day until it is uploaded again', async t => {
+  const { db } = await freshDatabase(t)
+  const upload = async () => {
+    const id = randomUUID()
+    await sql`
       insert into core.statement_file (id, gateway, lender, rows, valid_rows, uploaded_by)
       values (${id}, 'gateway_a', 'LENDER_02', 0, 0, 'pooja')`.execute(db)
-      await sql`select core.note_file(${id}, '{2026-02-05}', '{}')`.execute(db)
-    }
-    const completeDays = async () => {
-      const { rows } = await sql<{ day: string }>`
+    await sql`select core.note_file(${id}, '{2026-02-05}', '{}')`.execute(db)
+  }
+  const completeDays = async () => {
+    const { rows } = await sql<{ day: string }>`
       select day::text from unnest('{2026-02-04,2026-02-05,2026-02-06}'::date[]) day
        where core.is_complete('gateway_a', 'LENDER_02', day) order by day`.execute(db)
-      return rows.map(({ day }) => day)
-    }
-    await sql`update core.day_zone set time_zone = 'UTC'`.execute(db)
-    await upload()
-    t.same(await completeDays(), ['2026-02-05'])
-    await sql`select core.copy_time_zone('Asia/Kolkata')`.execute(db)
-    t.same(await completeDays(), [])
-    await upload()
-    t.same(await completeDays(), ['2026-02-05'])
-  },
-)
+    return rows.map(({ day }) => day)
+  }
+  await sql`update core.day_zone set time_zone = 'UTC'`.execute(db)
+  await upload()
+  t.same(await completeDays(), ['2026-02-05'])
+  await sql`select core.copy_time_zone('Asia/Kolkata')`.execute(db)
+  t.same(await completeDays(), [])
+  await upload()
+  t.same(await completeDays(), ['2026-02-05'])
+})
 
 t.test(
   'in a new time zone, a day’s figures stay until computed, and those of an empty day go',

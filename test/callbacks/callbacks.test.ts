@@ -110,44 +110,41 @@ t.test('the states of a payment are reported as they become true, each once', as
   )
 })
 
-t.test(
-  'callbacks about a payment arrive in order, also once it has a loan, or another one',
-  async t => {
-    const receiver = await callbackReceiver(t)
-    const service = await paymentService(t, receiver.settings)
-    const isRefused = ({ type, data }: { type: string; data: any }) =>
-      type === 'payment.suspended' && (data.gateway_payment_id !== 'pay_3' || data.external_loan_id)
-    receiver.respond((response, { body }) => response.writeHead(isRefused(body) ? 503 : 200).end())
-    for (const loan of ['L-1', 'L-3']) await service.loan(loan)
-    await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), LENDER)
-    await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: '' }), LENDER)
-    await service.webhook('gateway_a', capturedA({ id: 'pay_3', loan: '' }), LENDER)
-    await service.batch()
-    await receiver.attempts(3)
-    await service.assign('pay_3', 'L-gone')
-    await service.batch()
-    for (const id of ['pay_1', 'pay_2']) await service.assign(id, 'L-1')
-    await service.assign('pay_3', 'L-3')
-    await service.batch()
-    await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-2')))
-    await until(async () => receiver.received.some(({ body }) => body.data.external_id === 'C-2'))
-    receiver.respond(response => response.end())
-    await sql`
+t.test('a payment’s callbacks arrive in order, also once it gets a loan, or another', async t => {
+  const receiver = await callbackReceiver(t)
+  const service = await paymentService(t, receiver.settings)
+  const isRefused = ({ type, data }: { type: string; data: any }) =>
+    type === 'payment.suspended' && (data.gateway_payment_id !== 'pay_3' || data.external_loan_id)
+  receiver.respond((response, { body }) => response.writeHead(isRefused(body) ? 503 : 200).end())
+  for (const loan of ['L-1', 'L-3']) await service.loan(loan)
+  await service.webhook('gateway_a', capturedA({ loan: 'L-none' }), LENDER)
+  await service.webhook('gateway_a', capturedA({ id: 'pay_2', loan: '' }), LENDER)
+  await service.webhook('gateway_a', capturedA({ id: 'pay_3', loan: '' }), LENDER)
+  await service.batch()
+  await receiver.attempts(3)
+  await service.assign('pay_3', 'L-gone')
+  await service.batch()
+  for (const id of ['pay_1', 'pay_2']) await service.assign(id, 'L-1')
+  await service.assign('pay_3', 'L-3')
+  await service.batch()
+  await ending(service.call, await submit(service.call, 'CLIENT_CREATE', clientData('C-2')))
+  await until(async () => receiver.received.some(({ body }) => body.data.external_id === 'C-2'))
+  receiver.respond(response => response.end())
+  await sql`
       update loanops.callback set next_try_at = now() where state = 'pending'`.execute(service.db)
-    await until(async () => (await states(service)).every(state => state === 'delivered'))
-    // A callback that is tried again counts once, when it is delivered.
-    const said = new Map<unknown, string>()
-    for (const { headers, body } of receiver.received) {
-      said.delete(headers['webhook-id'])
-      said.set(headers['webhook-id'], `${body.data.gateway_payment_id} ${body.type}`)
-    }
-    for (const [id, suspended] of Object.entries({ pay_1: 1, pay_2: 1, pay_3: 2 }))
-      t.same(
-        [...said.values()].filter(one => one.startsWith(id)),
-        [...Array(suspended).fill(`${id} payment.suspended`), `${id} payment.posted`],
-      )
-  },
-)
+  await until(async () => (await states(service)).every(state => state === 'delivered'))
+  // A callback that is tried again counts once, when it is delivered.
+  const said = new Map<unknown, string>()
+  for (const { headers, body } of receiver.received) {
+    said.delete(headers['webhook-id'])
+    said.set(headers['webhook-id'], `${body.data.gateway_payment_id} ${body.type}`)
+  }
+  for (const [id, suspended] of Object.entries({ pay_1: 1, pay_2: 1, pay_3: 2 }))
+    t.same(
+      [...said.values()].filter(one => one.startsWith(id)),
+      [...Array(suspended).fill(`${id} payment.suspended`), `${id} payment.posted`],
+    )
+})
 
 t.test('every secret in rotation signs, and types that are not wanted create no row', async t => {
   const receiver = await callbackReceiver(t)

@@ -208,21 +208,18 @@ t.test('a stuck repayment is resolved with the query in the docs', async t => {
   t.equal((await service.repayments()).length, 1)
 })
 
-t.test(
-  'an operator’s retry of an operation that waits for approval survives a locked loan',
-  async t => {
-    const loan = await givenLoan(service.call)
-    const match = { on: 'writes', externalId: loan }
-    await faults(service, [
-      { kind: 'makerChecker', times: 1, match },
-      { kind: 'locked', times: 1, match },
-    ])
-    const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
-    await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
-    await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
-    t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
-  },
-)
+t.test('an operator’s retry of what waits for approval survives a locked loan', async t => {
+  const loan = await givenLoan(service.call)
+  const match = { on: 'writes', externalId: loan }
+  await faults(service, [
+    { kind: 'makerChecker', times: 1, match },
+    { kind: 'locked', times: 1, match },
+  ])
+  const trackingId = await submit(service.call, 'LOAN_APPROVE', approval(loan))
+  await until(async () => (await listed(service.call, loan, trackingId)).waiting_for !== null)
+  await service.call('POST', resolvePath(trackingId), { outcome: 'retry' })
+  t.match((await service.call('GET', trackPath(trackingId))).body, { status: 'success' })
+})
 
 t.test(
   'an operator’s retry of an operation that waited days for approval does not fail at its deadline',

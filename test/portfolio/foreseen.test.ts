@@ -197,24 +197,21 @@ t.test('a dry run refuses a repayment on a closed loan where the ledger blocks i
   t.match(await migrateCsv(service, 'repayments', csv), { failed: 1 })
 })
 
-t.test(
-  'a product with a floating rate breaks the set-up, and a dry run refuses its loans',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    proxy.interferences.push({
-      of: '/loanproducts',
-      on: 'reads',
-      alters({ body }) {
-        for (const one of Array.isArray(body) ? body : [body])
-          one.isLinkedToFloatingInterestRates = one.name === 'LENDER_02'
-      },
-    })
-    const { body } = await service.call('POST', '/api/ledger/check')
-    const broken = body.findings.filter(({ state }: { state: string }) => state === 'breaks')
-    matchEach(t, broken, [{ check: 'product', lender: 'LENDER_02', found: /has a floating rate/ }])
-    const { dry_run } = await migrateCsv(service, 'loans', loansCsv(loan('A')), { dry_run: true })
-    matchEach(t, dry_run.findings, [
-      { finding: 'refused', reason: /^interest_rate_per_period .* LENDER_02 has a floating rate$/ },
-    ])
-  },
-)
+t.test('a product with a floating rate breaks the set-up; a dry run refuses its loans', async t => {
+  const { proxy, service } = await throughProxy(t)
+  proxy.interferences.push({
+    of: '/loanproducts',
+    on: 'reads',
+    alters({ body }) {
+      for (const one of Array.isArray(body) ? body : [body])
+        one.isLinkedToFloatingInterestRates = one.name === 'LENDER_02'
+    },
+  })
+  const { body } = await service.call('POST', '/api/ledger/check')
+  const broken = body.findings.filter(({ state }: { state: string }) => state === 'breaks')
+  matchEach(t, broken, [{ check: 'product', lender: 'LENDER_02', found: /has a floating rate/ }])
+  const { dry_run } = await migrateCsv(service, 'loans', loansCsv(loan('A')), { dry_run: true })
+  matchEach(t, dry_run.findings, [
+    { finding: 'refused', reason: /^interest_rate_per_period .* LENDER_02 has a floating rate$/ },
+  ])
+})

@@ -202,42 +202,32 @@ t.test('migrate-portfolio stops at a run that does not end cleanly', async t => 
   }
 })
 
-t.test(
-  'a command that loses the service says that the run goes on, or what was not saved',
-  async t => {
-    const record = {
-      migration_id: newId(),
-      rows: 1,
-      valid_rows: 1,
-      invalid_rows: 0,
-      status: 'running',
-    }
-    const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
-    const begun = new RegExp(
-      `If migration ${record.migration_id} has begun to run, it continues; .* command\\. http`,
-    )
-    for (const lost of ['/migration/run', `/migration/${record.migration_id}`]) {
-      const { url } = await startAnswering(t, record, ({ url = '' }, response) => {
-        if (url.endsWith(lost)) response.writeHead(lost.endsWith('run') ? 504 : 401).end()
-        return url.endsWith(lost)
-      })
-      t.match(await runCommand(url, [file]), { code: 1, output: begun }, lost)
-    }
-    const cut = await startAnswering(
-      t,
-      { ...record, invalid_rows: 1 },
-      ({ url = '' }, response) => {
-        if (url.endsWith('errors.csv'))
-          response.writeHead(200).write('reason', () => response.destroy())
-        return url.endsWith('errors.csv')
-      },
-    )
-    t.match(await runCommand(cut.url, [file]), {
-      code: 1,
-      output: /its errors could not be saved: /,
+t.test('a command that loses the service says the run goes on, or what was not saved', async t => {
+  const record = {
+    migration_id: newId(),
+    rows: 1,
+    valid_rows: 1,
+    invalid_rows: 0,
+    status: 'running',
+  }
+  const file = join(t.testdir({ 'loans.csv': loansCsv }), 'loans.csv')
+  const begun = new RegExp(
+    `If migration ${record.migration_id} has begun to run, it continues; .* command\\. http`,
+  )
+  for (const lost of ['/migration/run', `/migration/${record.migration_id}`]) {
+    const { url } = await startAnswering(t, record, ({ url = '' }, response) => {
+      if (url.endsWith(lost)) response.writeHead(lost.endsWith('run') ? 504 : 401).end()
+      return url.endsWith(lost)
     })
-  },
-)
+    t.match(await runCommand(url, [file]), { code: 1, output: begun }, lost)
+  }
+  const cut = await startAnswering(t, { ...record, invalid_rows: 1 }, ({ url = '' }, response) => {
+    if (url.endsWith('errors.csv'))
+      response.writeHead(200).write('reason', () => response.destroy())
+    return url.endsWith('errors.csv')
+  })
+  t.match(await runCommand(cut.url, [file]), { code: 1, output: /its errors could not be saved: / })
+})
 
 t.test('npm run migrate-portfolio does not treat rows left out on request as failures', async t => {
   const record = { rows: 2, valid_rows: 1, invalid_rows: 1, done: 1, failed: 0, stopped: 0 }

@@ -210,24 +210,21 @@ t.test('open proposals are found without reading all that were ever decided', as
   for (const { statement, buffers } of touched) t.ok(buffers < 100, `${statement}: ${buffers}`)
 })
 
-t.test(
-  'a row whose operation is cancelled is counted at the approval, not at the proposal',
-  async t => {
-    const { body: file } = await uploadCsv(service, 'loans', loansCsv({}))
-    await call('POST', '/api/migration/run', { migration_id: file.migration_id })
-    const trackingId = await until(async () => {
-      const { rows } = await sql<{ id: string }>`
+t.test('a row whose operation is cancelled is counted at approval, not at proposal', async t => {
+  const { body: file } = await uploadCsv(service, 'loans', loansCsv({}))
+  await call('POST', '/api/migration/run', { migration_id: file.migration_id })
+  const trackingId = await until(async () => {
+    const { rows } = await sql<{ id: string }>`
       select operation_type || '|' || id as id from loanops.operation where origin = 'migration' order by seq
        limit 1`.execute(db)
-      return rows[0]?.id
-    })
-    const failedRows = async () =>
-      (await (await fetch(`${service.url}/metrics`)).text()).match(
-        /^loanops_migration_rows_total\{state="failed"\} (\d+)$/m,
-      )?.[1] ?? '0'
-    const { approval_id: id } = (await asha.post(`${pathOf(trackingId)}/cancel`)).body
-    t.equal(await failedRows(), '0')
-    t.equal((await ravi.approve(id)).status, 202)
-    t.equal(await failedRows(), '1')
-  },
-)
+    return rows[0]?.id
+  })
+  const failedRows = async () =>
+    (await (await fetch(`${service.url}/metrics`)).text()).match(
+      /^loanops_migration_rows_total\{state="failed"\} (\d+)$/m,
+    )?.[1] ?? '0'
+  const { approval_id: id } = (await asha.post(`${pathOf(trackingId)}/cancel`)).body
+  t.equal(await failedRows(), '0')
+  t.equal((await ravi.approve(id)).status, 202)
+  t.equal(await failedRows(), '1')
+})

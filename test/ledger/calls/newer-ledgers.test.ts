@@ -98,19 +98,16 @@ t.test('a transaction that lost its external id is found by its receipt number',
   t.match(await found('UTR2'), { state: 'absent' })
 })
 
-t.test(
-  'a disbursement without a UTR that lost answer and external id is found by its key',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    const loan = await ledgerLoan(service, 'approved')
-    const body = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
-    proxy.interferences = [
-      { of: loan, on: 'writes', afterwards: true, times: 1 },
-      { of: '/transactions/external-id/', on: 'reads', status: 404, body },
-    ]
-    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-    const record = await ending(service.call, id)
-    t.match(record, { status: 'success', success_response: { subResourceId: Number } })
-    t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
-  },
-)
+t.test('a disbursement without a UTR that lost answer and external id is found by key', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service, 'approved')
+  const body = ledgerBody(404, 'error.msg.loan.transaction.external.id.invalid')
+  proxy.interferences = [
+    { of: loan, on: 'writes', afterwards: true, times: 1 },
+    { of: '/transactions/external-id/', on: 'reads', status: 404, body },
+  ]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  const record = await ending(service.call, id)
+  t.match(record, { status: 'success', success_response: { subResourceId: Number } })
+  t.equal((await writesOn(service, loan)).filter(one => one === 'DISBURSE/LOAN').length, 1)
+})

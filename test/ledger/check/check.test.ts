@@ -159,22 +159,19 @@ t.test('a setting that the user may not read is unknown, never ok', async t => {
   ])
 })
 
-t.test(
-  'only a read that the ledger itself refuses is left to the permissions of its user',
-  async t => {
-    const { url, controlUrl, close } = await startSandbox({
-      port: 0,
-      flags: ['no-permission=READ_CONFIGURATION'],
-    })
-    t.teardown(close)
-    const rules = [{ kind: 'error', status: 502, match: { path: '^/loanproducts' } }]
-    await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) })
-    const findings = await checked(url)
-    const remedyOf = (check: string) => findings.find(one => one.check === check)?.remedy
-    t.match(remedyOf('closed_loans_blocked'), /^Let LEDGER_USERNAME read it/)
-    t.match(remedyOf('product'), /let whatever is in front of the ledger pass this read/)
-  },
-)
+t.test('only a read that the ledger itself refuses is left to its user’s permissions', async t => {
+  const { url, controlUrl, close } = await startSandbox({
+    port: 0,
+    flags: ['no-permission=READ_CONFIGURATION'],
+  })
+  t.teardown(close)
+  const rules = [{ kind: 'error', status: 502, match: { path: '^/loanproducts' } }]
+  await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) })
+  const findings = await checked(url)
+  const remedyOf = (check: string) => findings.find(one => one.check === check)?.remedy
+  t.match(remedyOf('closed_loans_blocked'), /^Let LEDGER_USERNAME read it/)
+  t.match(remedyOf('product'), /let whatever is in front of the ledger pass this read/)
+})
 
 async function command(url: string, args: string[] = [], changes: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [MAIN, 'check-ledger', ...args], {

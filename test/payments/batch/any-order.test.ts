@@ -84,35 +84,31 @@ const CASES: Case[] = [
   },
 ]
 
-t.test(
-  'the events of a payment lead to the same state in any order, in one batch or many',
-  async t => {
-    const { db } = await freshDatabase(t)
-    await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
-    await sql`select raw.register('lender_02_gateway_a')`.execute(db)
-    let n = 0
-    for (const { name, events, payment, refund } of CASES) {
-      for (const order of permutations(events('x').map((_, i) => i))) {
-        for (const isOneBatch of [true, false]) {
-          const id = `pay_${++n}`
-          const all = events(id)
-          for (const i of order) {
-            const body = Buffer.from(JSON.stringify(all[i]))
-            await sql`insert into raw.lender_02_gateway_a (body) values (${body})`.execute(db)
-            if (!isOneBatch)
-              await sql`select core.transform('lender_02_gateway_a', 100)`.execute(db)
-          }
-          await sql`select core.transform('lender_02_gateway_a', 100)`.execute(db)
-          const { rows } = await sql<{ kind: string; fate: string }>`
+t.test('a payment’s events lead to the same state in any order, in one batch or many', async t => {
+  const { db } = await freshDatabase(t)
+  await sql`select raw.make_store('LENDER_02', 'gateway_a')`.execute(db)
+  await sql`select raw.register('lender_02_gateway_a')`.execute(db)
+  let n = 0
+  for (const { name, events, payment, refund } of CASES) {
+    for (const order of permutations(events('x').map((_, i) => i))) {
+      for (const isOneBatch of [true, false]) {
+        const id = `pay_${++n}`
+        const all = events(id)
+        for (const i of order) {
+          const body = Buffer.from(JSON.stringify(all[i]))
+          await sql`insert into raw.lender_02_gateway_a (body) values (${body})`.execute(db)
+          if (!isOneBatch) await sql`select core.transform('lender_02_gateway_a', 100)`.execute(db)
+        }
+        await sql`select core.transform('lender_02_gateway_a', 100)`.execute(db)
+        const { rows } = await sql<{ kind: string; fate: string }>`
           select kind, concat_ws(' ', state, reason) as fate from core.transaction
            where gateway_payment_id in (${id}, ${`r${id}`}) order by kind`.execute(db)
-          const fates = Object.fromEntries(rows.map(row => [row.kind, row.fate]))
-          t.match(fates, { payment, ...(refund && { refund }) }, `${name}: ${order}`)
-        }
+        const fates = Object.fromEntries(rows.map(row => [row.kind, row.fate]))
+        t.match(fates, { payment, ...(refund && { refund }) }, `${name}: ${order}`)
       }
     }
-  },
-)
+  }
+})
 
 function permutations(items: number[]): number[][] {
   if (items.length < 2) return [items]

@@ -540,21 +540,18 @@ for (const [what, transactionDate, transactionAmount] of [
     },
   )
 
-t.test(
-  'an equal repayment that the ledger has already, from a migration, is taken as done',
-  async t => {
-    const one = await ownLoan(service)
-    await service.bookAt(one.loan, 1000, { externalId: `gateway_a-${one.id}` })
-    const [there] = await service.repayments(one.loan)
-    t.match(await sent(service, [capturedA(one)], one.id), {
-      state: 'posted',
-      ledger_transaction_id: String(there?.id),
-    })
-    const other = { ...ownIds(), loan: one.loan }
-    t.match(await sent(service, [capturedA(other)], other.id), { state: 'posted' })
-    t.equal((await service.repayments(one.loan)).length, 2)
-  },
-)
+t.test('an equal repayment that the ledger has from a migration is taken as done', async t => {
+  const one = await ownLoan(service)
+  await service.bookAt(one.loan, 1000, { externalId: `gateway_a-${one.id}` })
+  const [there] = await service.repayments(one.loan)
+  t.match(await sent(service, [capturedA(one)], one.id), {
+    state: 'posted',
+    ledger_transaction_id: String(there?.id),
+  })
+  const other = { ...ownIds(), loan: one.loan }
+  t.match(await sent(service, [capturedA(other)], other.id), { state: 'posted' })
+  t.equal((await service.repayments(one.loan)).length, 2)
+})
 
 t.test(
   'while the ledger is down a payment shows why and until when it waits, and is posted afterwards',
@@ -575,19 +572,13 @@ t.test(
   },
 )
 
-t.test(
-  'a state that is not in suspense cannot be assigned, and an unknown payment is 404',
-  async t => {
-    const one = await ownLoan(service)
-    await sent(service, [capturedA(one)], one.id)
-    t.match(await service.assign(one.id, one.loan), { status: 409, body: { code: 'CONFLICT' } })
-    t.match(await service.assign(ownIds().id, one.loan), {
-      status: 404,
-      body: { code: 'NOT_FOUND' },
-    })
-    t.equal((await service.assign(one.id, '..')).status, 400)
-  },
-)
+t.test('only a payment in suspense can be assigned, and an unknown payment is 404', async t => {
+  const one = await ownLoan(service)
+  await sent(service, [capturedA(one)], one.id)
+  t.match(await service.assign(one.id, one.loan), { status: 409, body: { code: 'CONFLICT' } })
+  t.match(await service.assign(ownIds().id, one.loan), { status: 404, body: { code: 'NOT_FOUND' } })
+  t.equal((await service.assign(one.id, '..')).status, 400)
+})
 
 async function finalState(t: Test, service: PaymentService, id: string, state: string) {
   await until(async () => {

@@ -176,35 +176,28 @@ t.test('money that was posted for one payment does not stand for another', async
   })
 })
 
-t.test(
-  'a transaction stands for several payments up to its amount, and for no further one',
-  async t => {
-    const { id, loan, sent } = await ownPayment()
-    const ids = [1, 2, 3].map(n => `${id}_${n}`)
-    for (const one of ids) await sent([capturedA({ id: one })], one)
-    // Two payments of 1,000, less the fees that their payers bore.
-    const sum = await book(loan, { amount: 1960 })
-    const handled = (one = '', transaction = sum) =>
-      service.resolve(one, {
-        ...HANDLED,
-        external_loan_id: loan,
-        ledger_transaction_id: transaction,
-      })
-    for (const one of ids.slice(0, 2)) t.match(await handled(one), { status: 200 })
-    t.match(await handled(ids[2]), {
-      status: 409,
-      body: {
-        detail: `The transaction ${sum} of 1960 was booked for gateway_a/${id}_1, gateway_a/${id}_2`,
-      },
-    })
-    t.match(await service.resolve(`${id}_1`, { outcome: 'reopen', note: 'the wrong one' }), {
-      status: 200,
-    })
-    t.match(await handled(ids[2]), { status: 200 })
-    const single = await book(loan, { amount: 1000, name: 'single' })
-    t.match(await handled(ids[0], single), { status: 200 })
-  },
-)
+t.test('a transaction stands for several payments up to its amount, and for no more', async t => {
+  const { id, loan, sent } = await ownPayment()
+  const ids = [1, 2, 3].map(n => `${id}_${n}`)
+  for (const one of ids) await sent([capturedA({ id: one })], one)
+  // Two payments of 1,000, less the fees that their payers bore.
+  const sum = await book(loan, { amount: 1960 })
+  const handled = (one = '', transaction = sum) =>
+    service.resolve(one, { ...HANDLED, external_loan_id: loan, ledger_transaction_id: transaction })
+  for (const one of ids.slice(0, 2)) t.match(await handled(one), { status: 200 })
+  t.match(await handled(ids[2]), {
+    status: 409,
+    body: {
+      detail: `The transaction ${sum} of 1960 was booked for gateway_a/${id}_1, gateway_a/${id}_2`,
+    },
+  })
+  t.match(await service.resolve(`${id}_1`, { outcome: 'reopen', note: 'the wrong one' }), {
+    status: 200,
+  })
+  t.match(await handled(ids[2]), { status: 200 })
+  const single = await book(loan, { amount: 1000, name: 'single' })
+  t.match(await handled(ids[0], single), { status: 200 })
+})
 
 t.test('a transaction stands for no further payment than what is left of it covers', async t => {
   const { id, loan, sent } = await ownPayment()

@@ -15,14 +15,11 @@ const paid = {
 }
 const notes = { external_loan_id: 'L-9' }
 
-t.test(
-  'payment.captured says who paid what, when, and on which loan; paise become rupees',
-  async t => {
-    matchEach(t, await factsOf(capturedA({ amount: 458_401, loan: 'L-1' })), [
-      { ...paid, amount: '4584.01', external_loan_id: 'L-1' },
-    ])
-  },
-)
+t.test('payment.captured says who paid what, when, on which loan; paise become rupees', async t => {
+  matchEach(t, await factsOf(capturedA({ amount: 458_401, loan: 'L-1' })), [
+    { ...paid, amount: '4584.01', external_loan_id: 'L-1' },
+  ])
+})
 
 t.test(
   'each event that carries a captured payment is about that payment, and its own notes name the loan',

@@ -185,24 +185,21 @@ t.test('an unknown event neither stops a payment nor objects to one that is post
   t.match(payment, { state: 'posted', objection: null, amount: '1000' })
 })
 
-t.test(
-  'an unknown event is read again once its type is known, but not once it is decided',
-  async t => {
-    const service = await sourceOf(t, 'gateway_a')
-    await service.save(rising({ loan: 'L-1' }), rising({ id: 'pay_2', loan: 'L-1' }))
-    await service.transform()
-    await sql`update core.transaction set decision = 'dismiss', state = 'dismissed', reason = null
+t.test('an unknown event is read again once its type is known, but not once decided', async t => {
+  const service = await sourceOf(t, 'gateway_a')
+  await service.save(rising({ loan: 'L-1' }), rising({ id: 'pay_2', loan: 'L-1' }))
+  await service.transform()
+  await sql`update core.transaction set decision = 'dismiss', state = 'dismissed', reason = null
              where gateway_payment_id = 'pay_2'`.execute(service.db)
-    const body = `convert_to(replace(convert_from(r.body, 'UTF8'), 'risen', 'captured'), 'UTF8')`
-    await replaceView(service.db, { body })
-    const { rows } = await sql`
+  const body = `convert_to(replace(convert_from(r.body, 'UTF8'), 'risen', 'captured'), 'UTF8')`
+  await replaceView(service.db, { body })
+  const { rows } = await sql`
     select ops.reread('lender_02_gateway_a', now() - interval '1 hour') as events`.execute(
-      service.db,
-    )
-    matchEach(t, rows, [{ events: '1' }])
-    t.same(await service.types(), ['moon.risen unknown 1'])
-    await service.transform()
-    t.same(await service.fates(), ['payment pay_1 waiting', 'payment pay_2 dismissed'])
-    t.same(await service.types(), ['moon.risen payment 2'])
-  },
-)
+    service.db,
+  )
+  matchEach(t, rows, [{ events: '1' }])
+  t.same(await service.types(), ['moon.risen unknown 1'])
+  await service.transform()
+  t.same(await service.fates(), ['payment pay_1 waiting', 'payment pay_2 dismissed'])
+  t.same(await service.types(), ['moon.risen payment 2'])
+})

@@ -11,54 +11,47 @@ import {
   reversing,
 } from '../../support/payments/reversals.ts'
 
-t.test(
-  'a booked refund has an objection once its gateway names another amount or payment',
-  async t => {
-    const service = await reversing(t)
-    for (const id of ['pay_1', 'pay_2', 'pay_3'])
-      await service.signed(capturedA({ id, loan: 'L-1' }))
-    await service.batch()
-    const lost = { of: 'pay_1', paise: 50_000 }
-    await service.signed(dispute('lost', { ...lost, deducted: 20_000 }))
-    for (const id of ['pay_2', 'pay_3'])
-      await service.signed(refund({ id: `rfnd_${id}`, of: id, paise: 10_000 }))
-    await service.batch()
-    t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
+t.test('a booked refund is objected to if its gateway names another amount or payment', async t => {
+  const service = await reversing(t)
+  for (const id of ['pay_1', 'pay_2', 'pay_3']) await service.signed(capturedA({ id, loan: 'L-1' }))
+  await service.batch()
+  const lost = { of: 'pay_1', paise: 50_000 }
+  await service.signed(dispute('lost', { ...lost, deducted: 20_000 }))
+  for (const id of ['pay_2', 'pay_3'])
+    await service.signed(refund({ id: `rfnd_${id}`, of: id, paise: 10_000 }))
+  await service.batch()
+  t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
 
-    await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'arbitration' }))
-    await service.signed(refund({ id: 'rfnd_pay_2', of: 'pay_3', paise: 10_000 }))
-    // The same again, which says nothing new.
-    await service.signed(
-      refund({ id: 'rfnd_pay_3', of: 'pay_3', paise: 10_000, name: 'refund.speed_changed' }),
-    )
-    await service.batch()
-    const contradicted = ['posted', null, 'events_disagree', null]
-    t.same(await service.shown('disp_1'), contradicted)
-    t.same(await service.shown('rfnd_pay_2'), contradicted)
-    t.same(await service.shown('rfnd_pay_3'), ['posted', null, null, null])
-    t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
+  await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'arbitration' }))
+  await service.signed(refund({ id: 'rfnd_pay_2', of: 'pay_3', paise: 10_000 }))
+  // The same again, which says nothing new.
+  await service.signed(
+    refund({ id: 'rfnd_pay_3', of: 'pay_3', paise: 10_000, name: 'refund.speed_changed' }),
+  )
+  await service.batch()
+  const contradicted = ['posted', null, 'events_disagree', null]
+  t.same(await service.shown('disp_1'), contradicted)
+  t.same(await service.shown('rfnd_pay_2'), contradicted)
+  t.same(await service.shown('rfnd_pay_3'), ['posted', null, null, null])
+  t.same(await service.standing(), { 'pay_1-r2': 800, 'pay_2-r2': 900, 'pay_3-r2': 900 })
 
-    t.match(await service.decide('disp_1', 'handled'), { status: 200 })
-    await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'pre_arbitration' }))
-    await service.batch()
-    t.same(await service.shown('disp_1'), ['posted', null, null, null], 'it was seen')
-  },
-)
+  t.match(await service.decide('disp_1', 'handled'), { status: 200 })
+  await service.signed(dispute('lost', { ...lost, deducted: 50_000, phase: 'pre_arbitration' }))
+  await service.batch()
+  t.same(await service.shown('disp_1'), ['posted', null, null, null], 'it was seen')
+})
 
-t.test(
-  'a booked chargeback is shown with the loan of its payment, whatever loan it names',
-  async t => {
-    const service = await reversing(t)
-    await service.signed(capturedA({ loan: 'L-9' }))
-    await service.batch()
-    await service.call('POST', '/api/payments/gateway_a/pay_1/assign', { external_loan_id: 'L-1' })
-    await service.batch()
-    await service.signed(dispute('lost', { paise: 30_000, loan: 'L-9' }))
-    await service.batch()
-    t.same(await service.standing(), { 'pay_1-r2': 700 })
-    t.match((await service.payment('disp_1')).payment, { state: 'posted', external_loan_id: 'L-1' })
-  },
-)
+t.test('a booked chargeback is shown with its payment’s loan, whatever loan it names', async t => {
+  const service = await reversing(t)
+  await service.signed(capturedA({ loan: 'L-9' }))
+  await service.batch()
+  await service.call('POST', '/api/payments/gateway_a/pay_1/assign', { external_loan_id: 'L-1' })
+  await service.batch()
+  await service.signed(dispute('lost', { paise: 30_000, loan: 'L-9' }))
+  await service.batch()
+  t.same(await service.standing(), { 'pay_1-r2': 700 })
+  t.match((await service.payment('disp_1')).payment, { state: 'posted', external_loan_id: 'L-1' })
+})
 
 t.test('a dispute has the loan a person chose for its payment, also before it ends', async t => {
   const service = await reversing(t)
@@ -166,37 +159,34 @@ t.test('a refund of a payment whose money the ledger has already waits for a per
     t.same(await service.shown(id), ['suspense', 'refund', null, null], id)
 })
 
-t.test(
-  'a refund of a payment that an operator may have booked by hand waits for a person',
-  async t => {
-    const service = await reversing(t)
-    // When the first payment is posted, the ledger says whose loan it is.
-    await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
-    await service.batch()
-    await service.loseAnswer()
-    await service.signed(capturedA({ id: 'pay_1', loan: 'L-1' }))
-    await service.batch()
-    const processing = await service.call('GET', '/api/payments/gateway_a/pay_1')
-    t.match(processing.body.payment, { state: 'posting', waiting_for: 'outcome_unknown' })
-    const { rows } = await sql<{ id: string }>`
+t.test('a refund of a payment that people may have booked by hand waits for a person', async t => {
+  const service = await reversing(t)
+  // When the first payment is posted, the ledger says whose loan it is.
+  await service.signed(capturedA({ id: 'pay_0', loan: 'L-1' }))
+  await service.batch()
+  await service.loseAnswer()
+  await service.signed(capturedA({ id: 'pay_1', loan: 'L-1' }))
+  await service.batch()
+  const processing = await service.call('GET', '/api/payments/gateway_a/pay_1')
+  t.match(processing.body.payment, { state: 'posting', waiting_for: 'outcome_unknown' })
+  const { rows } = await sql<{ id: string }>`
       select 'REPAYMENT|' || id as id from loanops.operation
        where status = 'processing'`.execute(service.db)
-    const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
-    await service.call('POST', path, { outcome: 'failed' })
-    await service.ended('pay_1')
-    await service.faults([])
-    await service.signed(capturedA({ id: 'pay_2', loan: 'L-2' }))
-    await service.batch()
-    await service.decide('pay_2', 'handled')
-    await service.resolve('pay_2', { outcome: 'reopen', note: 'booked by mistake' })
-    await service.loan('L-2')
-    await service.signed(capturedA({ id: 'pay_3', loan: 'L-2' }))
-    await service.batch()
+  const path = `/api/ledger/operations/${encodeURIComponent(rows[0]?.id ?? '')}/resolve`
+  await service.call('POST', path, { outcome: 'failed' })
+  await service.ended('pay_1')
+  await service.faults([])
+  await service.signed(capturedA({ id: 'pay_2', loan: 'L-2' }))
+  await service.batch()
+  await service.decide('pay_2', 'handled')
+  await service.resolve('pay_2', { outcome: 'reopen', note: 'booked by mistake' })
+  await service.loan('L-2')
+  await service.signed(capturedA({ id: 'pay_3', loan: 'L-2' }))
+  await service.batch()
 
-    for (const id of ['pay_1', 'pay_2']) await service.signed(refund({ id: `rfnd_${id}`, of: id }))
-    await service.batch()
-    for (const id of ['pay_1', 'pay_2', 'rfnd_pay_1', 'rfnd_pay_2'])
-      t.same(await service.shown(id), ['suspense', 'refund', null, null], id)
-    t.same(await service.standing(), { pay_0: 1_000, pay_1: 1_000, pay_3: 1_000 })
-  },
-)
+  for (const id of ['pay_1', 'pay_2']) await service.signed(refund({ id: `rfnd_${id}`, of: id }))
+  await service.batch()
+  for (const id of ['pay_1', 'pay_2', 'rfnd_pay_1', 'rfnd_pay_2'])
+    t.same(await service.shown(id), ['suspense', 'refund', null, null], id)
+  t.same(await service.standing(), { pay_0: 1_000, pay_1: 1_000, pay_3: 1_000 })
+})

@@ -112,26 +112,23 @@ t.test('a repayment that an operator has failed is posted again only by assignin
   t.match(await sent(id, []), { state: 'posted' })
 })
 
-t.test(
-  'a repayment undone on the wrong loan is posted to the right one, under another id',
-  async t => {
-    const { id, loan } = await ownLoan(service)
-    const { loan: right } = await ownLoan(service)
-    await service.loseAnswer()
-    await sent(id, [capturedA({ id, loan })])
-    await service.undoAt(loan, `gateway_a-${id}`)
-    t.match(await resolveFailed(id), { reason: 'ledger_refused' })
-    await service.faults([])
-    await service.assign(id, right)
-    t.match(await sent(id, []), { state: 'suspense', reason: 'reversed_at_ledger' })
-    await service.assign(id, right)
-    t.match(await sent(id, []), { state: 'posted' })
-    t.match((await service.repayments()).at(-1), {
-      loanExternalId: right,
-      externalId: `gateway_a-${id}-r2`,
-    })
-  },
-)
+t.test('a repayment undone on a wrong loan is posted to the right one with another id', async t => {
+  const { id, loan } = await ownLoan(service)
+  const { loan: right } = await ownLoan(service)
+  await service.loseAnswer()
+  await sent(id, [capturedA({ id, loan })])
+  await service.undoAt(loan, `gateway_a-${id}`)
+  t.match(await resolveFailed(id), { reason: 'ledger_refused' })
+  await service.faults([])
+  await service.assign(id, right)
+  t.match(await sent(id, []), { state: 'suspense', reason: 'reversed_at_ledger' })
+  await service.assign(id, right)
+  t.match(await sent(id, []), { state: 'posted' })
+  t.match((await service.repayments()).at(-1), {
+    loanExternalId: right,
+    externalId: `gateway_a-${id}-r2`,
+  })
+})
 
 t.test('an event that arrives after the seven days does not retry a payment', async t => {
   const { id, loan } = ownIds()
