@@ -26,6 +26,13 @@ t.test('names and e-mail addresses that the operation does not name are removed 
   })
 })
 
+t.test('an e-mail address is removed as a whole, however long it is', async t => {
+  for (const name of ['a', 'n'.repeat(64), 'n'.repeat(150), 'n'.repeat(1_000_000)])
+    t.same(withoutPersonalData({ message: `(${name}@example.in), <b@c.in>;d@e.in` }, data), {
+      message: '([removed]), <[removed]>[removed]',
+    })
+})
+
 t.test('ids, days and other words stay, even if a name or a number is a part of them', async t => {
   const client = {
     externalId: 'RAO-May-9198765432',

@@ -7,7 +7,8 @@ const KEPT = /(id|code|date|locale|format)$/i
 const REMOVED = '[removed]'
 /** A shorter value, such as a two-letter name, is replaced only where it is no part of an id or a code. */
 const SHORTEST_VALUE = 3
-const E_MAIL = /[^\s@'"<>()]{1,64}@[^\s@'"<>()]{1,255}/g
+/** It begins where its text does, so that each character of a long text is looked at once. */
+const E_MAIL = /(?<![^\s@'"<>()])[^\s@'"<>()]+@[^\s@'"<>()]{1,255}/g
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g
 
 type Clean = (text: string) => string
