@@ -540,21 +540,18 @@ t.test('a lender’s payments are posted automatically, or after review', async 
   matchEach(t, complaints({ LENDERS_FILE: other }), [/\/LENDER_02\/gateway_b\/posting/])
 })
 
-t.test(
-  'a lender whose events the gateway is to confirm stops the start without credentials',
-  async t => {
-    const file = (gateway_b: object, env: NodeJS.ProcessEnv = {}) =>
-      complaints({ LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_b } }), ...env })
-    const url = { GATEWAY_B_API_URL: 'https://b.example/pg' }
-    const missing = [/^GATEWAY_B_API_KEY is missing/, /^GATEWAY_B_API_SECRET is missing/]
-    matchEach(t, file({ confirm: true }), [/^GATEWAY_B_API_URL is missing/, ...missing])
-    matchEach(t, file({ confirm: true }, url), missing)
-    const own = { confirm: true, apiKeyEnv: 'TWO_KEY', apiSecretEnv: 'TWO_SECRET' }
-    t.same(file(own, { ...url, TWO_KEY: 'k', TWO_SECRET: 's' }), [])
-    t.same(file({ confirm: false }), [])
-    matchEach(t, file({ confirm: 'yes' }), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
-  },
-)
+t.test('a lender whose events the gateway confirms stops a start without credentials', async t => {
+  const file = (gateway_b: object, env: NodeJS.ProcessEnv = {}) =>
+    complaints({ LENDERS_FILE: lendersFile(t, { LENDER_02: { gateway_b } }), ...env })
+  const url = { GATEWAY_B_API_URL: 'https://b.example/pg' }
+  const missing = [/^GATEWAY_B_API_KEY is missing/, /^GATEWAY_B_API_SECRET is missing/]
+  matchEach(t, file({ confirm: true }), [/^GATEWAY_B_API_URL is missing/, ...missing])
+  matchEach(t, file({ confirm: true }, url), missing)
+  const own = { confirm: true, apiKeyEnv: 'TWO_KEY', apiSecretEnv: 'TWO_SECRET' }
+  t.same(file(own, { ...url, TWO_KEY: 'k', TWO_SECRET: 's' }), [])
+  t.same(file({ confirm: false }), [])
+  matchEach(t, file({ confirm: 'yes' }), [/^LENDERS_FILE.*\/LENDER_02\/gateway_b\/confirm: /])
+})
 
 t.test('a lenders file with an unknown member stops the start and names it', async t => {
   const LENDERS_FILE = lendersFile(t, { LENDER_02: { gateway_a: { secret: 'x' } } })
@@ -622,28 +619,25 @@ t.test('.env.example lists each setting with its default and description', async
   }
 })
 
-t.test(
-  'callbacks need a secret, and plain HTTP only on this machine or where it is allowed',
-  async t => {
-    const CALLBACK_SECRET = callbackSecret()
-    const los = { CALLBACK_URL: 'https://los.example.com/callbacks' }
-    t.same(complaints({ ...los, CALLBACK_SECRET }), [])
-    t.match(complaints(los), [/^CALLBACK_SECRET is missing/])
-    for (const wrong of ['secret', 'whsec_YWJj', CALLBACK_SECRET.slice(6), `${CALLBACK_SECRET},`])
-      t.match(complaints({ ...los, CALLBACK_SECRET: wrong }), [/^CALLBACK_SECRET is invalid/])
-    const plain = { CALLBACK_URL: 'http://los.example.com/callbacks', CALLBACK_SECRET }
-    t.match(complaints(plain), [/^CALLBACK_URL is invalid: plain HTTP/])
-    for (const allowed of ['true', 'TRUE', '1'])
-      t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: allowed }), [], allowed)
-    t.equal(complaints({ ...plain, CALLBACK_ALLOW_HTTP: '0' }).length, 1)
-    for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
-      t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
-    for (const CALLBACK_EVENTS of ['operation.ended', ','])
-      t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS }), [
-        /^CALLBACK_EVENTS is invalid/,
-      ])
-  },
-)
+t.test('callbacks need a secret; plain HTTP is for this machine or where allowed', async t => {
+  const CALLBACK_SECRET = callbackSecret()
+  const los = { CALLBACK_URL: 'https://los.example.com/callbacks' }
+  t.same(complaints({ ...los, CALLBACK_SECRET }), [])
+  t.match(complaints(los), [/^CALLBACK_SECRET is missing/])
+  for (const wrong of ['secret', 'whsec_YWJj', CALLBACK_SECRET.slice(6), `${CALLBACK_SECRET},`])
+    t.match(complaints({ ...los, CALLBACK_SECRET: wrong }), [/^CALLBACK_SECRET is invalid/])
+  const plain = { CALLBACK_URL: 'http://los.example.com/callbacks', CALLBACK_SECRET }
+  t.match(complaints(plain), [/^CALLBACK_URL is invalid: plain HTTP/])
+  for (const allowed of ['true', 'TRUE', '1'])
+    t.same(complaints({ ...plain, CALLBACK_ALLOW_HTTP: allowed }), [], allowed)
+  t.equal(complaints({ ...plain, CALLBACK_ALLOW_HTTP: '0' }).length, 1)
+  for (const host of ['localhost:9', '127.0.0.1', '[::1]:9'])
+    t.same(complaints({ CALLBACK_URL: `http://${host}/`, CALLBACK_SECRET }), [])
+  for (const CALLBACK_EVENTS of ['operation.ended', ','])
+    t.match(complaints({ ...los, CALLBACK_SECRET, CALLBACK_EVENTS }), [
+      /^CALLBACK_EVENTS is invalid/,
+    ])
+})
 
 t.test('the acts of persons are a list of acts that exist', async t => {
   const acts = (PERSON_REQUIRED: string) => readConfig(env({ PERSON_REQUIRED })).PERSON_REQUIRED

@@ -92,42 +92,35 @@ t.test('a late capture is found though the days before and after it were not fet
   t.match(await scheduled(service), { fetched: 1, missed: 1 })
 })
 
-t.test(
-  'a gateway that fails ends the fetch with a reason, and the next one makes up for it',
-  async t => {
-    const { gateways, service } = await withGatewayA(t)
-    const created_at = ago(1).toISOString()
-    await gateways.put('/payments', { gateway: 'gateway_a', id: 'pay_1', created_at })
-    const { body: before } = await service.call('GET', '/api/gateways')
-    t.match(before.gateways, [
-      { gateway: 'gateway_a', lender: null, fetched_until: null, missed: 0 },
-    ])
-    await gateways.put('/faults', [{ kind: 'garbage', times: 1 }])
-    t.match(await scheduled(service), {
-      status: 'failed',
-      last_error: 'gateway A: items is not a list',
-      missed: 0,
-    })
-    const { body: failed } = await service.call('GET', '/api/gateways')
-    t.match(failed.gateways, [
-      { fetched_until: null, last_error: 'gateway A: items is not a list' },
-    ])
-    // The next fetch, once asked for, does not know yet whether it fails.
-    await service.db.transaction().execute(async trx => {
-      await requestScheduled(trx, service.config.gatewayAccounts)
-      const { rows } = await sql`select last_error from ops.gateway`.execute(trx)
-      t.match(rows, [{ last_error: 'gateway A: items is not a list' }])
-    })
-    await gateways.put('/faults', [
-      { kind: 'tooMany', times: 1, retryAfter: '0' },
-      { kind: 'error', status: 502, times: 1 },
-    ])
-    const run = await scheduled(service)
-    t.match(run, { status: 'completed', missed: 1, last_error: null })
-    const { body: after } = await service.call('GET', '/api/gateways')
-    t.match(after.gateways, [{ fetched_until: run.to, last_error: null, missed: 1 }])
-  },
-)
+t.test('a gateway that fails ends the fetch with a reason; the next makes up for it', async t => {
+  const { gateways, service } = await withGatewayA(t)
+  const created_at = ago(1).toISOString()
+  await gateways.put('/payments', { gateway: 'gateway_a', id: 'pay_1', created_at })
+  const { body: before } = await service.call('GET', '/api/gateways')
+  t.match(before.gateways, [{ gateway: 'gateway_a', lender: null, fetched_until: null, missed: 0 }])
+  await gateways.put('/faults', [{ kind: 'garbage', times: 1 }])
+  t.match(await scheduled(service), {
+    status: 'failed',
+    last_error: 'gateway A: items is not a list',
+    missed: 0,
+  })
+  const { body: failed } = await service.call('GET', '/api/gateways')
+  t.match(failed.gateways, [{ fetched_until: null, last_error: 'gateway A: items is not a list' }])
+  // The next fetch, once asked for, does not know yet whether it fails.
+  await service.db.transaction().execute(async trx => {
+    await requestScheduled(trx, service.config.gatewayAccounts)
+    const { rows } = await sql`select last_error from ops.gateway`.execute(trx)
+    t.match(rows, [{ last_error: 'gateway A: items is not a list' }])
+  })
+  await gateways.put('/faults', [
+    { kind: 'tooMany', times: 1, retryAfter: '0' },
+    { kind: 'error', status: 502, times: 1 },
+  ])
+  const run = await scheduled(service)
+  t.match(run, { status: 'completed', missed: 1, last_error: null })
+  const { body: after } = await service.call('GET', '/api/gateways')
+  t.match(after.gateways, [{ fetched_until: run.to, last_error: null, missed: 1 }])
+})
 
 t.test('wrong credentials end the fetch, and no message repeats them', async t => {
   const gateways = await gatewaySandbox(t)

@@ -245,49 +245,46 @@ t.test('a day of many payments is shown as a worker last worked it out', async t
   t.equal(await shown(), 3_002)
 })
 
-t.test(
-  'figures are those of the payments, whatever changed, before and after they are kept',
-  async t => {
-    const { db } = await freshDatabase(t)
-    const figures = async (from: RawBuilder<unknown>) => {
-      const { rows } = await sql<object>`
+t.test('figures match the payments, whatever changed, before and after they are kept', async t => {
+  const { db } = await freshDatabase(t)
+  const figures = async (from: RawBuilder<unknown>) => {
+    const { rows } = await sql<object>`
       select day::text, lender, gateway, currency, bucket, sum(payments)::integer as payments, sum(amount)::text as amount
         from ${from} f group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`.execute(db)
-      return rows
-    }
-    const shown = () => figures(sql`core.figure`)
-    const ofPayments = () =>
-      figures(sql`
+    return rows
+  }
+  const shown = () => figures(sql`core.figure`)
+  const ofPayments = () =>
+    figures(sql`
       (select '2026-02-01'::date + n as day, p.* from generate_series(0, 9) n cross join lateral core.parts_of('2026-02-01'::date + n) p)`)
-    const reconcile = () =>
-      sql`
+  const reconcile = () =>
+    sql`
         select core.reconcile_day(day)
          from (select distinct day from core.changed_day) c`.execute(db)
-    const moves: [string, RawBuilder<unknown>][] = [
-      ['new payments', sql`select 1`],
-      [
-        'a window',
-        sql`select core.note_window('gateway_a', null, 'api', '[2026-02-01T00:00Z,2026-02-09T00:00Z]')`,
-      ],
-      ['another state', sql`update core.transaction set state = 'handled' where state = 'waiting'`],
-      [
-        'another day',
-        sql`update core.transaction set paid_at = '2026-02-07T04:30Z' where state = 'handled'`,
-      ],
-      [
-        'another day at the gateway',
-        sql`update core.statement set captured_at = '2026-02-06T04:30Z'`,
-      ],
-      ['a payment less', sql`delete from core.transaction where state = 'suspense'`],
-      ['another account', sql`insert into core.gateway_account values ('gateway_a', 'LENDER_02')`],
-      ['another time zone', sql`select core.copy_time_zone('Pacific/Auckland')`],
-    ]
-    for (const [name, [said, ours]] of Object.entries(CASES)) await store(db, name, said, ours)
-    for (const [name, move] of moves) {
-      await move.execute(db)
-      t.same(await shown(), await ofPayments(), name)
-      await reconcile()
-      t.same(await shown(), await ofPayments(), `${name}, kept`)
-    }
-  },
-)
+  const moves: [string, RawBuilder<unknown>][] = [
+    ['new payments', sql`select 1`],
+    [
+      'a window',
+      sql`select core.note_window('gateway_a', null, 'api', '[2026-02-01T00:00Z,2026-02-09T00:00Z]')`,
+    ],
+    ['another state', sql`update core.transaction set state = 'handled' where state = 'waiting'`],
+    [
+      'another day',
+      sql`update core.transaction set paid_at = '2026-02-07T04:30Z' where state = 'handled'`,
+    ],
+    [
+      'another day at the gateway',
+      sql`update core.statement set captured_at = '2026-02-06T04:30Z'`,
+    ],
+    ['a payment less', sql`delete from core.transaction where state = 'suspense'`],
+    ['another account', sql`insert into core.gateway_account values ('gateway_a', 'LENDER_02')`],
+    ['another time zone', sql`select core.copy_time_zone('Pacific/Auckland')`],
+  ]
+  for (const [name, [said, ours]] of Object.entries(CASES)) await store(db, name, said, ours)
+  for (const [name, move] of moves) {
+    await move.execute(db)
+    t.same(await shown(), await ofPayments(), name)
+    await reconcile()
+    t.same(await shown(), await ofPayments(), `${name}, kept`)
+  }
+})

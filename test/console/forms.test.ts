@@ -20,26 +20,23 @@ const service = await startWithConsole(t)
 const { url, db, call, operator, admin, anybody, viewer } = service
 await fillConsole(url)
 
-t.test(
-  'each form that changes something on a linked page has a token and a path of its own',
-  async t => {
-    await uploadCsv({ url }, 'repayments', FILE)
-    const changing = new Set<string>()
-    for (const [path, text] of await linkedPages(admin)) {
-      const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
-      const tokens = forms.map(
-        ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})\//.exec(form)?.[1],
-      )
-      t.notOk(tokens.includes(undefined), path)
-      t.equal(new Set(tokens).size, tokens.length, path)
-      // A refused form is found by its path, and so is what was typed before a login.
-      const places = forms.map(([form]) => / action="([^"?]*)/.exec(form)?.[1])
-      t.equal(new Set(places).size, places.length, path)
-      for (const [form] of forms) changing.add(/ action="([^"?]*)/.exec(form)?.[1] ?? path)
-    }
-    t.ok(changing.size > 25, `${changing.size} forms`)
-  },
-)
+t.test('each form that changes something on a linked page has its own token and path', async t => {
+  await uploadCsv({ url }, 'repayments', FILE)
+  const changing = new Set<string>()
+  for (const [path, text] of await linkedPages(admin)) {
+    const forms = [...text.matchAll(/<form [^>]*method="post".*?<\/form>/gs)]
+    const tokens = forms.map(
+      ([form]) => /form_token(?:" value="|=)([0-9a-f-]{36})\//.exec(form)?.[1],
+    )
+    t.notOk(tokens.includes(undefined), path)
+    t.equal(new Set(tokens).size, tokens.length, path)
+    // A refused form is found by its path, and so is what was typed before a login.
+    const places = forms.map(([form]) => / action="([^"?]*)/.exec(form)?.[1])
+    t.equal(new Set(places).size, places.length, path)
+    for (const [form] of forms) changing.add(/ action="([^"?]*)/.exec(form)?.[1] ?? path)
+  }
+  t.ok(changing.size > 25, `${changing.size} forms`)
+})
 
 t.test('a refused form is shown again with its values and the reason beside the field', async t => {
   const typed = { outcome: 'post', note: 'said “<b>so</b>”', amount: '12.345', paid_on: '31 June' }
@@ -252,29 +249,26 @@ t.test('a form that may take effect after its page’s time is over is not sent 
   t.equal(await audited('payment.check'), before + 1)
 })
 
-t.test(
-  'a form that is answered with a page has one effect, and is shown again where it was',
-  async t => {
-    await admin('/console/accounts', {
-      username: 'forgot',
-      password: 'a pass phrase',
-      role: 'viewer',
-    })
-    const page = '/console/accounts/forgot/reset'
-    const form = await tokenOf(admin, page, page)
-    const before = await audited('account.reset')
-    const both = [
-      await admin(page, form, { referer: url + page }),
-      await admin(page, form, { referer: url + page }),
-    ]
-    t.same(
-      both.map(({ status }) => status),
-      [200, 303],
-    )
-    t.equal(both[1]?.headers.get('location'), page)
-    t.equal(await audited('account.reset'), before + 1)
-  },
-)
+t.test('a form answered with a page has one effect, and is shown again where it was', async t => {
+  await admin('/console/accounts', {
+    username: 'forgot',
+    password: 'a pass phrase',
+    role: 'viewer',
+  })
+  const page = '/console/accounts/forgot/reset'
+  const form = await tokenOf(admin, page, page)
+  const before = await audited('account.reset')
+  const both = [
+    await admin(page, form, { referer: url + page }),
+    await admin(page, form, { referer: url + page }),
+  ]
+  t.same(
+    both.map(({ status }) => status),
+    [200, 303],
+  )
+  t.equal(both[1]?.headers.get('location'), page)
+  t.equal(await audited('account.reset'), before + 1)
+})
 
 t.test('a form that another account filled in changes nothing, and waits for it', async t => {
   const form = { ...(await tokenOf(operator, POSTED, `${POSTED}/note`)), note: '漢字'.repeat(500) }

@@ -277,31 +277,28 @@ t.test('the ledger is paused until a time by its own clock, and resumed', async 
   t.match((await operator('/console')).text, /Writes are enabled/)
 })
 
-t.test(
-  'a decision about all that match is counted, confirmed, and made about exactly those',
-  async t => {
-    await hold('LENDER_03', { id: 'pay_b1' }, { id: 'pay_b2' }, { id: 'pay_b3' })
-    const wanted = {
-      decision: 'payments.dismiss',
-      reason: 'no_loan_named',
-      state: 'suspense',
-      lender: 'LENDER_03',
-      note: 'test payments',
-    }
-    const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)
-    t.match(count.text, /<strong>3<\/strong> payments/)
-    const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(count.text) ?? []
-    const confirm = (count: string) => operator('/console/bulk', { ...wanted, digest, count })
-    t.equal((await confirm('2')).status, 409)
-    const { headers } = await confirm('3')
-    const path = headers.get('location') ?? ''
-    await until(async () => (await operator(path)).text.includes('completed'))
-    const { rows } = await sql`
+t.test('a decision on all that match is counted, confirmed, and made on exactly those', async t => {
+  await hold('LENDER_03', { id: 'pay_b1' }, { id: 'pay_b2' }, { id: 'pay_b3' })
+  const wanted = {
+    decision: 'payments.dismiss',
+    reason: 'no_loan_named',
+    state: 'suspense',
+    lender: 'LENDER_03',
+    note: 'test payments',
+  }
+  const count = await operator(`/console/bulk?${new URLSearchParams(wanted)}`)
+  t.match(count.text, /<strong>3<\/strong> payments/)
+  const [, digest = ''] = /name="digest" value="([^"]+)"/.exec(count.text) ?? []
+  const confirm = (count: string) => operator('/console/bulk', { ...wanted, digest, count })
+  t.equal((await confirm('2')).status, 409)
+  const { headers } = await confirm('3')
+  const path = headers.get('location') ?? ''
+  await until(async () => (await operator(path)).text.includes('completed'))
+  const { rows } = await sql`
       select state, note, noted_by from core.transaction
        where gateway_payment_id like 'pay_b%'`.execute(db)
-    t.same(rows, Array(3).fill({ state: 'dismissed', note: 'test payments', noted_by: 'asha.rao' }))
-  },
-)
+  t.same(rows, Array(3).fill({ state: 'dismissed', note: 'test payments', noted_by: 'asha.rao' }))
+})
 
 t.test('a portfolio is uploaded, dry-run and run, and its errors are shown', async t => {
   const form = new FormData()

@@ -123,17 +123,14 @@ t.test('no page offers a password to an account of single sign-on', async t => {
   t.match(accounts, `/console/accounts/${OPERATOR.username}/reset`)
 })
 
-t.test(
-  'an account is known by issuer and sub, and keeps its first name, whatever it is now',
-  async t => {
-    await entered({ sub: 'married' })
-    for (const preferred_username of ['another.name', OPERATOR.username, 'Asha Rao', undefined])
-      t.equal((await entered({ sub: 'married', preferred_username })).status, 303)
-    t.equal(await accountNamed('another.name'), undefined)
-    const before = (await audited('married')).filter(({ action }) => action === 'account.login')
-    t.equal(before.length, 5)
-  },
-)
+t.test('an account, known by issuer and sub, keeps its first name, whatever it is now', async t => {
+  await entered({ sub: 'married' })
+  for (const preferred_username of ['another.name', OPERATOR.username, 'Asha Rao', undefined])
+    t.equal((await entered({ sub: 'married', preferred_username })).status, 303)
+  t.equal(await accountNamed('another.name'), undefined)
+  const before = (await audited('married')).filter(({ action }) => action === 'account.login')
+  t.equal(before.length, 5)
+})
 
 t.test('two first logins at once make one account', async t => {
   issuer.person = { sub: 'twice', preferred_username: 'twice', roles: 'desk' }
@@ -471,20 +468,17 @@ t.test(
   },
 )
 
-t.test(
-  'an issuer gets the secret as it wants it, and is asked for the scopes of OIDC_SCOPE',
-  async t => {
-    const basic = await startIssuer(t, ROLES, 'client_secret_basic')
-    const settings = { ...basic.settings, OIDC_SCOPE: 'openid profile email offline_access' }
-    const other = await startWithConsole(t, settings)
-    basic.open(other.url)
-    basic.person = { sub: 'basic', preferred_username: 'basic', roles: 'desk' }
-    const { callback, browse } = await basic.logIn(other.url)
-    t.equal((await browse(callback)).status, 303)
-    const asked = basic.asked.find(path => path.startsWith('/auth?')) ?? ''
-    t.equal(new URL(asked, basic.url).searchParams.get('scope'), settings.OIDC_SCOPE)
-  },
-)
+t.test('an issuer gets the secret its way, and is asked for the scopes of OIDC_SCOPE', async t => {
+  const basic = await startIssuer(t, ROLES, 'client_secret_basic')
+  const settings = { ...basic.settings, OIDC_SCOPE: 'openid profile email offline_access' }
+  const other = await startWithConsole(t, settings)
+  basic.open(other.url)
+  basic.person = { sub: 'basic', preferred_username: 'basic', roles: 'desk' }
+  const { callback, browse } = await basic.logIn(other.url)
+  t.equal((await browse(callback)).status, 303)
+  const asked = basic.asked.find(path => path.startsWith('/auth?')) ?? ''
+  t.equal(new URL(asked, basic.url).searchParams.get('scope'), settings.OIDC_SCOPE)
+})
 
 t.test('the browser’s Back after a login leads to the console', async t => {
   issuer.person = { sub: 'backer', preferred_username: 'backer', roles: 'desk' }
@@ -545,27 +539,24 @@ t.test('the log of a refused login holds nothing of the person, nor the code', a
   t.notMatch(lines.join(), /marked|[?&=]|code/)
 })
 
-t.test(
-  'an address that the issuer has not verified counts neither as a name nor for a role',
-  async t => {
-    const other = await startIssuer(t, { 'asha@lender.example': 'admin' })
-    const byAddress = { ...other.settings, OIDC_ROLE_CLAIM: 'email', OIDC_USERNAME_CLAIM: 'email' }
-    const own = await startWithConsole(t, byAddress)
-    other.open(own.url)
-    for (const [email_verified, status] of [
-      [undefined, 403],
-      [false, 403],
-      ['true', 403],
-      [true, 303],
-    ] as const) {
-      other.person = { sub: 'asha', email: 'asha@lender.example', email_verified }
-      const { callback, browse } = await other.logIn(own.url)
-      const answer = await browse(callback, undefined, elsewhere())
-      t.equal(answer.status, status, `${email_verified}`)
-      if (status === 403) t.match(answer.text, 'the claim “email_verified” is not true')
-    }
-  },
-)
+t.test('an address not verified by the issuer counts neither as a name nor for a role', async t => {
+  const other = await startIssuer(t, { 'asha@lender.example': 'admin' })
+  const byAddress = { ...other.settings, OIDC_ROLE_CLAIM: 'email', OIDC_USERNAME_CLAIM: 'email' }
+  const own = await startWithConsole(t, byAddress)
+  other.open(own.url)
+  for (const [email_verified, status] of [
+    [undefined, 403],
+    [false, 403],
+    ['true', 403],
+    [true, 303],
+  ] as const) {
+    other.person = { sub: 'asha', email: 'asha@lender.example', email_verified }
+    const { callback, browse } = await other.logIn(own.url)
+    const answer = await browse(callback, undefined, elsewhere())
+    t.equal(answer.status, status, `${email_verified}`)
+    if (status === 403) t.match(answer.text, 'the claim “email_verified” is not true')
+  }
+})
 
 t.test(
   'without passwords, only the API’s login and accounts made by create-admin use one in the console',

@@ -21,24 +21,21 @@ t.test('a caller’s text that a refusal quotes does not change its status', asy
     }
   })
 
-  await t.test(
-    'an item whose id reads like an error does not change the next item’s answer',
-    async t => {
-      const assignments = [...TEXTS, 'pay_1'].map(gateway_payment_id => ({
-        gateway: 'gateway_a',
-        gateway_payment_id,
-        external_loan_id: 'L-1',
-      }))
-      const { body } = await call('POST', '/api/payments/assign', { assignments })
-      t.same(
-        body.results.map(({ status, detail }: { status: number; detail: string }) => [
-          status,
-          detail,
-        ]),
-        [...TEXTS, 'pay_1'].map(id => [404, `No payment ${id} of gateway_a`]),
-      )
-    },
-  )
+  await t.test('an id that reads like an error does not change the next item’s answer', async t => {
+    const assignments = [...TEXTS, 'pay_1'].map(gateway_payment_id => ({
+      gateway: 'gateway_a',
+      gateway_payment_id,
+      external_loan_id: 'L-1',
+    }))
+    const { body } = await call('POST', '/api/payments/assign', { assignments })
+    t.same(
+      body.results.map(({ status, detail }: { status: number; detail: string }) => [
+        status,
+        detail,
+      ]),
+      [...TEXTS, 'pay_1'].map(id => [404, `No payment ${id} of gateway_a`]),
+    )
+  })
 
   await t.test('a column whose name reads like an error makes the file invalid', async t => {
     for (const text of TEXTS) {

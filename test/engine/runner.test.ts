@@ -33,24 +33,21 @@ t.test('an operation that is cancelled while it waits for a slot logs no error',
   t.same(errors, [])
 })
 
-t.test(
-  'an attempt that a fault of ours breaks says so, when it is next, and why in the log',
-  async t => {
-    const fault = new TypeError('no trace can be made')
-    const breaking = () => {
-      throw fault
-    }
-    const { call, runner, errors } = await startWithOwnRunner(t, { at: breaking })
-    const id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
-    await runner.work(['client:C-1'], 'live')
-    const shown = await until(async () => {
-      const operation = await listed(call, 'C-1', id)
-      return operation.last_error !== null && operation
-    })
-    t.match(shown, { last_error: 'LoanOps failed: its log has the reason', next_try_at: String })
-    t.match(errors, [{ err: fault, operation: id.split('|')[1] }])
-  },
-)
+t.test('an attempt that our fault breaks says so, when it is next, and why in the log', async t => {
+  const fault = new TypeError('no trace can be made')
+  const breaking = () => {
+    throw fault
+  }
+  const { call, runner, errors } = await startWithOwnRunner(t, { at: breaking })
+  const id = await submit(call, 'CLIENT_CREATE', clientData('C-1'))
+  await runner.work(['client:C-1'], 'live')
+  const shown = await until(async () => {
+    const operation = await listed(call, 'C-1', id)
+    return operation.last_error !== null && operation
+  })
+  t.match(shown, { last_error: 'LoanOps failed: its log has the reason', next_try_at: String })
+  t.match(errors, [{ err: fault, operation: id.split('|')[1] }])
+})
 
 t.test('an operation that LoanOps itself cannot run does not say the ledger is down', async t => {
   const { call, db } = await startTestService(t)

@@ -7,14 +7,11 @@ import { submit } from '../../support/engine/operations.ts'
 import { clientData, newName } from '../../support/ledger/loans.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
-t.test(
-  'without a claim, the next look for expired ones comes before a new claim can expire',
-  async t => {
-    const service = await startTestService(t, { ROLE: 'api' })
-    await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
-    t.equal(await lookForExpired(service), 5_000)
-  },
-)
+t.test('without a claim, expired ones are next looked for before a new one can expire', async t => {
+  const service = await startTestService(t, { ROLE: 'api' })
+  await submit(service.call, 'CLIENT_CREATE', clientData(newName('C')))
+  t.equal(await lookForExpired(service), 5_000)
+})
 
 t.test('the next look comes when the first claim expires', async t => {
   const service = await startTestService(t, { ROLE: 'api' })

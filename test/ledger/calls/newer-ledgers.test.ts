@@ -18,25 +18,22 @@ async function throughProxy(t: Test) {
   return { proxy, service }
 }
 
-t.test(
-  'a repayment that a newer ledger refuses on a closed loan says that it is not active',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    await service.loan('L-1')
-    const code = 'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid'
-    const body = ledgerBody(403, code, 'Transaction is not allowed on a closed loan.')
-    proxy.interferences = [{ of: 'L-1', on: 'writes', status: 403, body }]
-    await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
-      lender: 'LENDER_02',
-    })
-    await service.batch()
-    t.match((await service.payment('pay_1')).payment, {
-      state: 'suspense',
-      reason: 'loan_not_active',
-      detail: /Transaction is not allowed on a closed loan/,
-    })
-  },
-)
+t.test('a repayment refused by a newer ledger on a closed loan says it is not active', async t => {
+  const { proxy, service } = await throughProxy(t)
+  await service.loan('L-1')
+  const code = 'error.msg.loan.transaction.not.allowed.on.closed.or.overpaid'
+  const body = ledgerBody(403, code, 'Transaction is not allowed on a closed loan.')
+  proxy.interferences = [{ of: 'L-1', on: 'writes', status: 403, body }]
+  await service.webhook('gateway_a', capturedA({ id: 'pay_1', loan: 'L-1' }), {
+    lender: 'LENDER_02',
+  })
+  await service.batch()
+  t.match((await service.payment('pay_1')).payment, {
+    state: 'suspense',
+    reason: 'loan_not_active',
+    detail: /Transaction is not allowed on a closed loan/,
+  })
+})
 
 t.test('a write that already waits for its second person waits for that approval', async t => {
   const { proxy, service } = await throughProxy(t)

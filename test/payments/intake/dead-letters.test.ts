@@ -59,36 +59,33 @@ t.test('a first event whose raw table is made by hand at that moment is saved', 
   t.same(await failedJobs(service), [])
 })
 
-t.test(
-  'an event that could not be saved is shown with its error, and one query redrives it',
-  async t => {
-    const service = await paymentService(t)
-    await send(service, 'evt_0')
-    await allSaved(service.db)
-    await sql`
+t.test('an event that was not saved is shown with its error; one query redrives it', async t => {
+  const service = await paymentService(t)
+  await send(service, 'evt_0')
+  await allSaved(service.db)
+  await sql`
       alter table raw.lender_02_gateway_a add constraint no_poison check (event_id <> 'poison')`.execute(
-      service.db,
-    )
-    await send(service, 'poison')
-    const [job] = await until(async () => {
-      const jobs = await failedJobs(service)
-      return jobs.length > 0 ? jobs : undefined
-    }, 'it is given up')
-    t.match(job, {
-      queue: 'payment-event-dead',
-      data: { events: [{ eventId: 'poison' }] },
-      error: { code: '23514', message: /no_poison/ },
-    })
-    await sql`alter table raw.lender_02_gateway_a drop constraint no_poison`.execute(service.db)
-    const redrive = async (queue: string) =>
-      (await sql<{ jobs: string }>`select ops.redrive(${queue}) as jobs`.execute(service.db)).rows
-    t.same(await redrive('payment-event-dead'), [{ jobs: '1' }])
-    t.same(await failedJobs(service), [])
-    await allSaved(service.db)
-    t.same(await eventIds(service), ['evt_0', 'poison'])
-    t.same(await redrive('payment-event-dead'), [{ jobs: '0' }])
-  },
-)
+    service.db,
+  )
+  await send(service, 'poison')
+  const [job] = await until(async () => {
+    const jobs = await failedJobs(service)
+    return jobs.length > 0 ? jobs : undefined
+  }, 'it is given up')
+  t.match(job, {
+    queue: 'payment-event-dead',
+    data: { events: [{ eventId: 'poison' }] },
+    error: { code: '23514', message: /no_poison/ },
+  })
+  await sql`alter table raw.lender_02_gateway_a drop constraint no_poison`.execute(service.db)
+  const redrive = async (queue: string) =>
+    (await sql<{ jobs: string }>`select ops.redrive(${queue}) as jobs`.execute(service.db)).rows
+  t.same(await redrive('payment-event-dead'), [{ jobs: '1' }])
+  t.same(await failedJobs(service), [])
+  await allSaved(service.db)
+  t.same(await eventIds(service), ['evt_0', 'poison'])
+  t.same(await redrive('payment-event-dead'), [{ jobs: '0' }])
+})
 
 t.test('redriving a queue that is not a dead-letter queue loses nothing', async t => {
   const service = await paymentService(t)

@@ -65,22 +65,19 @@ t.test('a gauge and readyz count no lender that is taken as it is', async t => {
   t.match((await service.call('GET', '/readyz')).body, { webhooks: { unproven: [] } })
 })
 
-t.test(
-  'readyz names the lenders on the port for operators, and elsewhere the gateway alone',
-  async t => {
-    const changes = { ROLE: 'api', GATEWAY_A_WEBHOOK_SECRET: 's' }
-    const readyz = async (url: string) => (await (await fetch(`${url}/readyz`)).json()) as Ready
-    const open = await startTestService(t, changes)
-    t.same((await readyz(open.url)).webhooks?.unproven, ['gateway_b'])
-    const opsPort = await freePort(0)
-    const apart = await startTestService(t, { ...changes, OPS_PORT: `${opsPort}` })
-    t.same(await readyz(apart.url), { status: 'ready' })
-    t.same(
-      (await readyz(`http://127.0.0.1:${opsPort}`)).webhooks?.unproven,
-      CODES.map(code => `${code}/gateway_b`),
-    )
-  },
-)
+t.test('readyz names lenders on the operators’ port, and elsewhere the gateway alone', async t => {
+  const changes = { ROLE: 'api', GATEWAY_A_WEBHOOK_SECRET: 's' }
+  const readyz = async (url: string) => (await (await fetch(`${url}/readyz`)).json()) as Ready
+  const open = await startTestService(t, changes)
+  t.same((await readyz(open.url)).webhooks?.unproven, ['gateway_b'])
+  const opsPort = await freePort(0)
+  const apart = await startTestService(t, { ...changes, OPS_PORT: `${opsPort}` })
+  t.same(await readyz(apart.url), { status: 'ready' })
+  t.same(
+    (await readyz(`http://127.0.0.1:${opsPort}`)).webhooks?.unproven,
+    CODES.map(code => `${code}/gateway_b`),
+  )
+})
 
 t.test('where trust is required, the start lists each pair with what to write', async t => {
   const start = (changes: NodeJS.ProcessEnv) => config({ WEBHOOK_TRUST: 'required', ...changes })

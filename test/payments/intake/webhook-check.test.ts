@@ -145,22 +145,19 @@ t.test('a flood of refused calls pushes out neither stored calls nor those of ot
   t.same(await kept(), [200], 'those of more addresses than are kept')
 })
 
-t.test(
-  'the address of a caller is the one that the proxies forward, with or without a port',
-  async t => {
-    const { post, calls } = await startSigned(t, { TRUST_PROXY: '127.0.0.1,10.0.0.2' })
-    const forwarded = {
-      '192.0.2.1': '192.0.2.1',
-      '192.0.2.2': '192.0.2.2:61598',
-      '192.0.2.3': '198.51.100.7:1, 192.0.2.3:61598, 10.0.0.2:443',
-      '2001:db8::1': '[2001:db8::1]:61598',
-      '2001:db8::2': '2001:db8::2',
-    }
-    for (const given of Object.values(forwarded)) await post(A, '[]', { 'x-forwarded-for': given })
-    const listed = await calls('gateway_a', Object.keys(forwarded).length)
-    t.same(listed.map(({ address }) => address).sort(), Object.keys(forwarded))
-  },
-)
+t.test('a caller’s address is the one the proxies forward, with or without a port', async t => {
+  const { post, calls } = await startSigned(t, { TRUST_PROXY: '127.0.0.1,10.0.0.2' })
+  const forwarded = {
+    '192.0.2.1': '192.0.2.1',
+    '192.0.2.2': '192.0.2.2:61598',
+    '192.0.2.3': '198.51.100.7:1, 192.0.2.3:61598, 10.0.0.2:443',
+    '2001:db8::1': '[2001:db8::1]:61598',
+    '2001:db8::2': '2001:db8::2',
+  }
+  for (const given of Object.values(forwarded)) await post(A, '[]', { 'x-forwarded-for': given })
+  const listed = await calls('gateway_a', Object.keys(forwarded).length)
+  t.same(listed.map(({ address }) => address).sort(), Object.keys(forwarded))
+})
 
 t.test('the sources page of the console shows the last calls', async t => {
   const { url, operator } = await startWithConsole(t, { GATEWAY_A_WEBHOOK_SECRET: 's' })

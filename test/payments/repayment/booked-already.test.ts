@@ -33,16 +33,13 @@ async function withLoan(t: Test) {
   }
 }
 
-t.test(
-  'a payment is not posted again if a migrated row without a gateway already booked it',
-  async t => {
-    const service = await withLoan(t)
-    await service.migrate()
-    const [booked] = await service.standing()
-    t.match(await service.pay(), { state: 'posted', ledger_transaction_id: String(booked?.id) })
-    t.equal((await service.standing()).length, 1)
-  },
-)
+t.test('a payment is not posted again if a migrated row without a gateway booked it', async t => {
+  const service = await withLoan(t)
+  await service.migrate()
+  const [booked] = await service.standing()
+  t.match(await service.pay(), { state: 'posted', ledger_transaction_id: String(booked?.id) })
+  t.equal((await service.standing()).length, 1)
+})
 
 t.test('a payment is refused if its loan has its receipt number with other values', async t => {
   const service = await withLoan(t)

@@ -56,18 +56,15 @@ t.test('a refund holds its payment, whatever in its notes cannot be stored', asy
   t.same(await service.repayments(loan), [])
 })
 
-t.test(
-  'a refund whose payment is flagged as never captured is returned, and posts nothing',
-  async t => {
-    const { id: of, loan } = await ownLoan(service)
-    const id = `rfnd_${of}`
-    const flagged = refundA({ id, of, payment: { loan, payment: { captured: false } } })
-    await service.webhook('gateway_a', flagged, LENDER)
-    await service.batch()
-    t.match((await service.payment(id)).payment, { state: 'returned', reason: null })
-    t.equal((await service.repayments(loan)).length, 0)
-  },
-)
+t.test('a refund of a payment flagged as never captured is returned and posts nothing', async t => {
+  const { id: of, loan } = await ownLoan(service)
+  const id = `rfnd_${of}`
+  const flagged = refundA({ id, of, payment: { loan, payment: { captured: false } } })
+  await service.webhook('gateway_a', flagged, LENDER)
+  await service.batch()
+  t.match((await service.payment(id)).payment, { state: 'returned', reason: null })
+  t.equal((await service.repayments(loan)).length, 0)
+})
 
 t.test('a failed refund ends as failed, even if its payment was never captured', async t => {
   const { id: of } = ownIds()
