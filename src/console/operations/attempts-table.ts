@@ -11,8 +11,6 @@ import { words } from '../text/words.ts'
 type Shown = Omit<AttemptItem, 'times' | 'method' | 'path'> & Partial<AttemptItem>
 
 export function attemptsTable(attempts: Shown[], formats: Formats): Html {
-  if (attempts.length === 0)
-    return html`<p class="hint">Nothing has been tried at the ledger yet.</p>`
   const columns = [
     numberColumn('attempt', 'Attempt'),
     numberColumn('times', 'Times'),

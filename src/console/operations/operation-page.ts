@@ -37,7 +37,7 @@ ${live(
   request.query,
   html`${operationFacts(operation, formats)}
 <p class="bar">${refreshLink(request.url)}</p>
-${attemptsTable(operation.attempts, formats)}
+${operation.attempts.length === 0 ? noAttempts(operation) : attemptsTable(operation.attempts, formats)}
 ${actionsOn(db, tracking_id, formats)}`,
 )}
 ${operationForms(operation, request.user.role)}`
@@ -66,3 +66,7 @@ ${operationForms(operation, request.user.role)}`
     )
   }
 }
+
+/** Attempts of an operation that has ended are deleted after a while. */
+const noAttempts = ({ status }: { status: string }) =>
+  html`<p class="hint">${status === 'processing' ? 'Nothing has been tried at the ledger yet.' : 'No attempts at the ledger are on record.'}</p>`
