@@ -112,28 +112,25 @@ t.test(
   },
 )
 
-t.test(
-  'a payment with a status that nobody knows leaves its day partial, and is in suspense',
-  async t => {
-    let rows = [rowOfB('1')]
-    const service = await serviceWith(t, asked => listOfB(...rows)(asked))
-    await service.fetch('gateway_b')
-    await service.batch()
-    rows = ['1', '2'].map(id => rowOfB(id, { event: { event_status: 'SETTLED' } }))
-    t.match(await service.fetch('gateway_b'), {
-      status: 'completed',
-      last_error: /2 items could not be read.*its status is not known/,
-    })
-    await service.batch()
-    t.match(await service.days(), [
-      { statement: 'partial', buckets: { not_at_gateway: { payments: 0 } } },
-    ])
-    const { rows: held } = await sql<object>`
+t.test('a payment with an unknown status leaves its day partial, and is in suspense', async t => {
+  let rows = [rowOfB('1')]
+  const service = await serviceWith(t, asked => listOfB(...rows)(asked))
+  await service.fetch('gateway_b')
+  await service.batch()
+  rows = ['1', '2'].map(id => rowOfB(id, { event: { event_status: 'SETTLED' } }))
+  t.match(await service.fetch('gateway_b'), {
+    status: 'completed',
+    last_error: /2 items could not be read.*its status is not known/,
+  })
+  await service.batch()
+  t.match(await service.days(), [
+    { statement: 'partial', buckets: { not_at_gateway: { payments: 0 } } },
+  ])
+  const { rows: held } = await sql<object>`
     select hints ->> 'payment_id' as id from ops.payment
      where reason = 'unreadable'`.execute(service.db)
-    t.same(held, [{ id: '2' }])
-  },
-)
+  t.same(held, [{ id: '2' }])
+})
 
 t.test('a payment whose list also has it with an unknown status is only captured', async t => {
   const odd = { event: { event_id: 'e_odd', event_status: 'FLAGGED' } }

@@ -240,21 +240,18 @@ t.test('settlements are listed with fee, tax and UTR', async t => {
   }
 })
 
-t.test(
-  'a gateway that is overloaded or down is asked again, and then said to be unavailable',
-  async t => {
-    const { put, sandbox, calls } = await gateways(t)
-    const patient = open('gateway_a', sandbox.urlA)
-    t.teardown(() => patient.close())
-    await put('/payments', payments('gateway_a', 1))
-    await put('/faults', [
-      { kind: 'tooMany', times: 1, retryAfter: '0' },
-      { kind: 'error', status: 502, times: 1 },
-    ])
-    t.match(await patient.payment('pay_0', null), { id: 'pay_0' })
-    t.equal((await calls()).length, 3)
-  },
-)
+t.test('a gateway overloaded or down is asked again, and then said to be unavailable', async t => {
+  const { put, sandbox, calls } = await gateways(t)
+  const patient = open('gateway_a', sandbox.urlA)
+  t.teardown(() => patient.close())
+  await put('/payments', payments('gateway_a', 1))
+  await put('/faults', [
+    { kind: 'tooMany', times: 1, retryAfter: '0' },
+    { kind: 'error', status: 502, times: 1 },
+  ])
+  t.match(await patient.payment('pay_0', null), { id: 'pay_0' })
+  t.equal((await calls()).length, 3)
+})
 
 t.test('an answer of another shape or wrong credentials end the fetch with a reason', async t => {
   const { a, put, sandbox } = await gateways(t)

@@ -55,22 +55,19 @@ t.test('a retry has the same id and body, and a signature of its own', async t =
   ])
 })
 
-t.test(
-  'a receiver that leaves its answer open has taken the callback, and gets the next one',
-  async t => {
-    const { receiver, service } = await reporting(t)
-    receiver.respond(response => response.writeHead(200).write('taken'))
-    await endOne(service, 'C-1')
-    await endOne(service, 'C-1')
-    await recorded(service.db, 2)
-    for (const { id } of receiver.received) {
-      const { body } = await service.call('GET', `/api/callbacks/${id}`)
-      t.match(body, { state: 'delivered', attempts: [{ http_status: 200, answer: 'taken' }] })
-      const [{ started_at, ended_at }] = body.attempts
-      t.ok(Date.parse(ended_at) - Date.parse(started_at) < 2_000, 'its answer is not waited for')
-    }
-  },
-)
+t.test('a receiver that leaves its answer open took the callback, and gets the next', async t => {
+  const { receiver, service } = await reporting(t)
+  receiver.respond(response => response.writeHead(200).write('taken'))
+  await endOne(service, 'C-1')
+  await endOne(service, 'C-1')
+  await recorded(service.db, 2)
+  for (const { id } of receiver.received) {
+    const { body } = await service.call('GET', `/api/callbacks/${id}`)
+    t.match(body, { state: 'delivered', attempts: [{ http_status: 200, answer: 'taken' }] })
+    const [{ started_at, ended_at }] = body.attempts
+    t.ok(Date.parse(ended_at) - Date.parse(started_at) < 2_000, 'its answer is not waited for')
+  }
+})
 
 t.test('a receiver that answers first and then does its work is not left at once', async t => {
   const { receiver, service } = await reporting(t)

@@ -91,23 +91,20 @@ t.test(
   },
 )
 
-t.test(
-  'an operation that an operator declares failed has failed, unless the ledger holds it',
-  async t => {
-    const absent = await hanging(service)
-    await service.call('POST', resolvePath(absent.trackingId), { outcome: 'failed' })
-    t.match((await service.call('GET', trackPath(absent.trackingId))).body, {
-      status: 'failed',
-      failure_response: {
-        httpStatusCode: '409',
-        errors: [{ userMessageGlobalisationCode: 'loanops.resolved.by.operator' }],
-      },
-    })
-    const applied = await hanging(service, { kind: 'stuck', applied: true })
-    await service.call('POST', resolvePath(applied.trackingId), { outcome: 'failed' })
-    t.match((await service.call('GET', trackPath(applied.trackingId))).body, { status: 'success' })
-  },
-)
+t.test('what an operator declares failed has failed, unless the ledger holds it', async t => {
+  const absent = await hanging(service)
+  await service.call('POST', resolvePath(absent.trackingId), { outcome: 'failed' })
+  t.match((await service.call('GET', trackPath(absent.trackingId))).body, {
+    status: 'failed',
+    failure_response: {
+      httpStatusCode: '409',
+      errors: [{ userMessageGlobalisationCode: 'loanops.resolved.by.operator' }],
+    },
+  })
+  const applied = await hanging(service, { kind: 'stuck', applied: true })
+  await service.call('POST', resolvePath(applied.trackingId), { outcome: 'failed' })
+  t.match((await service.call('GET', trackPath(applied.trackingId))).body, { status: 'success' })
+})
 
 t.test('an operation that waits for approval is sent again when somebody retries it', async t => {
   const { loan, trackingId } = await hanging(service, { kind: 'makerChecker' })

@@ -13,51 +13,45 @@ import { startTestService } from '../support/service.ts'
 // Shared: each test reads only the migrations that it uploads, and an upload is checked against itself alone.
 const service = await startTestService(t, { ROLE: 'api' })
 
-t.test(
-  'errors.csv has the uploaded columns and each invalid row unchanged, with its reason',
-  async t => {
-    const csv = loansCsv(
-      {},
-      {
-        loan_external_id: 'L-2',
-        principal: ' 1,5 ',
-        client_external_id: 'C-2',
-        client_firstname: 'A "B"\nC',
-      },
-    )
-    const { body } = await uploadCsv(service, 'loans', csv)
-    const rows = parse(await errorsOf(service, body.migration_id)) as string[][]
-    const [header, , bad] = parse(csv) as [string[], string[], string[]]
-    t.same(rows[0], [...header, 'reason'])
-    t.same(rows[1]?.slice(0, -1), bad)
-    t.match(rows[1]?.at(-1), /principal must be a number/)
-    t.equal(rows.length, 2)
-  },
-)
+t.test('errors.csv has the uploaded columns and invalid rows unchanged, with reasons', async t => {
+  const csv = loansCsv(
+    {},
+    {
+      loan_external_id: 'L-2',
+      principal: ' 1,5 ',
+      client_external_id: 'C-2',
+      client_firstname: 'A "B"\nC',
+    },
+  )
+  const { body } = await uploadCsv(service, 'loans', csv)
+  const rows = parse(await errorsOf(service, body.migration_id)) as string[][]
+  const [header, , bad] = parse(csv) as [string[], string[], string[]]
+  t.same(rows[0], [...header, 'reason'])
+  t.same(rows[1]?.slice(0, -1), bad)
+  t.match(rows[1]?.at(-1), /principal must be a number/)
+  t.equal(rows.length, 2)
+})
 
-t.test(
-  'errors.csv can be corrected and uploaded again; uncorrected, it has the same errors',
-  async t => {
-    const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
-      ',',
-      ';',
-    )
-    const { body } = await uploadCsv(service, 'repayments', csv)
-    const errors = await errorsOf(service, body.migration_id)
-    t.match(errors, /;'=1\+1;/, 'it keeps the delimiter and contains no formula')
-    const again = await uploadCsv(service, 'repayments', errors)
-    t.match(again.body, { invalid_rows: 1 })
-    t.equal(await errorsOf(service, again.body.migration_id), errors)
-    const corrected = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
-    t.match(corrected.body, { valid_rows: 1, invalid_rows: 0 })
-    const { cells } = await service.db
-      .selectFrom('loanops.migration_row')
-      .select('cells')
-      .where('migration_id', '=', corrected.body.migration_id)
-      .executeTakeFirstOrThrow()
-    t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one from the first upload')
-  },
-)
+t.test('errors.csv can be corrected and uploaded; uncorrected, it has the same errors', async t => {
+  const csv = repaymentsCsv({ amount: 'x', loan_external_id: 'E-1', note: '=1+1' }).replaceAll(
+    ',',
+    ';',
+  )
+  const { body } = await uploadCsv(service, 'repayments', csv)
+  const errors = await errorsOf(service, body.migration_id)
+  t.match(errors, /;'=1\+1;/, 'it keeps the delimiter and contains no formula')
+  const again = await uploadCsv(service, 'repayments', errors)
+  t.match(again.body, { invalid_rows: 1 })
+  t.equal(await errorsOf(service, again.body.migration_id), errors)
+  const corrected = await uploadCsv(service, 'repayments', errors.replace(';x;', ';10.00;'))
+  t.match(corrected.body, { valid_rows: 1, invalid_rows: 0 })
+  const { cells } = await service.db
+    .selectFrom('loanops.migration_row')
+    .select('cells')
+    .where('migration_id', '=', corrected.body.migration_id)
+    .executeTakeFirstOrThrow()
+  t.equal(JSON.parse(cells)[5], '=1+1', 'the note is the one from the first upload')
+})
 
 t.test('the apostrophe before a formula is removed with or without the reason column', async t => {
   const kept = async (references: string[]) => {

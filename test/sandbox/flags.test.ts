@@ -92,28 +92,25 @@ t.test('with office=branch, the user does not see a client of the head office', 
   t.equal(codeIn(found), 'error.msg.client.not.found.with.client.id')
 })
 
-t.test(
-  'flags give products other terms, or take away a product, payment type or permission',
-  async t => {
-    const ledger = await start(
-      t,
-      'charges=LENDER_02',
-      'recalculation=LENDER_04',
-      'no-product=LENDER_03',
-      'no-payment-type',
-      'no-permission=READ_CLIENT',
-    )
-    t.match(await atLedger(ledger, 'GET', '/loanproducts/2'), {
-      graceOnPrincipalPayment: 2,
-      charges: [{ amount: 500 }, { amount: 50 }],
-    })
-    t.match(await atLedger(ledger, 'GET', '/loanproducts/4'), {
-      isInterestRecalculationEnabled: true,
-    })
-    const names = async (path: string) =>
-      (await atLedger(ledger, 'GET', path)).map(({ name }: any) => name)
-    t.notOk((await names('/loanproducts')).includes('LENDER_03'))
-    t.notOk((await names('/paymenttypes')).includes('LoanOps'))
-    t.equal(codeIn(await atLedger(ledger, 'GET', '/clients')), 'error.msg.not.authorized')
-  },
-)
+t.test('flags change products’ terms, or remove a product, payment type or permission', async t => {
+  const ledger = await start(
+    t,
+    'charges=LENDER_02',
+    'recalculation=LENDER_04',
+    'no-product=LENDER_03',
+    'no-payment-type',
+    'no-permission=READ_CLIENT',
+  )
+  t.match(await atLedger(ledger, 'GET', '/loanproducts/2'), {
+    graceOnPrincipalPayment: 2,
+    charges: [{ amount: 500 }, { amount: 50 }],
+  })
+  t.match(await atLedger(ledger, 'GET', '/loanproducts/4'), {
+    isInterestRecalculationEnabled: true,
+  })
+  const names = async (path: string) =>
+    (await atLedger(ledger, 'GET', path)).map(({ name }: any) => name)
+  t.notOk((await names('/loanproducts')).includes('LENDER_03'))
+  t.notOk((await names('/paymenttypes')).includes('LoanOps'))
+  t.equal(codeIn(await atLedger(ledger, 'GET', '/clients')), 'error.msg.not.authorized')
+})

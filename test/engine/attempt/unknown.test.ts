@@ -85,23 +85,20 @@ t.test('an operation whose outcome is unknown does not fail past its deadline', 
   t.match(await ending(service.call, id), { status: 'success' })
 })
 
-t.test(
-  'outcome_unknown stays the reason to wait even if the look that would decide it fails',
-  async t => {
-    const { proxy, service } = await throughProxy(t)
-    const loan = await ledgerLoan(service, 'approved')
-    proxy.interferences = [
-      { of: loan, on: 'writes', afterwards: true },
-      { of: loan, on: 'reads', status: 401, body: '' },
-    ]
-    const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
-    await until(async () => (await attemptsOf(service, id)).length === 2)
-    t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
-    proxy.interferences = []
-    await hurry(service, id)
-    t.match(await ending(service.call, id), { status: 'success' })
-  },
-)
+t.test('outcome_unknown stays the reason to wait even if the look to decide it fails', async t => {
+  const { proxy, service } = await throughProxy(t)
+  const loan = await ledgerLoan(service, 'approved')
+  proxy.interferences = [
+    { of: loan, on: 'writes', afterwards: true },
+    { of: loan, on: 'reads', status: 401, body: '' },
+  ]
+  const id = await submit(service.call, 'LOAN_DISBURSE', disbursal(loan))
+  await until(async () => (await attemptsOf(service, id)).length === 2)
+  t.match(await listed(service.call, loan, id), { waiting_for: 'outcome_unknown' })
+  proxy.interferences = []
+  await hurry(service, id)
+  t.match(await ending(service.call, id), { status: 'success' })
+})
 
 t.test('a write’s 500 counts as missing credentials if the next read says so', async t => {
   const { proxy, service } = await throughProxy(t)

@@ -188,36 +188,33 @@ t.test('a locked refused payment does not keep others from being retried', async
   t.match(await sent(service, [], one.id), { state: 'posted' })
 })
 
-t.test(
-  'a refused payment is retried at growing intervals, and after seven days only by hand',
-  async t => {
-    const one = ownIds()
-    const minutes: number[] = []
-    await sent(service, [capturedA(one)], one.id)
-    for (let i = 0; i < 4; i++) {
-      await sql`
+t.test('a refused payment is retried at growing intervals, after 7 days only by hand', async t => {
+  const one = ownIds()
+  const minutes: number[] = []
+  await sent(service, [capturedA(one)], one.id)
+  for (let i = 0; i < 4; i++) {
+    await sql`
         update core.transaction set next_try_at = now()
          where gateway_payment_id = ${one.id}`.execute(service.db)
-      await service.batch()
-      const { rows } = await sql<{ minutes: number }>`
+    await service.batch()
+    const { rows } = await sql<{ minutes: number }>`
       select round(extract(epoch from next_try_at - now()) / 60)::integer as minutes from core.transaction
        where gateway_payment_id = ${one.id}`.execute(service.db)
-      minutes.push(rows[0]?.minutes ?? 0)
-    }
-    t.same(minutes, [15, 30, 60, 120])
-    await sql`
+    minutes.push(rows[0]?.minutes ?? 0)
+  }
+  t.same(minutes, [15, 30, 60, 120])
+  await sql`
       update core.transaction set next_try_at = now(), refused_at = now() - interval '8 days'
        where gateway_payment_id = ${one.id}`.execute(service.db)
-    t.match(await sent(service, [], one.id), {
-      state: 'suspense',
-      reason: 'loan_unknown',
-      next_try_at: null,
-    })
-    await service.loan(one.loan)
-    t.match(await service.assign(one.id, one.loan), { status: 200 })
-    t.match(await sent(service, [], one.id), { state: 'posted' })
-  },
-)
+  t.match(await sent(service, [], one.id), {
+    state: 'suspense',
+    reason: 'loan_unknown',
+    next_try_at: null,
+  })
+  await service.loan(one.loan)
+  t.match(await service.assign(one.id, one.loan), { status: 200 })
+  t.match(await sent(service, [], one.id), { state: 'posted' })
+})
 
 t.test(
   'a payment that the ledger refuses is suspended as ledger_refused, retried, and can be assigned',

@@ -85,45 +85,42 @@ t.test('nothing stops a payment that may have arrived until the ledger has it', 
   t.match((await service.payment(`rfnd_${id}`)).payment, { state: 'suspense' })
 })
 
-t.test(
-  'an event that contradicts a posted payment marks it: it stays posted, and is counted',
-  async t => {
-    const { loan } = await ownLoan(service)
-    const cases = {
-      pay_amount: { amount: 7 },
-      pay_currency: { currency: 'USD' },
-      pay_loan: { loan: other.loan },
-      pay_same: {},
-    }
-    for (const id of Object.keys(cases))
-      await service.webhook('gateway_a', capturedA({ id, loan }), LENDER)
-    t.match(await service.batch(), { posted: 4 })
-    for (const [id, facts] of Object.entries(cases))
-      await service.webhook('gateway_a', eventA('order.paid', { id, loan, ...facts }), LENDER)
-    await service.batch()
-    const objection = async (id: string) => {
-      const { payment } = await service.payment(id)
-      t.equal(payment.state, 'posted')
-      return payment.objection
-    }
-    for (const id of ['pay_amount', 'pay_currency', 'pay_loan'])
-      t.equal(await objection(id), 'events_disagree', id)
-    t.equal(await objection('pay_same'), null)
-    const registry = new Registry()
-    const gauges = measure(paymentGauges)({
-      metrics: { registry },
-      patient: service.db,
-      log: { warn: () => undefined },
-    })
-    t.teardown(() => gauges.stop())
-    await until(async () => {
-      const text = await registry.metrics()
-      const line = 'loanops_payments_with_objection{objection="events_disagree"} 3'
-      return text.includes(line) ? true : undefined
-    }, 'they are counted')
-    t.equal((await service.repayments(loan)).length, 4)
-  },
-)
+t.test('a posted payment that an event contradicts stays posted, marked and counted', async t => {
+  const { loan } = await ownLoan(service)
+  const cases = {
+    pay_amount: { amount: 7 },
+    pay_currency: { currency: 'USD' },
+    pay_loan: { loan: other.loan },
+    pay_same: {},
+  }
+  for (const id of Object.keys(cases))
+    await service.webhook('gateway_a', capturedA({ id, loan }), LENDER)
+  t.match(await service.batch(), { posted: 4 })
+  for (const [id, facts] of Object.entries(cases))
+    await service.webhook('gateway_a', eventA('order.paid', { id, loan, ...facts }), LENDER)
+  await service.batch()
+  const objection = async (id: string) => {
+    const { payment } = await service.payment(id)
+    t.equal(payment.state, 'posted')
+    return payment.objection
+  }
+  for (const id of ['pay_amount', 'pay_currency', 'pay_loan'])
+    t.equal(await objection(id), 'events_disagree', id)
+  t.equal(await objection('pay_same'), null)
+  const registry = new Registry()
+  const gauges = measure(paymentGauges)({
+    metrics: { registry },
+    patient: service.db,
+    log: { warn: () => undefined },
+  })
+  t.teardown(() => gauges.stop())
+  await until(async () => {
+    const text = await registry.metrics()
+    const line = 'loanops_payments_with_objection{objection="events_disagree"} 3'
+    return text.includes(line) ? true : undefined
+  }, 'they are counted')
+  t.equal((await service.repayments(loan)).length, 4)
+})
 
 t.test('an unverified event raises no objection to a verified payment that is posted', async t => {
   const file = lendersFile(t, { LENDER_02: { gateway_a: { secretEnv: 'SECRET_02' } } })

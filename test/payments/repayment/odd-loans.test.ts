@@ -47,53 +47,47 @@ t.test('a payment on a written-off loan is in suspense, and nothing is sent', as
   t.equal((await service.repayments()).length, 0)
 })
 
-t.test(
-  'a payment in another currency than rupees is posted on a loan in that currency only',
-  async t => {
-    const currency = (loan: any) => ({ currency: { ...loan.currency, code: 'USD' } })
-    const service = await withLoansAs(t, currency)
-    await service.webhook(
-      'gateway_a',
-      capturedA({ id: 'pay_usd', loan: 'L-1', currency: 'USD' }),
-      LENDER,
-    )
-    await service.webhook('gateway_a', capturedA({ id: 'pay_inr', loan: 'L-1' }), LENDER)
-    await service.webhook(
-      'gateway_a',
-      capturedA({ id: 'pay_none', loan: 'L-1', currency: null }),
-      LENDER,
-    )
-    await service.batch()
-    t.match((await service.payment('pay_usd')).payment, { state: 'posted', currency: 'USD' })
-    const held = { state: 'suspense', reason: 'currency_mismatch' }
-    t.match((await service.payment('pay_inr')).payment, { ...held, detail: /in INR.*in USD/ })
-    t.match((await service.payment('pay_none')).payment, { ...held, detail: /no currency/ })
-  },
-)
+t.test('a payment not in rupees is posted only on a loan in its currency', async t => {
+  const currency = (loan: any) => ({ currency: { ...loan.currency, code: 'USD' } })
+  const service = await withLoansAs(t, currency)
+  await service.webhook(
+    'gateway_a',
+    capturedA({ id: 'pay_usd', loan: 'L-1', currency: 'USD' }),
+    LENDER,
+  )
+  await service.webhook('gateway_a', capturedA({ id: 'pay_inr', loan: 'L-1' }), LENDER)
+  await service.webhook(
+    'gateway_a',
+    capturedA({ id: 'pay_none', loan: 'L-1', currency: null }),
+    LENDER,
+  )
+  await service.batch()
+  t.match((await service.payment('pay_usd')).payment, { state: 'posted', currency: 'USD' })
+  const held = { state: 'suspense', reason: 'currency_mismatch' }
+  t.match((await service.payment('pay_inr')).payment, { ...held, detail: /in INR.*in USD/ })
+  t.match((await service.payment('pay_none')).payment, { ...held, detail: /no currency/ })
+})
 
-t.test(
-  'an amount of fifteen digits is posted to the paisa; the ledger has no room for more',
-  async t => {
-    const service = await paymentService(t)
-    await service.loan('L-1')
-    for (const [id, amount] of [
-      ['pay_most', 999_999_999_999_999],
-      ['pay_more', 1_000_000_000_000_000],
-    ] as const)
-      await service.webhook('gateway_a', capturedA({ id, amount, loan: 'L-1' }), LENDER)
-    await service.batch()
-    t.match((await service.payment('pay_most')).payment, {
-      state: 'posted',
-      reason: 'overpaid',
-      amount: '9999999999999.99',
-    })
-    t.match((await service.payment('pay_more')).payment, { reason: 'amount_invalid' })
-    t.same(
-      (await service.repayments()).map(({ amount }) => amount),
-      ['9999999999999.99'],
-    )
-  },
-)
+t.test('an amount of 15 digits is posted to the paisa; the ledger holds no more', async t => {
+  const service = await paymentService(t)
+  await service.loan('L-1')
+  for (const [id, amount] of [
+    ['pay_most', 999_999_999_999_999],
+    ['pay_more', 1_000_000_000_000_000],
+  ] as const)
+    await service.webhook('gateway_a', capturedA({ id, amount, loan: 'L-1' }), LENDER)
+  await service.batch()
+  t.match((await service.payment('pay_most')).payment, {
+    state: 'posted',
+    reason: 'overpaid',
+    amount: '9999999999999.99',
+  })
+  t.match((await service.payment('pay_more')).payment, { reason: 'amount_invalid' })
+  t.same(
+    (await service.repayments()).map(({ amount }) => amount),
+    ['9999999999999.99'],
+  )
+})
 
 t.test('the ledger refuses a payment of a day before the disbursement, or to come', async t => {
   const service = await paymentService(t)

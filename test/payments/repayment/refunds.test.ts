@@ -140,20 +140,17 @@ t.test('a refund’s event `speed_changed` counts by the refund’s status', asy
   t.match((await service.payment(id)).payment, { state: 'suspense', reason: 'refund' })
 })
 
-t.test(
-  'a refund or dispute that names its payment in the payment’s part only still holds it',
-  async t => {
-    const { loan } = await ownLoan(service)
-    const refund: any = refundA({ id: 'rfnd_r', of: 'pay_r', payment: { loan } })
-    delete refund.payload.refund.entity.payment_id
-    const dispute: any = disputeA('lost', { id: 'pay_d', loan })
-    delete dispute.payload.dispute.entity.payment_id
-    for (const event of [refund, dispute]) await service.webhook('gateway_a', event, LENDER)
-    await service.batch()
-    t.match((await service.payment('pay_r')).payment, { state: 'suspense', reason: 'refund' })
-    t.match((await service.payment('pay_d')).payment, { state: 'suspense', reason: 'chargeback' })
-  },
-)
+t.test('a refund or dispute naming its payment only in the payment’s part holds it', async t => {
+  const { loan } = await ownLoan(service)
+  const refund: any = refundA({ id: 'rfnd_r', of: 'pay_r', payment: { loan } })
+  delete refund.payload.refund.entity.payment_id
+  const dispute: any = disputeA('lost', { id: 'pay_d', loan })
+  delete dispute.payload.dispute.entity.payment_id
+  for (const event of [refund, dispute]) await service.webhook('gateway_a', event, LENDER)
+  await service.batch()
+  t.match((await service.payment('pay_r')).payment, { state: 'suspense', reason: 'refund' })
+  t.match((await service.payment('pay_d')).payment, { state: 'suspense', reason: 'chargeback' })
+})
 
 t.test('a refund is found by the loan of its payment, whichever comes first', async t => {
   const service = await paymentService(t)
